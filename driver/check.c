@@ -1,4 +1,4 @@
-/* heddle check: see check.h. Functions one after the other, so that reports come in the text's order. */
+/* heddle check: see check.h. Functions are checked one after the other, so that reports are in text order. */
 #include "driver/check.h"
 #include "passes/check/check.h"
 

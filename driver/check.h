@@ -7,13 +7,13 @@
 #include <stdbool.h>
 
 typedef struct hd_check_result {
-    uint64_t annotations; /* looked at */
+    uint64_t annotations; /* number checked */
     uint32_t functions;   /* with a body */
 } hd_check_result;
 
-/* Runs every checker over every function that `kernel` (a glob, NULL: all) names. DONE, REJECTED where it names none,
- * or WRONG with an unsound-annotation report at each annotation that is refuted. The module was parsed without
- * errors. */
+/* Runs every checker on every function whose name matches `kernel` (a glob, NULL: all). DONE; REJECTED if no name
+ * matches; WRONG, with an unsound-annotation report at each refuted annotation. The module must have been parsed
+ * without errors. */
 hd_status hd_check_module(hd_module *module, const char *kernel, hd_diagnostics *diagnostics, hd_check_result *result);
 
 #endif

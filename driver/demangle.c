@@ -1,4 +1,4 @@
-/* Demangling by libiberty. Other schemes (Rust, D, ...) are left as they are. */
+/* Demangling by libiberty. Names of other schemes (Rust, D, ...) are not changed. */
 #include "driver/demangle.h"
 
 #include <libiberty/demangle.h>

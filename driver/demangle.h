@@ -1,11 +1,11 @@
-/* Names of kernels as their authors wrote them. */
+/* Demangled names of kernels. */
 #ifndef HD_DRIVER_DEMANGLE_H
 #define HD_DRIVER_DEMANGLE_H
 
 #include "base/arena.h"
 
-/* The C++ name after a mangled one (Itanium ABI, as nvcc, clang and libiberty have it), in the arena; the name itself
- * where it is none. */
+/* The C++ name for a mangled one (Itanium ABI, as in nvcc, clang and libiberty), in the arena; the name itself if it is
+ * not mangled. */
 const char *hd_demangle(hd_arena *arena, const char *name);
 
 #endif

@@ -26,7 +26,7 @@ static void add(hd_diff *diff, const hd_report_kernel *before, const hd_report_k
 
 static bool selected(const hd_report_kernel *k, const char *glob) { return !glob || fnmatch(glob, k->name, 0) == 0; }
 
-/* The side's names become 1, 2 ... in order, as new names do. */
+/* Numbers the side's names 1, 2 ... in order, by interning new names. */
 static bool name_all(hd_names *names, const hd_report_module *side, hd_diagnostics *diagnostics)
 {
     for (uint32_t i = 0; i < side->kernel_count; i++) {

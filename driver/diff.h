@@ -5,8 +5,8 @@
 #include "base/diagnostics.h"
 #include "emitters/diff.h"
 
-/* Fills in diff->kernels (freed with hd_array_free); both reports must live as long. `kernel`: glob over names, or
- * NULL. false with a diagnostic where no name fits the glob on either side, or a side has a name twice. */
+/* Fills in diff->kernels (free it with hd_array_free); both reports must outlive it. `kernel`: glob over names, or
+ * NULL. false with a diagnostic if no name on either side matches the glob, or if a side has a name twice. */
 bool hd_diff_reports(const hd_report_module *before, const hd_report_module *after, const char *kernel, hd_diff *diff,
                      hd_diagnostics *diagnostics);
 

@@ -22,7 +22,7 @@ static bool run_passes(hd_module *module, const hd_rewrite_options *options, hd_
     return ok;
 }
 
-/* Records of unknown kinds count instructions: where those changed, they would point to wrong ones. */
+/* Records of unknown kinds refer to instructions by ordinal: after changes they would refer to wrong ones. */
 static void drop_foreign(hd_module *module)
 {
     for (uint32_t i = 0; i < module->functions.count; i++) {

@@ -7,15 +7,15 @@
 #include "passes/manager/manager.h"
 
 typedef struct hd_rewrite_options {
-    const char *passes; /* as -p takes them; NULL: none, and the output is the input */
+    const char *passes; /* as for -p; NULL: none, and the output equals the input */
     hd_parse_options parse;
-    hd_pipeline_options pipeline; /* print_function is filled in */
+    hd_pipeline_options pipeline; /* print_function is set here */
     hd_emit_options emit;
 } hd_rewrite_options;
 
-/* Parses the source (which it takes), runs the passes and writes the result. Nothing is written where an error was
- * reported; whether writing itself worked is in the writer. Returns the module: diagnostics point into its text, so
- * free it after rendering them. */
+/* Parses the source (and takes it), runs the passes and writes the result. Nothing is written if an error was reported;
+ * errors of writing are in the writer. Returns the module: diagnostics refer to its text, so free it after rendering
+ * them. */
 hd_module *hd_rewrite(hd_source *source, const hd_rewrite_options *options, hd_writer *out,
                       hd_diagnostics *diagnostics);
 

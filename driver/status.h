@@ -6,13 +6,13 @@
 
 typedef enum hd_status {
     HD_STATUS_DONE = 0,
-    HD_STATUS_REJECTED = 1, /* an input is wrong, or a gate was not met */
+    HD_STATUS_REJECTED = 1, /* an input is invalid, or a gate is not met */
     HD_STATUS_USAGE = 2,
-    HD_STATUS_WRONG = 3, /* verification failed: wrong results, a broken proof, an unsound annotation */
+    HD_STATUS_WRONG = 3, /* verification failed: wrong results, a failed proof, an unsound annotation */
     HD_STATUS_INTERNAL = 4,
-    HD_STATUS_FAULT = 5,     /* the kernel itself failed */
-    HD_STATUS_UNDECIDED = 6, /* an unsupported instruction, a needed tool is missing */
-    HD_STATUS_MEMORY = 7,    /* no memory left: hd_out_of_memory (base/arena.h) */
+    HD_STATUS_FAULT = 5,     /* the kernel faulted */
+    HD_STATUS_UNDECIDED = 6, /* an unsupported instruction, or a required tool is missing */
+    HD_STATUS_MEMORY = 7,    /* out of memory: hd_out_of_memory (base/arena.h) */
 } hd_status;
 _Static_assert((int)HD_STATUS_MEMORY == (int)HD_OUT_OF_MEMORY_STATUS, "both name it");
 

@@ -1,7 +1,6 @@
-/* See techniques.h. One module serves all techniques: what a pass writes is counted, verified and removed again, so
- * that the next one finds the same instructions, and with them the analyses that were computed before it. For a pass
- * that changes instructions the functions are kept aside and restored, and then the analyses are gone; such passes come
- * last. */
+/* See techniques.h. One module serves all techniques: the annotations of a pass are counted, verified and removed, so
+ * that the next pass finds the same instructions and can reuse the analyses. For a pass that changes instructions,
+ * copies of the functions are kept and restored, and the analyses are lost; such passes run last. */
 #include "driver/techniques.h"
 #include "driver/check.h"
 #include "passes/clean/offsets.h"
@@ -9,18 +8,18 @@
 #include "ir/techniques.h"
 #include "ir/words.h"
 
-typedef struct row { /* of one technique, over the functions that were asked for; or of the code as it is compared */
+typedef struct row { /* results of one technique, over the selected functions; or the reference code */
     uint64_t instructions, annotations;
     hd_word_size size;
     bool sized;
-    const char *verdict; /* NULL: left out */
+    const char *verdict; /* NULL: none */
     const char *refusal; /* why */
     hd_statistic_array statistics;
 } row;
 
 typedef struct comparison {
     const hd_rewrite_options *options;
-    hd_module *module; /* simplified and allocated; as it was after each technique */
+    hd_module *module; /* simplified and allocated; restored after each technique */
     hd_pass_contexts contexts;
     hd_arena arena;
     hd_pass_time_array times; /* in the order in which they ran */
@@ -140,7 +139,7 @@ static void try_technique(comparison *c, const hd_technique_info *technique, hd_
     hd_diagnostics_free(&own);
 }
 
-/* The functions are as they were afterwards. */
+/* Restores the functions afterwards. */
 static void compare_one(comparison *c, uint32_t t, hd_pipeline *pipeline, hd_diagnostics *diagnostics)
 {
     bool changes = !hd_pipeline_only_annotates(pipeline);
@@ -175,7 +174,7 @@ static void compare_all(comparison *c, hd_diagnostics *diagnostics)
 
 /* ---- the table --------------------------------------------------------------------------------------------------- */
 
-/* What is in no column. */
+/* A statistic without a column of its own. */
 static bool is_detail(const hd_statistic *s)
 {
     return s->value && strcmp(s->name, HD_STATISTIC_WORDS) != 0 && strcmp(s->name, HD_STATISTIC_BITS) != 0;
@@ -239,7 +238,7 @@ hd_module *hd_techniques_compare(hd_source *source, const hd_rewrite_options *op
     hd_diagnostics_init(&own);
     c.module = module;
     hd_module_lower_offsets(module);
-    module->diagnostics = &own; /* the table says what it needs of them */
+    module->diagnostics = &own; /* the table shows what matters of them */
     if (allocate(&c, &own)) {
         c.code.verdict = "";
         sum_up(&c, NULL, &c.code);

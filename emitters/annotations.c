@@ -1,5 +1,5 @@
-/* Annotations as text. The walk goes along the sorted list in step with the instructions, so that no annotation is
- * searched; time is linear in annotations and their text. */
+/* Annotations as text. The walk advances along the sorted list in step with the instructions, so no search is needed;
+ * linear in annotations and their text. */
 #include "emitters/annotations.h"
 
 #include "ir/spell.h"
@@ -116,7 +116,7 @@ static void write_value(hd_writer *out, const hd_annotation_run *run, const hd_a
     }
 }
 
-/* The values of one kind at one place: items [first, end). */
+/* The values of one kind at one anchor: items [first, end). */
 static void write_values(hd_writer *out, const hd_annotation_run *run, const hd_annotation_info *info, uint32_t first,
                          uint32_t end, char separator)
 {
@@ -140,7 +140,7 @@ static bool has_values(const hd_annotation_info *info)
     return info->value != HD_VALUE_FLAG || hd_annotation_has_slots(info);
 }
 
-/* End of the items of the kind at `first`. */
+/* End of the items of the kind that starts at `first`. */
 static uint32_t kind_end(const hd_annotation_run *run, uint32_t first)
 {
     const hd_annotation *items = run->function->annotations.items;

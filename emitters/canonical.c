@@ -1,5 +1,5 @@
-/* Canonical text: everything from the IR, one statement a line, the input's tokens in the input's order. Comments and
- * spacing of the input are gone. Linear in tokens. */
+/* Canonical text: everything from the IR, one statement per line, the input's tokens in order. Comments and spacing of
+ * the input are dropped. Linear in tokens. */
 #include "emitters/print.h"
 
 static void line(hd_printer *p, const char *indent)
@@ -8,7 +8,7 @@ static void line(hd_printer *p, const char *indent)
     hd_write_string(p->out, indent);
 }
 
-/* An instruction with its annotations in the spelling that was asked for. */
+/* An instruction with its annotations in the requested spelling. */
 void hd_print_instruction(hd_printer *p, const hd_instruction *insn, const hd_annotation_run *run)
 {
     hd_speller speller = {p->out, p->module, run->function, false};

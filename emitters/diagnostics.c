@@ -1,5 +1,5 @@
-/* Diagnostics as text; the other formats are in diagnostics_json.c. Linear in what is shown, whatever the length of
- * the line: only a window of it is looked at. */
+/* Diagnostics as text; other formats are in diagnostics_json.c. Linear in the text shown, whatever the length of a
+ * source line: only a window of it is processed. */
 #include "emitters/diagnostics.h"
 
 #include "base/origins.h"
@@ -7,7 +7,7 @@
 
 enum {
     TAB_COLUMNS = 8,
-    WINDOW_BEFORE_BYTES = 60, /* shown before the caret where the line is longer than the window */
+    WINDOW_BEFORE_BYTES = 60, /* bytes shown before the caret if the line is longer than the window */
     WINDOW_BYTES = 110
 };
 
@@ -19,7 +19,7 @@ static const style plain = {"", {"", "", ""}, "", ""};
 static const style coloured = {"\33[1m", {"\33[1;36m", "\33[1;35m", "\33[1;31m"}, "\33[1;32m", "\33[0m"};
 static const char *const severity_names[] = {[HD_NOTE] = "note", [HD_WARNING] = "warning", [HD_ERROR] = "error"};
 
-/* How many columns the byte takes when it is shown from the given column (0 = first) on. */
+/* Width of a byte when shown at the given column (0 = first). */
 static uint32_t columns_of(unsigned char byte, uint32_t column)
 {
     if (byte == '\t')
@@ -39,7 +39,7 @@ static uint32_t write_byte(hd_writer *writer, unsigned char byte, uint32_t colum
     return column + columns;
 }
 
-/* The part of the line that is shown: all of a short one, else a window around the place. */
+/* The part of the line that is shown: all of a short one, else a window around the location. */
 static hd_span window_of(hd_span line, uint32_t place)
 {
     if (line.end - line.begin <= WINDOW_BYTES)
@@ -50,7 +50,7 @@ static hd_span window_of(hd_span line, uint32_t place)
     return (hd_span){begin, begin + WINDOW_BYTES};
 }
 
-/* The source line with the span marked under it. */
+/* The source line, with the span marked below it. */
 static void write_excerpt(hd_writer *writer, hd_source *source, hd_span span, const style *s)
 {
     hd_position position = hd_source_position(source, span.begin);

@@ -1,5 +1,6 @@
-/* Diagnostics as JSON and as SARIF 2.1.0 (OASIS standard), by jansson. Strings that are no UTF-8 (file names may hold
- * any byte) get U+FFFD for every byte above 0x7f. Keys keep their order, so that equal input gives equal bytes. */
+/* Diagnostics as JSON and as SARIF 2.1.0 (OASIS standard), with jansson. In strings that are not UTF-8 (file names may
+ * contain any byte), every byte above 0x7f becomes U+FFFD. Keys keep their order, so that equal input gives equal
+ * bytes. */
 #include "emitters/diagnostics_json.h"
 
 #include "base/origins.h"

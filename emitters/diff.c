@@ -38,7 +38,7 @@ static void write_name(hd_writer *w, const hd_diff_kernel *k)
         hd_write_format(w, " [%s]", k->name);
 }
 
-/* "  registers            40 -> 44         +4"; a side that does not know it shows ?. */
+/* "  registers            40 -> 44         +4"; an unknown value is shown as ?. */
 static void write_side(hd_writer *w, const hd_report_kernel *side, hd_quantity quantity, int width)
 {
     double value;

@@ -1,9 +1,9 @@
-/* The control-flow graph in the DOT language. Linear in instructions and edges; the order is that of the text. */
+/* The control-flow graph in the DOT language. Linear in instructions and edges, in text order. */
 #include "emitters/dump.h"
 
 #include "emitters/ptx.h"
 
-/* A piece of a label: quotes, backslashes and line ends are escaped. */
+/* A part of a label: quotes, backslashes and line ends are escaped. */
 static void write_escaped(hd_writer *out, const char *text, uint32_t length)
 {
     for (uint32_t i = 0; i < length; i++) {

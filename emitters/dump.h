@@ -1,32 +1,34 @@
-/* What the program knows about a module, for people and for other tools: tokens, IR, control-flow graph, liveness. */
+/* Dumps of a module, for people and for other tools: tokens, IR, control-flow graph, liveness. */
 #ifndef HD_EMITTERS_DUMP_H
 #define HD_EMITTERS_DUMP_H
 
 #include "base/writer.h"
 #include "ir/cfg.h"
 
-/* A line for each token: line:column, kind, text. Needs no module; lexical mistakes go to the diagnostics. */
+/* One line per token: line:column, kind, text. Needs no module; lexical errors go to the diagnostics. */
 void hd_emit_tokens(hd_writer *writer, hd_source *source, hd_diagnostics *diagnostics);
 
-/* The control-flow graph in the DOT language: a node for each block with its instructions (at most `instructions` of
- * them; 0 = all), solid edges for taken branches, dashed for falling through; X is the exit. */
+/* The control-flow graph in the DOT language: a node per block with its instructions (at most `instructions` of them; 0
+ * = all), solid edges for taken branches, dashed for fall-through; X is the exit. */
 void hd_emit_cfg_dot(hd_writer *writer, hd_function *function, uint32_t instructions);
 
-/* A listing: blocks with their neighbours, then each instruction with ordinal, id and registers read and written. */
+/* A listing: blocks with predecessors and successors, then each instruction with ordinal, id and registers read and
+ * written. */
 void hd_emit_ir_text(hd_writer *writer, hd_function *function);
 /* The same as one JSON object: name, registers, blocks, loops, instructions (id, origin, line, column, text, reads,
  * writes, annotations). */
 void hd_emit_ir_json(hd_writer *writer, hd_function *function);
 
-/* A line for each instruction: how many registers are live before it, the words they fill in the register file, the
- * instruction, and their names. Thread-level liveness. */
+/* One line per instruction: the number of registers live before it, the words they occupy in the register file, the
+ * instruction, and the registers' names. Thread-level liveness. */
 void hd_emit_liveness(hd_writer *writer, hd_function *function);
-/* The same of allocated code (ir/architected.h), as nvdisasm lists live ranges: a column for each general register and
- * predicate, `^` assigned, `v` used, `x` both, `:` live; in front the number taken. Nothing for a virtual function. */
+/* The same for allocated code (ir/architected.h), in the style of nvdisasm's live ranges: a column for each general
+ * register and predicate, `^` assigned, `v` used, `x` both, `:` live, preceded by the number of occupied ones. Nothing
+ * for a virtual function. */
 void hd_emit_live_ranges(hd_writer *writer, hd_function *function);
 
-/* The metadata words of the function's annotations, technique by technique, with the instruction before which each
- * is (ir/words.h). */
+/* The metadata words of the function's annotations, by technique, with the instruction that each precedes
+ * (ir/words.h). */
 void hd_emit_words(hd_writer *writer, const hd_function *function);
 
 #endif

@@ -80,8 +80,8 @@ static json_t *annotation_value(const hd_function *f, const hd_annotation_info *
     return info->value == HD_VALUE_FLAG ? json_true() : json_integer(a->value);
 }
 
-/* {"bow": ["rf", "boc"], "x_number": 3}: lists by slot, null for a slot without one. Moves *at after the
- * instruction's. */
+/* {"bow": ["rf", "boc"], "x_number": 3}: lists by slot, null for a slot without one. Advances *at past the
+ * instruction's annotations. */
 static json_t *annotations_of(const hd_function *f, uint32_t instruction, uint32_t *at)
 {
     json_t *object = json_object();

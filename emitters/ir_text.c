@@ -1,4 +1,4 @@
-/* Listings for people: tokens, the IR, liveness. Linear in what is printed. */
+/* Text listings: tokens, the IR, liveness. Linear in the output. */
 #include "emitters/dump.h"
 
 #include "emitters/ptx.h"
@@ -104,7 +104,7 @@ void hd_emit_ir_text(hd_writer *writer, hd_function *function)
 
 /* ---- liveness ---------------------------------------------------------------------------------------------------- */
 
-/* The live registers before each instruction of one block: `ends[i]` is after those of its i-th. */
+/* The live registers before each instruction of one block: `ends[i]` is the end of those of its i-th. */
 typedef struct live_lists {
     hd_u32_array members, ends;
 } live_lists;

@@ -1,7 +1,7 @@
-/* Jansson that never fails for lack of memory: what makes or changes a value ends the process (hd_out_of_memory)
- * instead of leaving something out. To be included in place of <jansson.h> by what writes JSON.
+/* A wrapper of jansson that never fails for lack of memory: functions that create or change a value end the process
+ * (hd_out_of_memory) instead of omitting something. Include it instead of <jansson.h> to write JSON.
  *
- * json_string takes any text; what json_pack's `s` gets must be UTF-8. */
+ * json_string takes any text; json_pack's `s` requires UTF-8. */
 #ifndef HD_EMITTERS_JANSSON_H
 #define HD_EMITTERS_JANSSON_H
 
@@ -20,7 +20,7 @@ static inline void hd_json_done(int result)
         hd_out_of_memory(0);
 }
 
-/* A string; bytes above 0x7f of what is no UTF-8 become U+FFFD. (diagnostics_json.c) */
+/* A string; if it is not UTF-8, bytes above 0x7f become U+FFFD. (diagnostics_json.c) */
 json_t *hd_json_string(const char *bytes);
 
 #define json_object() hd_json_made((json_object)())
@@ -36,7 +36,7 @@ json_t *hd_json_string(const char *bytes);
 #define json_dump_callback(value, put, context, flags) \
     hd_json_done((json_dump_callback)((value), (put), (context), (flags)))
 
-/* Not json_dumps: where its text cannot grow, it goes on without the piece. */
+/* Not json_dumps, which silently omits output when out of memory. */
 static inline int hd_json_put(const char *bytes, size_t length, void *writer)
 {
     hd_write(writer, bytes, length);

@@ -1,4 +1,4 @@
-/* JSON written as it comes, for outputs too large for a tree: linear, no memory. */
+/* Streaming JSON, for outputs too large for a tree: linear, constant memory. */
 #ifndef HD_EMITTERS_JSON_H
 #define HD_EMITTERS_JSON_H
 
@@ -14,8 +14,8 @@ typedef struct hd_json {
     uint32_t compact; /* from this depth on in one line; 0: never */
 } hd_json;
 
-/* `key`: NULL in an array and at the root. What is open is closed innermost first. With `compact` all of it is in
- * one line. */
+/* `key`: NULL in an array and at the root. Close open objects and arrays innermost first. With `compact`, all of it is
+ * on one line. */
 void hd_json_object(hd_json *json, const char *key);
 void hd_json_array(hd_json *json, const char *key);
 void hd_json_compact_object(hd_json *json, const char *key);
@@ -24,7 +24,7 @@ void hd_json_end(hd_json *json);
 void hd_json_text(hd_json *json, const char *key,
                   const char *text); /* NULL: null; bytes that are no UTF-8 become U+FFFD */
 void hd_json_number(hd_json *json, const char *key, uint64_t value);
-void hd_json_real(hd_json *json, const char *key, double value); /* 9 digits; null where it is not finite */
+void hd_json_real(hd_json *json, const char *key, double value); /* 9 digits; null if it is not finite */
 void hd_json_bool(hd_json *json, const char *key, bool value);
 void hd_json_null(hd_json *json, const char *key);
 /* Only the quoted text. */

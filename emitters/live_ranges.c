@@ -1,8 +1,8 @@
-/* A listing of allocated code with the live ranges of its registers, as nvdisasm shows them: a column for each general
- * register and each predicate, `^` assigned, `v` used, `x` both, `:` live and untouched. In front of them how many are
- * taken at the instruction. What is only in the text (ir/storage.h) is left out.
+/* Lists allocated code with the live ranges of its registers, in the style of nvdisasm: a column for each general
+ * register and each predicate, `^` assigned, `v` used, `x` both, `:` live and not accessed, preceded by the number of
+ * occupied registers. Instructions that exist only in the text (ir/storage.h) are omitted.
  *
- * Linear in instructions times registers; one block's marks are in memory at a time. */
+ * Linear in instructions times registers; the marks of one block are in memory at a time. */
 #include "emitters/dump.h"
 #include "emitters/ptx.h"
 #include "passes/analysis/liveness.h"
@@ -45,7 +45,7 @@ static void mark_accesses(const listing *l, char *row, const hd_instruction *ins
     }
 }
 
-/* What is live before and after the instruction is taken; so is what it touches. */
+/* Registers live before or after the instruction, or accessed by it, are occupied. */
 static void mark_block(listing *l, const hd_block *block, uint32_t b)
 {
     uint32_t count = block->end - block->first;
@@ -58,7 +58,7 @@ static void mark_block(listing *l, const hd_block *block, uint32_t b)
         char *row = l->marks.items + (size_t)i * PLACES;
         const hd_instruction *insn = &l->function->instructions.items[block->first + i];
         mark_accesses(l, row, insn);
-        for (uint32_t k = 0; k < l->walk.count; k++) /* after it: written here, or living on */
+        for (uint32_t k = 0; k < l->walk.count; k++) /* after it: written here, or live */
             mark(l, row, l->walk.members[k], ':');
         hd_live_step(&l->walk);
     }

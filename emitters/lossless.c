@@ -1,9 +1,9 @@
-/* Lossless text: the source is copied in as few runs as possible; only what a pass changed, and annotations, are
- * written from the IR. Linear in the text; a function that nothing changed costs nothing beyond the copy.
+/* Lossless text: the source is copied in as few runs as possible; only changes of passes, and annotations, are written
+ * from the IR. Linear in the text; an unchanged function costs only its copy.
  *
- * Two ways through a body. Where only annotations changed, the walk goes from annotation to annotation. Where
- * instructions changed it goes from statement to statement: changed ones are spelled anew in the place of the old, new
- * ones get a line of their own after what precedes them, removed ones are left out together with the text between
+ * There are two ways through a body. If only annotations changed, the walk goes from annotation to annotation. If
+ * instructions changed, it goes from statement to statement: changed ones are printed in place of the old text, new
+ * ones get a line of their own after the statement before, removed ones are omitted together with the text between
  * them, except comments after the statement before.
  */
 #include "emitters/print.h"
@@ -26,7 +26,7 @@ static void copy(hd_printer *p, uint32_t to)
     }
 }
 
-/* Copies up to `to`, less the annotation texts that begin before it. */
+/* Copies up to `to`, without the annotation texts that begin before it. */
 static void copy_to(hd_printer *p, uint32_t to)
 {
     while (p->drop < p->drop_end && p->drop->begin < to) {
@@ -44,7 +44,7 @@ static void leave_out(hd_printer *p, uint32_t to)
         p->drop++;
 }
 
-/* Whether nothing but blanks stays between `at` and the line's end. */
+/* Whether only blanks remain between `at` and the line's end. */
 static bool rest_is_blank(const hd_printer *p, uint32_t at)
 {
     for (const hd_span *drop = p->drop;;) {
@@ -61,7 +61,7 @@ static bool rest_is_blank(const hd_printer *p, uint32_t at)
 
 /* ---- annotations in place ---------------------------------------------------------------------------------------- */
 
-/* Where the line begins whose first thing is at `at`; else the end of what precedes it. */
+/* The start of the line if `at` is its first text; else the end of the preceding text. */
 static uint32_t line_begin(const hd_printer *p, uint32_t at)
 {
     while (at > 0 && hd_is_blank(p->text[at - 1]))
@@ -77,7 +77,7 @@ static void put_comment(hd_printer *p, const hd_annotation_run *run)
         hd_emit_comment(p->out, run, rest_is_blank(p, p->at));
 }
 
-/* Copies an instruction of the source with its annotations. */
+/* Copies an instruction of the source, with its annotations. */
 static void copy_instruction(hd_printer *p, hd_span span, const hd_annotation_run *run)
 {
     if (p->mode == HD_PRINT_EXTENDED && run->first < run->end) {
@@ -94,7 +94,7 @@ static void copy_instruction(hd_printer *p, hd_span span, const hd_annotation_ru
     put_comment(p, run);
 }
 
-/* .heddle statements go in front of the line that the instruction begins. */
+/* .heddle statements precede the line that starts with the instruction. */
 static void put_heddle(hd_printer *p, uint32_t begin, const hd_annotation_run *run)
 {
     if (p->mode == HD_PRINT_EXTENDED && hd_annotation_run_has_statements(run)) {
@@ -123,7 +123,7 @@ static void print_annotated(hd_printer *p, const hd_function *f, hd_annotation_w
 
 /* ---- changed code ------------------------------------------------------------------------------------------------ */
 
-/* After the blanks and comments that start at `at`, at most `end`. */
+/* Skips blanks and comments from `at`, at most to `end`. */
 static uint32_t skip_trivia(const hd_printer *p, uint32_t at, uint32_t end)
 {
     const char *text = p->text;
@@ -144,7 +144,7 @@ static uint32_t skip_trivia(const hd_printer *p, uint32_t at, uint32_t end)
     return end;
 }
 
-/* After one token, or a piece of one. */
+/* Skips one token, or a part of one. */
 static uint32_t skip_piece(const hd_printer *p, uint32_t at, uint32_t end)
 {
     if (p->text[at] == '"')
@@ -153,7 +153,7 @@ static uint32_t skip_piece(const hd_printer *p, uint32_t at, uint32_t end)
     return at + 1;
 }
 
-/* Copies the comment that may follow the statement before, up to the line's end. */
+/* Copies the comment that may follow the previous statement, up to the line's end. */
 static void finish_line(hd_printer *p, uint32_t end)
 {
     uint32_t at = p->at;
@@ -168,7 +168,7 @@ static void finish_line(hd_printer *p, uint32_t end)
         copy_to(p, at);
 }
 
-/* A line of its own for what follows blanks: the line before may end in a comment. */
+/* Starts a new line if only blanks follow: the previous line may end in a comment. */
 static void start_line(hd_printer *p, uint32_t end)
 {
     while (p->at < end && hd_is_blank(p->text[p->at]))
@@ -177,7 +177,7 @@ static void start_line(hd_printer *p, uint32_t end)
     hd_write_char(p->out, '\t');
 }
 
-/* Copies what precedes a statement of the source, less the removed ones. */
+/* Copies the text before a statement of the source, without removed statements. */
 static void copy_gap(hd_printer *p, uint32_t end)
 {
     uint32_t run = p->at, at = skip_trivia(p, run, end);
@@ -258,7 +258,7 @@ static void print_changed(hd_printer *p, const hd_function *f, hd_annotation_wal
 
 /* ---- module ------------------------------------------------------------------------------------------------------ */
 
-/* Whether the function's text can stay as it is. */
+/* Whether the function's text is unchanged. */
 static bool stays(const hd_printer *p, const hd_function *f, bool anew)
 {
     if (!f->has_body || f->body.end <= f->body.begin)
@@ -286,8 +286,8 @@ static void print_function(hd_printer *p, const hd_function *f, bool anew)
     hd_annotation_walk_end(&walk);
 }
 
-/* Where all annotations are written anew: the input has them in another spelling than the output, or the only place
- * they are in is the section that is left out. */
+/* Whether all annotations must be rewritten: the input has them in another spelling than the output, or only in a
+ * section that is omitted. */
 static bool must_write_anew(const hd_printer *p)
 {
     if (p->mode != HD_PRINT_PORTABLE || p->module->extended)
@@ -306,7 +306,7 @@ static bool anything_changed(const hd_module *module)
     return false;
 }
 
-/* Index of the last statement that is not our section; HD_NONE where there is none. */
+/* Index of the last statement other than our section; HD_NONE: none. */
 static uint32_t last_statement(const hd_module *module)
 {
     uint32_t i = module->statements.count;

@@ -1,8 +1,8 @@
-/* What the printers of PTX share. Private to emitters/.
+/* Shared declarations of the PTX printers. Private to emitters/.
  *
- *   ptx.c        the entry points
- *   lossless.c   copies the source and changes only what passes changed
- *   canonical.c  everything from the IR
+ *   ptx.c             the entry points
+ *   lossless.c        copies the source and changes only what passes changed
+ *   canonical.c       everything from the IR
  *   memory_operand.c  extended: a load and its consumer as one instruction
  */
 #ifndef HD_EMITTERS_PRINT_H
@@ -21,22 +21,22 @@ typedef struct hd_printer {
     hd_print_mode mode;
     bool no_section;
     hd_writer modifiers; /* scratch: the modifiers of one instruction */
-    /* extended: places in the output, each in the line of a load that may be written as an operand */
+    /* extended: offsets in the output, each in the line of a load that may be printed as an operand */
     HD_ARRAY(uint32_t) loads;
     /* lossless */
     const char *text;
-    uint32_t at;                    /* all before is written or left out */
-    const hd_span *drop, *drop_end; /* annotation texts to leave out, from `at` on */
-    const char *line_end;           /* what the input ends its lines with */
+    uint32_t at;                    /* everything before is written or omitted */
+    const hd_span *drop, *drop_end; /* annotation texts to omit, from `at` on */
+    const char *line_end;           /* the input's line end */
 } hd_printer;
 
 void hd_print_instruction(hd_printer *p, const hd_instruction *insn, const hd_annotation_run *run);
 void hd_print_canonical_function(hd_printer *p, const hd_function *f);
 bool hd_print_canonical(hd_printer *p);
 bool hd_print_lossless(hd_printer *p);
-/* Remembers the place where the run's instruction is being written if it is a load that its consumer may take in. */
+/* Records the output offset of the run's instruction if it is a load that its consumer may absorb. */
 void hd_print_mark_load(hd_printer *p, const hd_annotation_run *run);
-/* Writes a text with the loads at these places taken in by their consumers. */
+/* Writes a text in which the loads at these offsets are absorbed by their consumers. */
 void hd_print_memory_operands(hd_writer *out, const char *text, uint32_t length, const uint32_t *loads, uint32_t count);
 
 #endif

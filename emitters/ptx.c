@@ -3,7 +3,7 @@
 
 #include "ir/operand_loads.h"
 
-/* What the source's first line ends with. */
+/* The line end of the source's first line. */
 static const char *line_end_of(const hd_source *source)
 {
     for (uint32_t i = 0; i < source->length; i++) {
@@ -17,7 +17,7 @@ static const char *line_end_of(const hd_source *source)
 
 static void start(hd_printer *p, hd_writer *writer, const hd_module *module, const hd_emit_options *options)
 {
-    /* .section came with PTX 2.0; older modules have their annotations in comments only. */
+    /* .section was introduced by PTX 2.0; older modules have their annotations in comments only. */
     *p = (hd_printer){.out = writer, .module = module, .no_section = options->no_section || module->version_major < 2};
     p->mode = options->no_annotations                     ? HD_PRINT_PLAIN
               : options->spelling == HD_SPELLING_EXTENDED ? HD_PRINT_EXTENDED
@@ -40,7 +40,7 @@ static bool has_memory_operands(const hd_module *module)
     return false;
 }
 
-/* The text is gathered first: what is in two lines may become one. */
+/* The text is buffered first, because two lines may become one. */
 static bool print_with_memory_operands(hd_printer *p, bool canonical)
 {
     hd_writer *out = p->out, text;

@@ -9,18 +9,18 @@ typedef enum hd_spelling { HD_SPELLING_PORTABLE, HD_SPELLING_EXTENDED } hd_spell
 
 typedef struct hd_emit_options {
     hd_spelling spelling;
-    bool canonical;  /* everything from the IR: the input's tokens in the input's order */
+    bool canonical;  /* everything from the IR: the input's tokens in order */
     bool no_section; /* portable: comments only */
-    /* strip: no comments, no section, no extended modifiers; with untouched code: the bytes before annotation */
+    /* strip: no comments, no section, no extended modifiers; for unchanged code, the bytes before annotation */
     bool no_annotations;
 } hd_emit_options;
 
-/* Writes the module. Without passes and annotations the output is the input, byte for byte. false where writing
+/* Writes the module. Without passes and annotations the output equals the input, byte for byte. false if writing
  * failed. */
 bool hd_emit_ptx(hd_writer *writer, const hd_module *module, const hd_emit_options *options);
 /* One function, canonical (for --print-after and dumps). */
 void hd_emit_function(hd_writer *writer, const hd_function *function);
-/* One instruction without its guard's newline, canonical: "@%p1 add.s32 %r1, %r2, 4;" */
+/* One instruction, canonical: "@%p1 add.s32 %r1, %r2, 4;" */
 void hd_emit_instruction(hd_writer *writer, const hd_function *function, const hd_instruction *insn);
 
 #endif

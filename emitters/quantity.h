@@ -1,4 +1,4 @@
-/* The quantities of a kernel that gates ask for and comparisons show: see quantities.def. */
+/* The quantities of a kernel, for gates and comparisons: see quantities.def. */
 #ifndef HD_EMITTERS_QUANTITY_H
 #define HD_EMITTERS_QUANTITY_H
 
@@ -20,14 +20,14 @@ typedef struct hd_quantity_info {
     hd_quantity_class class;
 } hd_quantity_info;
 extern const hd_quantity_info hd_quantities[HD_QUANTITY_COUNT];
-/* By its name or a former one; HD_QUANTITY_COUNT where there is none. */
+/* By its current or a former name; HD_QUANTITY_COUNT: unknown. */
 hd_quantity hd_quantity_from_name(const char *name, size_t length);
 
-/* false where the report did not determine it, or it belongs to comparisons only. */
+/* false if the report does not have it, or it belongs to comparisons only. */
 bool hd_quantity_of(const hd_report_kernel *kernel, hd_quantity quantity, double *value);
-/* Whether registers of the kernel are spilled: by ptxas where its numbers are known, else by prediction. */
+/* Whether registers of the kernel are spilled: by ptxas if its numbers are known, else as predicted. */
 bool hd_report_has_spills(const hd_report_kernel *kernel);
-/* Why not, of one that was not determined: "ptxas was not asked"; or NULL. */
+/* Why a quantity is unknown: "ptxas was not asked"; or NULL. */
 const char *hd_quantity_unknown(const hd_report_kernel *kernel, hd_quantity quantity);
 
 /* Fractions as percentages with one decimal, as gates compare them. */

@@ -1,4 +1,4 @@
-/* Replay results as CSV: see replay.h. A row for each launch and model, also where the model was not applied. */
+/* Replay results as CSV: see replay.h. A row for each launch and model, also if the model was not applied. */
 #include "emitters/replay.h"
 
 #include <math.h>
@@ -37,7 +37,7 @@ static const char *const derived[] = {"rf_accesses_normalized",
                                       "storage_bits"};
 enum { DERIVED = sizeof derived / sizeof *derived };
 
-/* What a model counted; empty columns for one that was not applied. */
+/* A model's counters; empty columns if it was not applied. */
 static void write_counts(hd_writer *w, const hd_replay_report *report, const hd_replay_result *r)
 {
     bool allocated = r->allocated.instructions;

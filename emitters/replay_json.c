@@ -10,7 +10,7 @@ enum { SCHEMA = 2 };
 const char *const hd_replay_register_words[] = {"virtual", "allocated", "architected"};
 const char *const hd_replay_check_words[HD_CHECK_COUNT] = {"", "", "operands", "outputs", "identical", "incomplete"};
 
-/* Of all kernels. */
+/* For all kernels. */
 static const char *registers_of(const hd_replay_report *report)
 {
     for (uint32_t i = 1; i < report->kernel_count; i++)

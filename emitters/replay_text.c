@@ -1,8 +1,8 @@
 /* Replay results as a table: see replay.h.
  *
- * A row has what the technique's readers look for first: accesses of the register file and energy, normalized to the
- * baseline, the headline figure of the technique's paper, and whether the replay verified it. No column holds accesses
- * of different structures. Values of which there are none are words.
+ * A row shows first what readers look for: register-file accesses and energy, normalized to the baseline, the headline
+ * figure of the technique's paper, and the verdict of verification. No column mixes accesses to different structures.
+ * Undefined values are words.
  */
 #include "emitters/replay.h"
 
@@ -16,7 +16,7 @@ static const char *const check_words[HD_CHECK_COUNT] = {
 
 /* ---- values ------------------------------------------------------------------------------------------------------ */
 
-/* With a comma behind each third digit from the right. */
+/* With thousands separators. */
 static const char *grouped(char text[static 32], uint64_t value)
 {
     char digits[24];
@@ -48,7 +48,7 @@ static void format_headline(char text[static 64], const hd_replay_headline *h)
         snprintf(text, 64, forms[h->kind], h->title, h->kind == HD_FIGURE_NUMBER && value < 10 ? 2 : 1, value);
 }
 
-/* What the ratios are relative to. */
+/* The reference of the ratios. */
 static void format_baseline(char text[static 64], const hd_replay_result *r)
 {
     static const struct {
@@ -68,7 +68,7 @@ static void format_baseline(char text[static 64], const hd_replay_result *r)
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
 
-/* A name that is too long for its column has a line of its own. */
+/* A name too long for its column gets a line of its own. */
 static void write_name(hd_writer *w, int width, const char *name)
 {
     hd_write_format(w, "  %-*s", width, name);
@@ -179,9 +179,9 @@ static void write_counters(hd_writer *w, const hd_replay_report *report, const h
 
 /* ---- means ------------------------------------------------------------------------------------------------------- */
 
-typedef struct mean { /* of one model over the launches to which it was applied */
+typedef struct mean { /* for one model, over the launches to which it was applied */
     uint32_t launches, failed, ratios, energies, figures;
-    double accesses, energy, figure; /* sums: of logarithms where the mean is geometric */
+    double accesses, energy, figure; /* sums: of logarithms for geometric means */
 } mean;
 
 static void add_log(double ratio, double *sum, uint32_t *count)
@@ -255,7 +255,7 @@ static void write_means(hd_writer *w, int width, const hd_replay_report *report)
 
 /* ---- legend ------------------------------------------------------------------------------------------------------ */
 
-/* The headlines that the rows of a launch show, each once. */
+/* The headlines shown in the rows of a launch, without duplicates. */
 static void write_meanings(hd_writer *w, const hd_replay_kernel *k)
 {
     for (uint32_t i = 0; i < k->result_count; i++) {
@@ -268,7 +268,7 @@ static void write_meanings(hd_writer *w, const hd_replay_kernel *k)
     }
 }
 
-/* Which models the titles stand for. */
+/* The models that the titles denote. */
 static void write_configurations(hd_writer *w, const hd_replay_kernel *k)
 {
     int column = 0;

@@ -89,7 +89,7 @@ static void write_spills(hd_json *j, const hd_report_kernel *k)
     hd_json_text(j, "spills_unknown", hd_quantity_unknown(k, HD_QUANTITY_PREDICTED_SPILL_BYTES));
 }
 
-/* What bounds the estimate from above and from below. */
+/* Upper and lower bounds of the estimate. */
 static void write_bounds(hd_json *j, const hd_report_kernel *k)
 {
     hd_json_compact_object(j, "register_cap");

@@ -1,13 +1,13 @@
-/* What the files of the HTML report share: texts and numbers as they are in the page, and the page's own style and
- * scripts. Private to emitters/report_html*.c.
+/* Shared declarations of the HTML report: encoding of texts and numbers, and the page's own style and scripts. Private
+ * to emitters/report_html*.c.
  *
- * Texts of the user (names, paths, PTX, source) may hold any byte. In markup they are escaped by page_text; in data,
- * which is in <script type="application/json"> elements, by page_string, whose result holds no '<', so that no text
- * can end the element. What is no UTF-8 becomes U+FFFD.
+ * User texts (names, paths, PTX, source) may contain any byte. In markup they are escaped by page_text; in data, which
+ * is in <script type="application/json"> elements, by page_string, whose output contains no '<', so that no text can
+ * end the element. Invalid UTF-8 becomes U+FFFD.
  *
- * Long columns of numbers are strings of base-64 digits (A-Z a-z 0-9 + /): five bits a digit from the lowest on, the
- * sixth says that more follow; a signed number is shifted by one, with its sign in the lowest bit. Most columns hold
- * differences, so that most numbers take one character. emitters/report/data.js reads them.
+ * Long columns of numbers are strings of base-64 digits (A-Z a-z 0-9 + /): five bits per digit, lowest first; the sixth
+ * bit marks that more follow. A signed number is shifted left by one, with its sign in the lowest bit. Most columns
+ * hold differences, so that most numbers take one character. emitters/report/data.js decodes them.
  */
 #ifndef HD_EMITTERS_REPORT_PAGE_H
 #define HD_EMITTERS_REPORT_PAGE_H
@@ -21,10 +21,10 @@ typedef struct hd_page_file {
 extern const hd_page_file hd_page_files[]; /* emitters/report/: .css and .js */
 extern const uint32_t hd_page_file_count;
 
-/* All files that positions name, by first mention. */
+/* All files that positions name, in the order of first mention. */
 typedef struct page_files {
-    HD_ARRAY(const char *) names;    /* each once */
-    HD_ARRAY(const char *) mentions; /* each address that a position had for a name */
+    HD_ARRAY(const char *) names;    /* unique */
+    HD_ARRAY(const char *) mentions; /* the distinct addresses of names in positions */
     HD_ARRAY(uint32_t) of_mention;   /* index in names */
     uint32_t last;                   /* mention that was asked for */
     uint32_t module_first;           /* in names: the first of the module; two modules may name different files alike */

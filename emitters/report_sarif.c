@@ -1,6 +1,6 @@
-/* What a report found as SARIF 2.1.0 (OASIS standard), by jansson: one result for each finding and each gate that is
- * not met, at the source line that .loc names, else at the PTX line. The PTX line, and where code was inlined, stand
- * among the related locations; the kernel is the logical location. Findings are few. */
+/* Report findings as SARIF 2.1.0 (OASIS standard), with jansson: one result for each finding and each unmet gate, at
+ * the source line that .loc names, else at the PTX line. The PTX line, and inlining locations, are related locations;
+ * the kernel is the logical location. Findings are few. */
 #include "base/version.h"
 #include "emitters/diagnostics_json.h"
 #include "emitters/report.h"

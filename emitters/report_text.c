@@ -1,5 +1,5 @@
-/* The report for the terminal: a table where there are several kernels, then each kernel, the most useful things first.
- * Of many kernels only the table is shown, and with `listing` each instruction after the rest. */
+/* The report for the terminal: a table if there are several kernels, then each kernel, the most useful facts first. For
+ * many kernels only the table is shown; with `listing`, the instructions follow. */
 #include "emitters/quantity.h"
 #include "emitters/report.h"
 
@@ -35,7 +35,7 @@ static void label(printer *p, const char *text)
 
 static void more(printer *p) { hd_write_format(p->w, "  %-*s", LABEL_WIDTH, ""); }
 
-/* "a.cu:12", "PTX line 40"; where it is inlined, and where to. */
+/* "a.cu:12", "PTX line 40"; with the inlining locations. */
 static void write_position(hd_writer *w, const hd_report_position *position)
 {
     if (position->file)
@@ -46,7 +46,7 @@ static void write_position(hd_writer *w, const hd_report_position *position)
         hd_write_format(w, "%sPTX line %u", position->file ? ", " : "", position->ptx_line);
 }
 
-/* The same, short, for tables: the last part of the file's name. */
+/* The same for tables, short: without the file's folder. */
 static const char *short_position(const hd_report_position *position, char *buffer, size_t size)
 {
     const char *slash = position->file ? strrchr(position->file, '/') : NULL;
@@ -61,7 +61,7 @@ static const char *short_position(const hd_report_position *position, char *buff
 
 /* ---- the table --------------------------------------------------------------------------------------------------- */
 
-/* What a table shows of "void space::kernel<4>(int*)": kernel<4>. Texts between < > are passed over as a whole. */
+/* The name shown in a table for "void space::kernel<4>(int*)": kernel<4>. Texts between < > are skipped as a whole. */
 static const char *table_name(const char *name, int *length)
 {
     static const char anonymous[] = "(anonymous namespace)";
@@ -82,7 +82,7 @@ static const char *table_name(const char *name, int *length)
     return *length ? begin : name;
 }
 
-/* Whether the threads per block of its occupancy are assumed. */
+/* Whether the block size for its occupancy is assumed. */
 static bool is_assumed(const hd_report_kernel *k) { return strcmp(k->block_from, "assumed") == 0; }
 
 static void write_table_row(printer *p, const hd_report_kernel *k)
@@ -125,7 +125,7 @@ static void write_table_part(printer *p, bool entries, const char *title)
         hd_write_char(p->w, '\n');
 }
 
-/* Kernels, then functions, each in the order of the text. */
+/* Kernels, then functions, each in text order. */
 static void write_table(printer *p)
 {
     write_table_part(p, true, "kernel");
@@ -168,7 +168,7 @@ static void write_spills(printer *p)
     }
 }
 
-/* How registers are freed where the estimate is below those live into a loop; else nothing. */
+/* How registers could be freed if the estimate is below the words live into a loop. */
 static void write_loop_live(printer *p)
 {
     const hd_report_kernel *k = p->k;
@@ -324,7 +324,7 @@ static void write_pressure(printer *p)
         write_values(p);
 }
 
-/* Some of each kind; the other formats have all. */
+/* Some of each kind; other formats have all. */
 static void write_findings(printer *p)
 {
     const hd_report_kernel *k = p->k;
@@ -409,11 +409,11 @@ static void write_traffic(printer *p)
 
 /* ---- the listing ------------------------------------------------------------------------------------------------- */
 
-/* Each range gets the lowest free column, as a linear-scan allocator would give it a register. */
+/* Each range gets the lowest free column, as in linear-scan allocation. */
 typedef struct columns {
     uint32_t *range_of;         /* by column: the range there + 1, or 0 */
     uint32_t *column_of;        /* by register: of its range */
-    uint32_t count, room, next; /* next: range that has not begun */
+    uint32_t count, room, next; /* next: the next range that has not begun */
 } columns;
 
 static void begin_ranges(columns *c, const hd_report_kernel *k, uint32_t instruction)
@@ -453,7 +453,7 @@ static void write_row(printer *p, columns *c, uint32_t i, uint32_t *touch)
                     (int)(c->room < LIST_COLUMNS ? c->room : LIST_COLUMNS), row, at->text);
 }
 
-/* The most ranges at one instruction. */
+/* The maximum number of ranges at one instruction. */
 static uint32_t most_columns(const hd_report_kernel *k)
 {
     uint32_t *change = hd_calloc((size_t)k->instruction_count + 2, sizeof *change), now = 0, most = 0;

@@ -1,9 +1,9 @@
-/* The metadata words of a function's annotations, and where they stand among its instructions: see ir/words.h. */
+/* The metadata words of a function's annotations, and their positions among its instructions: see ir/words.h. */
 #include "emitters/dump.h"
 #include "emitters/ptx.h"
 #include "ir/words.h"
 
-/* *raw: words of the one before that follow it and have no opcode (a prefetch's vector). */
+/* *raw: number of following words without opcode that belong to the previous one (a prefetch's vector). */
 static void write_word(hd_writer *w, const hd_function *f, const hd_word *word, uint64_t *raw)
 {
     const hd_word_info *info = *raw ? NULL : hd_word_find(hd_word_opcode_of(word->bits));

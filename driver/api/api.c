@@ -1,7 +1,7 @@
 /* The public C API (include/heddle/heddle.h) over the jobs of driver/.
  *
- * Each job has diagnostics of its own, set up from the context. When it is done, they are copied as messages, with
- * places as lines and columns, before the texts go that they point into. */
+ * Each job has its own diagnostics, with the severities of the context. After the job they are copied as messages, with
+ * locations as lines and columns, before the texts that they refer to are freed. */
 #include "heddle/heddle.h"
 
 #include "base/origins.h"
@@ -24,16 +24,16 @@ _Static_assert((int)HD_OUTCOME_REJECTED == (int)HD_STATUS_REJECTED && (int)HD_OU
                "one numbering");
 
 struct hd_context {
-    hd_diagnostics template; /* severities; nothing is reported in it */
+    hd_diagnostics template; /* severities only; nothing is reported in it */
     hd_parse_options parse;
     hd_diagnostics diagnostics; /* of the running job */
     hd_arena arena;             /* texts of the messages */
     HD_ARRAY(hd_message) messages;
     size_t errors;
-    /* Of the last job, whose results may be read; or NULL. */
+    /* The last job, whose results are still accessible; or NULL. */
     hd_replay *replay;
     hd_report_job *report;
-    hd_source source; /* that the report is on */
+    hd_source source; /* the text of the report */
 };
 
 /* ---- contexts ---------------------------------------------------------------------------------------------------- */
@@ -170,7 +170,7 @@ void hd_text_free(hd_text *text)
     *text = (hd_text){0};
 }
 
-/* Hands over what was written, or drops it. */
+/* Transfers the written text to *out, or discards it. */
 static void take_text(hd_writer *writer, bool good, hd_text *out)
 {
     hd_write_char(writer, '\0');
@@ -183,7 +183,7 @@ static void take_text(hd_writer *writer, bool good, hd_text *out)
 
 /* ---- jobs -------------------------------------------------------------------------------------------------------- */
 
-/* `gpu`: its name or file; NULL: none is asked for. */
+/* `gpu`: its name or file; NULL: not given. */
 static hd_outcome run_rewrite(hd_context *context, const hd_input *input, hd_rewrite_options *options, const char *gpu,
                               hd_text *out)
 {
@@ -253,7 +253,7 @@ hd_outcome hd_context_check(hd_context *context, const hd_input *input, const ch
     return outcome;
 }
 
-/* Reports on the input; the job stays the context's until the next one. NULL where nothing is reported. */
+/* Reports on the input; the context owns the job until the next one. NULL if there is no report. */
 static const hd_report_module *run_report(hd_context *context, const hd_input *input, const hd_report_settings *s,
                                           hd_outcome *outcome)
 {
@@ -316,7 +316,7 @@ hd_outcome hd_context_report(hd_context *context, const hd_input *input, const h
     return outcome;
 }
 
-/* Opens a replay and runs it; it stays the context's until the next job. NULL where a setting is wrong. */
+/* Opens and runs a replay; the context owns it until the next job. NULL if a setting is invalid. */
 static const hd_replay_report *run_replay(hd_context *context, const char *const *launch_files, size_t count,
                                           const hd_replay_settings *s, hd_outcome *outcome)
 {

@@ -1,4 +1,4 @@
-/* Reads gates and judges kernels by them: see gates.h for the language. Linear in kernels times terms. */
+/* Parses gates and evaluates them for kernels: see gates.h for the language. Linear in kernels times terms. */
 #include "driver/report/gates.h"
 
 #include <ctype.h>
@@ -6,7 +6,7 @@
 #include <math.h>
 
 typedef enum gate_operator { AT_MOST, BELOW, AT_LEAST, ABOVE, EQUAL, UNEQUAL, OPERATOR_COUNT } gate_operator;
-/* Longer ones first where one begins another. */
+/* An operator precedes its prefixes. */
 static const char *const operator_texts[OPERATOR_COUNT] = {"<=", "<", ">=", ">", "==", "!="};
 
 typedef struct hd_gate {
@@ -14,7 +14,7 @@ typedef struct hd_gate {
     bool except, percent, used;
     hd_quantity quantity;
     gate_operator operator;
-    double number;    /* of percentages: 50 for 50% */
+    double number;    /* for percentages: 50 for 50% */
     const char *text; /* as given, without the pattern and blanks */
     hd_span span;
 } hd_gate;
@@ -26,7 +26,7 @@ struct hd_gates {
     HD_ARRAY(hd_gate) terms;
 };
 
-/* ---- reading ----------------------------------------------------------------------------------------------------- */
+/* ---- parsing ----------------------------------------------------------------------------------------------------- */
 
 typedef struct reader {
     hd_gates *gates;
@@ -109,9 +109,9 @@ static void read_operator(reader *r, hd_gate *gate)
     bad(r, r->at, r->at, "expected one of <= < >= > == !=");
 }
 
-enum { MOST_DIGITS = 15 }; /* what a double holds exactly */
+enum { MOST_DIGITS = 15 }; /* digits that a double holds exactly */
 
-/* Digits with at most one point; false where there is no digit or too many. */
+/* Digits with at most one point; false without a digit or with too many. */
 static bool read_digits(reader *r, double *number)
 {
     uint32_t digits = 0;
@@ -224,7 +224,7 @@ void hd_gates_free(hd_gates *gates)
     free(gates);
 }
 
-/* ---- judging ----------------------------------------------------------------------------------------------------- */
+/* ---- evaluation -------------------------------------------------------------------------------------------------- */
 
 static bool relation_holds(double left, gate_operator operator, double right)
 {
@@ -259,7 +259,7 @@ static bool change_meets(const hd_gate *gate, double before, double after)
     return value_meets(gate, after - before);
 }
 
-/* Whether the term is for a function of that name. */
+/* Whether the term applies to a function of that name. */
 static bool is_for(hd_gate *gate, const char *name, const char *demangled, bool is_entry)
 {
     if (!gate->pattern)
@@ -280,10 +280,10 @@ void hd_gates_warn_of_unused(const hd_gates *gates, hd_diagnostics *diagnostics)
 
 typedef struct failures {
     HD_ARRAY(const char *) texts;
-    const char *list; /* of them all, for the message */
+    const char *list; /* all of them, for the message */
 } failures;
 
-/* The written form of what was found, as a string of the arena. */
+/* The text written, as a string in the arena. */
 static const char *take_text(hd_writer *w, hd_arena *arena)
 {
     const char *text = hd_arena_string(arena, w->buffer.items, w->buffer.count);
@@ -298,7 +298,7 @@ static void add_failure(failures *f, const hd_gate *gate, const char *found, hd_
     hd_array_push(&f->texts, text);
 }
 
-/* Moves the failures to where they are kept, and clears them for the next kernel. */
+/* Moves the failures to the result, and clears them for the next kernel. */
 static void keep_failures(failures *f, const char ***texts, uint32_t *count, hd_arena *arena)
 {
     *texts = f->texts.count ? hd_arena_copy(arena, f->texts.items, f->texts.count * sizeof *f->texts.items) : NULL;

@@ -1,20 +1,20 @@
-/* Gates: conditions on kernels that decide whether a build goes on, as in
+/* Gates: conditions on kernels that decide whether a build succeeds, as in
  *
  *   registers<=96,occupancy>=50%,*reduce*:max_pressure<=40,!debug_*:spill_bytes==0
  *
  *   gates = term { ',' term }
  *   term  = [ ['!'] PATTERN ':' ] QUANTITY ( '<=' | '<' | '>=' | '>' | '==' | '!=' ) NUMBER ['%']
  *
- * A term without a pattern is for every kernel (.entry); one with a pattern for each function of the report whose name
- * or demangled name the glob fits, or with ! for each kernel that it does not fit. All terms for a kernel count. A
- * pattern holds no comma, and ends at the last colon of its term. Quantities are those of emitters/quantities.def; one
- * that was not determined (ptxas where it was not asked, spills where registers cannot be allocated) does not meet a
- * term.
+ * A term without a pattern applies to every kernel (.entry); one with a pattern to each function of the report whose
+ * name or demangled name matches the glob, or with ! to each kernel that does not match. A kernel must satisfy all
+ * terms that apply. A pattern contains no comma, and ends at the last colon of its term. Quantities are those of
+ * emitters/quantities.def; an unknown value (ptxas if it was not run, spills if registers cannot be allocated) does not
+ * satisfy a term.
  *
- * Of values (heddle report) a number has no sign; occupancy is a fraction from 0 to 1 or a percentage. Of changes
- * (heddle diff) a term compares new minus old; the number may have a sign; with % the change is relative to old, and
- * that of occupancy, a percentage itself, in points. Terms are for kernels of both sides; `added` and `removed` are for
- * all. Occupancy is compared in tenths of a percent, as it is printed.
+ * For values (heddle report), a number has no sign; occupancy is a fraction from 0 to 1 or a percentage. For changes
+ * (heddle diff), a term compares new minus old; the number may have a sign; with % the change is relative to old, and
+ * that of occupancy, a percentage itself, is in percentage points. Terms apply to kernels of both sides; `added` and
+ * `removed` to all. Occupancy is compared in tenths of a percent, as it is printed.
  */
 #ifndef HD_DRIVER_REPORT_GATES_H
 #define HD_DRIVER_REPORT_GATES_H
@@ -26,9 +26,9 @@ typedef struct hd_gates hd_gates;
 
 typedef enum hd_gates_mode { HD_GATES_OF_VALUES, HD_GATES_OF_CHANGES } hd_gates_mode;
 
-/* NULL with a bad-gate diagnostic (column in the option's text) where the text is bad. `option`: its spelling. */
+/* NULL with a bad-gate diagnostic (column in the option's text) if the text is invalid. `option`: its spelling. */
 hd_gates *hd_gates_parse(const char *option, const char *text, hd_gates_mode mode, hd_diagnostics *diagnostics);
-void hd_gates_free(hd_gates *gates); /* NULL is fine */
+void hd_gates_free(hd_gates *gates); /* NULL is allowed */
 
 /* Fills failed_gates of every kernel (texts in the arena), reports one unmet-gate error for each kernel that has some,
  * at its header where `source` is the report's PTX text (else NULL). How many kernels fail. The errors count as any:

@@ -1,5 +1,5 @@
-/* ptxas as an oracle: see ptxas.h. The text goes to its standard input from memory, and what it says is kept in memory
- * too, so that it can run for as long as it likes without anybody reading. Linux: memfd_create. */
+/* Runs ptxas: see ptxas.h. The text is passed on standard input from memory, and its output is collected in memory, so
+ * that it runs without a reader. Linux: memfd_create. */
 #include "driver/report/ptxas.h"
 
 #include <errno.h>
@@ -23,9 +23,9 @@ struct hd_ptxas {
 
 enum { NANOSECONDS = 1000000000, FIRST_PAUSE_NS = 50000, LONGEST_PAUSE_NS = 5000000 };
 
-/* ---- reading what it says ---------------------------------------------------------------------------------------- */
+/* ---- parsing its output ------------------------------------------------------------------------------------------ */
 
-/* The number before a word of the line: "12 registers"; 0 where there is none. */
+/* The number before a word of the line: "12 registers"; 0 if there is none. */
 static uint64_t number_before(const char *line, const char *word)
 {
     const char *at = strstr(line, word);
@@ -37,7 +37,7 @@ static uint64_t number_before(const char *line, const char *word)
     return strtoull(digits, NULL, 10);
 }
 
-/* What is between quotes, or up to the next blank. */
+/* The quoted text, or the word up to the next blank. */
 static const char *name_after(hd_arena *arena, const char *line, const char *words)
 {
     const char *at = strstr(line, words);
@@ -127,7 +127,7 @@ static char *if_runs(char *path)
     return NULL;
 }
 
-/* NULL where there is none; freed by the caller. */
+/* NULL if there is none; freed by the caller. */
 static char *find_program(void)
 {
     const char *folders = getenv("PATH"), *cuda = getenv("CUDA_HOME");
@@ -143,7 +143,7 @@ static char *find_program(void)
     return found ? found : if_runs(join_path("/usr/local/cuda", 15, "bin/ptxas"));
 }
 
-/* alone: one module of several (-c), whose extern functions others have. */
+/* alone: one module of several (-c), whose extern functions are in others. */
 static bool spawn(hd_ptxas *p, bool alone)
 {
     const char *arguments[10] = {p->path, "-v", p->arch_option, "-o", "/dev/null", "-"};
@@ -218,7 +218,7 @@ hd_ptxas *hd_ptxas_start(const hd_ptxas_request *request, hd_ptxas_result *resul
     return NULL;
 }
 
-/* All that a descriptor holds from its beginning on; freed by the caller. */
+/* The whole contents of a descriptor; freed by the caller. */
 static char *read_back(int descriptor, size_t *length)
 {
     struct stat status;
@@ -248,7 +248,7 @@ static bool is_late(const hd_ptxas *p)
     return p->seconds && waited_ns >= (int64_t)p->seconds * NANOSECONDS;
 }
 
-/* As wait_for; but where its time is over it is stopped, and *late is set. */
+/* As wait_for; but it is stopped when its time is over, and *late is set. */
 static int wait_in_time(const hd_ptxas *p, bool *late)
 {
     int status = -1;
@@ -293,7 +293,7 @@ static const char *ask_version(hd_ptxas *p, hd_arena *arena)
     return at ? hd_arena_string(arena, at + 3, strcspn(at + 3, " \r\n")) : NULL;
 }
 
-/* Waits for it and reads what it says; whether it took the module. */
+/* Waits for it and reads its output; returns whether it accepted the module. */
 static bool read_answer(hd_ptxas *p, hd_ptxas_result *result, bool *late)
 {
     size_t length;
@@ -304,8 +304,8 @@ static bool read_answer(hd_ptxas *p, hd_ptxas_result *result, bool *late)
     return !*late && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* Which functions ptxas has itself (vprintf, malloc) it alone knows: so it is reported only now that others are
- * elsewhere, which in a module that has all would cost the counts that follow from what callees use. */
+/* Only ptxas knows which functions are built in (vprintf, malloc). So -c is used only after it has reported that others
+ * are missing, because with -c the counts that depend on callees would be lost for complete modules. */
 static bool ask_alone(hd_ptxas *p, hd_ptxas_result *result, bool *late)
 {
     if (!result->error || !strstr(result->error, "Unresolved extern function"))

@@ -1,4 +1,4 @@
-/* NVIDIA's assembler as an oracle: what `ptxas -v` says of a module. It is never needed. */
+/* Register counts from NVIDIA's assembler: the output of `ptxas -v` for a module. Optional. */
 #ifndef HD_DRIVER_REPORT_PTXAS_H
 #define HD_DRIVER_REPORT_PTXAS_H
 
@@ -14,31 +14,31 @@ typedef struct hd_ptxas_result {
     hd_arena arena;
     HD_ARRAY(hd_ptxas_kernel) kernels; /* by name */
     const char *version;               /* "13.0.48", or NULL */
-    const char *error;                 /* the first line that says error or fatal, or NULL */
+    const char *error;                 /* the first line that contains error or fatal, or NULL */
     const char *unknown;               /* why there are no numbers, or NULL: "ptxas refused the module: ..." */
 } hd_ptxas_result;
 
-/* Reads what ptxas -v writes on standard error. Lines that it does not know are passed over. Linear, then sorts. */
+/* Parses the standard error of ptxas -v; unknown lines are skipped. Linear, then sorts. */
 void hd_ptxas_read(const char *text, size_t length, hd_ptxas_result *result);
 const hd_ptxas_kernel *hd_ptxas_find(const hd_ptxas_result *result, const char *name); /* or NULL */
 void hd_ptxas_free(hd_ptxas_result *result);
 
 typedef struct hd_ptxas_request {
     const char *path;       /* the program; "": the one in PATH, in $CUDA_HOME/bin or in /usr/local/cuda/bin */
-    bool if_found;          /* that there is none is not worth a note */
+    bool if_found;          /* no note if it is not found */
     const char *arch;       /* sm_90a */
     uint32_t max_registers; /* 0: no limit */
-    uint32_t seconds;       /* from its start on, then it is stopped; 0: no limit */
+    uint32_t seconds;       /* time limit, after which it is stopped; 0: no limit */
     const char *text;       /* the module */
     size_t length;
 } hd_ptxas_request;
 
-/* Starts one process on a module; it runs in parallel with the caller. NULL, with an `unavailable-ptxas` note and
- * result->unknown, where it cannot be started. The result is to be freed either way. */
+/* Starts a process for a module; it runs in parallel with the caller. NULL, with an `unavailable-ptxas` note and
+ * result->unknown, if it cannot be started. Free the result in either case. */
 typedef struct hd_ptxas hd_ptxas;
 hd_ptxas *hd_ptxas_start(const hd_ptxas_request *request, hd_ptxas_result *result, hd_diagnostics *diagnostics);
-/* Waits for it and frees it; where the module has functions elsewhere, it is asked again with -c. false, with a note
- * and result->unknown, where it gives no numbers. */
+/* Waits for it and frees it; if the module has functions elsewhere, it runs again with -c. false, with a note and
+ * result->unknown, if there are no numbers. */
 bool hd_ptxas_finish(hd_ptxas *ptxas, hd_ptxas_result *result, hd_diagnostics *diagnostics);
 
 #endif

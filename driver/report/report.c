@@ -1,8 +1,8 @@
-/* heddle report: see report.h, and report_work.h for the files that it is made of.
+/* heddle report: see report.h, and report_work.h for its files.
  *
- * Steps: parse; choose the GPU; start ptxas where it is asked; work on the kernels, and on all functions that they may
- * call, in parallel; add up the registers along calls; occupancy and findings in parallel; gates. Each worker parses
- * the text once more. */
+ * Steps: parse; choose the GPU; start ptxas if requested; process the kernels, and all functions that they may call, in
+ * parallel; sum up registers along calls; occupancy and findings in parallel; gates. Each worker parses the text once
+ * more. */
 #include "driver/report/report_work.h"
 
 #include "base/pool.h"
@@ -16,9 +16,9 @@
 #include <stdio.h>
 
 enum {
-    COPIES_BYTES = 160 << 20, /* what the workers' copies may take together */
-    BYTES_OF_A_COPY = 8,      /* for each byte of text */
-    BANKS_BEFORE_VOLTA = 4,   /* where a description names no banks: general registers by number modulo this */
+    COPIES_BYTES = 160 << 20, /* maximum memory of the workers' copies */
+    BYTES_OF_A_COPY = 8,      /* per byte of text */
+    BANKS_BEFORE_VOLTA = 4,   /* if a description gives no banks: general registers by number modulo this */
     BANKS_SINCE_VOLTA = 2,
     MOST_BANKS = 8,
 };
@@ -30,7 +30,7 @@ typedef struct worker {
     hd_arena arena;
 } worker;
 
-typedef struct work_item { /* a function to work on */
+typedef struct work_item { /* a function to process */
     uint32_t function;
     bool reported;
     hd_report_kernel kernel;
@@ -56,7 +56,7 @@ struct hd_report_job {
 
 /* ---- the GPU ----------------------------------------------------------------------------------------------------- */
 
-/* Targets like sm_90a run on that GPU alone, such as sm_100f on its family, all others also on later GPUs. */
+/* Targets like sm_90a run on that GPU only, targets like sm_100f on its family, all others also on later GPUs. */
 static bool runs_on(const hd_module *module, const hd_gpu *gpu)
 {
     const char *target = hd_names_text(&module->names, module->target);
@@ -90,7 +90,7 @@ static bool choose_gpu(hd_report_job *job)
     return job->gpu->valid;
 }
 
-/* ---- which functions --------------------------------------------------------------------------------------------- */
+/* ---- functions to process ---------------------------------------------------------------------------------------- */
 
 static void add_item(hd_report_job *job, uint32_t *item_of, uint32_t function, bool reported)
 {
@@ -100,7 +100,7 @@ static void add_item(hd_report_job *job, uint32_t *item_of, uint32_t function, b
     item_of[function] = job->items.count;
 }
 
-/* Those asked for in text order, then those that they may call: any, where a register says which. */
+/* The requested functions in text order, then those that they may call: any, for calls through a register. */
 static void list_items(hd_report_job *job)
 {
     hd_module *module = job->common.module;
@@ -186,8 +186,8 @@ static void start_workers(hd_report_job *job)
 
 /* ---- registers along calls --------------------------------------------------------------------------------------- */
 
-/* Functions are allocated one at a time. Where a kernel exceeds its cap only together with its callees, that allocation
- * does not determine its spills. */
+/* Functions are allocated separately. If a kernel exceeds its cap only together with its callees, that allocation does
+ * not determine its spills. */
 static void stack_frame(hd_report_kernel *k, uint32_t total)
 {
     if (total > k->cap.registers && total > k->allocated && k->is_entry)
@@ -195,8 +195,8 @@ static void stack_frame(hd_report_kernel *k, uint32_t total)
     k->allocated = total;
 }
 
-/* Functions by what calls them: callers[first[f]] .. callers[first[f + 1]]; those that call through a register, which
- * may call any, by the number after the last function's. */
+/* Functions by their callees: callers[first[f]] .. callers[first[f + 1]]; those that call through a register, which may
+ * call any function, are listed under the number after the last function's. */
 static uint32_t *list_callers(const hd_report_job *job, uint32_t *first, hd_arena *scratch)
 {
     const report_uses *uses = job->common.uses;
@@ -225,7 +225,7 @@ static void add_unknown(bool *unknown, uint32_t function, hd_u32_array *queue)
     unknown[function] = true;
 }
 
-/* What a function needs with its callees is not known where one of them was left virtual. */
+/* The total of a function is unknown if one of its callees was left virtual. */
 static void pass_unknown_to_callers(hd_report_job *job)
 {
     hd_arena scratch = {0};
@@ -254,7 +254,7 @@ static void pass_unknown_to_callers(hd_report_job *job)
     hd_arena_free(&scratch);
 }
 
-/* The registers of a call chain add up. The input gets the allocation's numbers for that. */
+/* Sums up registers along call chains. The input gets the allocation's numbers for that. */
 static void stack_frames(hd_report_job *job)
 {
     hd_module *module = job->common.module;
@@ -274,7 +274,7 @@ static void stack_frames(hd_report_job *job)
 
 /* ---- ptxas ------------------------------------------------------------------------------------------------------- */
 
-/* The module's own target where the GPU has its number (sm_90a), else the GPU's. */
+/* The module's own target if the GPU has its number (sm_90a), else the GPU's. */
 static void start_ptxas(hd_report_job *job)
 {
     const hd_module *module = job->common.module;
@@ -352,7 +352,7 @@ static hd_status run(hd_report_job *job)
     uint32_t errors = job->diagnostics->error_count;
     if (errors || !hd_module_check_selection(module, job->options.kernel, job->diagnostics) || !choose_gpu(job))
         return hd_status_of(job->diagnostics);
-    hd_source_position(module->source, 0); /* makes the line table, before several threads ask */
+    hd_source_position(module->source, 0); /* builds the line table before several threads use it */
     report_prepare_files(&job->common, &job->arena);
     parse_passes(job);
     list_items(job);

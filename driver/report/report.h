@@ -1,4 +1,4 @@
-/* The report as a library call: what each kernel of a PTX module needs, and why.
+/* The report as a library call: the resources that each kernel of a PTX module needs, and why.
  *
  *   hd_report_job *job = hd_report_new(source, &options, diagnostics);
  *   if (hd_report_of(job)->arch) hd_emit_report_text(writer, hd_report_of(job), &style);
@@ -26,15 +26,15 @@ typedef struct hd_report_options {
     bool shared_known;      /* that is what launches give; else it is not known */
     uint32_t max_registers; /* of a thread; 0: no such limit */
     uint32_t threads;       /* 0: all CPUs; the report does not depend on it */
-    bool no_clean;          /* the PTX as it is written, without the simplification that an assembler does */
+    bool no_clean;          /* the PTX as written, without simplification passes */
     bool no_demangle;
     hd_parse_options parse;
 } hd_report_options;
 
 typedef struct hd_report_job hd_report_job;
 
-/* Takes the source, whose struct must outlive the job. Never NULL. Where something is wrong it is reported, and the
- * report is empty (no arch); only gates that are not met leave it whole. Annotations of the input are not looked at. */
+/* Takes the source, whose struct must outlive the job. Never NULL. On errors, which are reported, the report is empty
+ * (no arch); unmet gates alone leave it complete. Annotations of the input are ignored. */
 hd_report_job *hd_report_new(hd_source *source, const hd_report_options *options, hd_diagnostics *diagnostics);
 const hd_report_module *hd_report_of(const hd_report_job *job);
 hd_source *

@@ -1,10 +1,11 @@
-/* What functions use, and with them all that they may call: variables, barriers.
+/* Resources used by functions and everything that they may call: variables, barriers.
  *
- * A function's name anywhere in an operand or a table of call targets counts as a call. Functions that call each other
- * in a circle use the same; circle after circle, those that are called first, what is called is added to what calls.
- * Circles: Tarjan, "Depth-first search and linear graph algorithms" (SIAM J. Comput. 1972), without recursion.
+ * A function's name in any operand or in a table of call targets counts as a call. Functions in a cycle of calls have
+ * equal results. Strongly connected components of the call graph are processed callees first, and callees' results are
+ * added to their callers'. Components: Tarjan, "Depth-first search and linear graph algorithms" (SIAM J. Comput. 1972),
+ * without recursion.
  *
- * Complexity: linear in operands, and in the lists of variables that callers get, but for sorting.
+ * Complexity: linear in operands, and in the lists of variables that callers get, except for sorting.
  */
 #include "driver/report/report_work.h"
 
@@ -38,7 +39,7 @@ static bool is_indirect_call(const hd_function *f, const hd_instruction *insn)
     return o < end && o->kind != HD_OPERAND_SYMBOL;
 }
 
-/* The barriers that an instruction names: the highest and 1; all where a register says which. */
+/* The barriers that an instruction names: the highest plus 1; all if a register selects it. */
 static uint32_t barriers_of(const hd_function *f, const hd_instruction *insn)
 {
     uint16_t opcode = hd_insn_form(f, insn)->opcode;
@@ -60,7 +61,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* In ascending order, each once. */
+/* Ascending, without duplicates. */
 static void sort(hd_u32_array *ids)
 {
     uint32_t kept = 0;
@@ -101,11 +102,12 @@ static void find_own(const hd_module *module, uint32_t function, report_uses *us
 typedef struct circles {
     report_uses *uses;
     uint32_t numbers;
-    /* by function: in order of discovery, 0: not found; the least one it is known to lead to; its next callee */
+    /* by function: order of discovery, 0: not found; the lowest number known to be reachable; its next callee */
     uint32_t *number, *low, *next;
-    uint32_t *added;        /* by function: the last number of a circle's first function that it was added to */
-    bool *done;             /* by function: what it uses has all been added */
-    hd_u32_array way, open; /* way: from the first function to where the search is; open: found, and not done */
+    /* by function: the last component to which it was added, by the number of the component's first function */
+    uint32_t *added;
+    bool *done;             /* by function: its result is complete */
+    hd_u32_array way, open; /* way: the path from the root; open: found, but not done */
 } circles;
 
 static void number_function(circles *c, uint32_t function)
@@ -122,7 +124,7 @@ static void add_uses(report_uses *to, const report_uses *from)
         hd_array_push(&to->variables, from->variables.items[i]);
 }
 
-/* Of a callee of another circle, for the circle of that number. */
+/* Adds the results of a callee in another component. */
 static void add_callee_uses(circles *c, report_uses *to, uint32_t callee, uint32_t circle)
 {
     if (c->done[callee] && c->added[callee] != circle)
@@ -130,7 +132,7 @@ static void add_callee_uses(circles *c, report_uses *to, uint32_t callee, uint32
     c->added[callee] = circle;
 }
 
-/* The functions that were found from `first` on. */
+/* Completes the component of the functions found since `first`. */
 static void close_circle(circles *c, uint32_t first)
 {
     uint32_t begin = c->open.count;

@@ -1,13 +1,14 @@
-/* A kernel's instructions, registers, ranges, touches, and pressure.
+/* A kernel's instructions, registers, ranges, accesses, and pressure.
  *
- * One walk backwards over the layout. A register is in the row of an instruction where it is live before it or written
- * by it; a range is a run of rows that one value or several, each made of the one before, fill. Two rows are joined
- * where the register is live after the first and before the second, which in the middle of a block is one question.
+ * One backward walk over the layout. A register is in the row of an instruction if it is live before it or written by
+ * it; a range is a run of rows filled by one value, or by several, each computed from the previous one. Two rows are
+ * joined if the register is live after the first and before the second, which is the same point within a block.
  *
- * What an instruction needs: the words live before it, or those live after it together with those it writes, whichever
- * is more; a result nobody reads has a register too, and a result may take the register of an operand that ends.
+ * Registers needed at an instruction: the words live before it, or those live after it together with its results,
+ * whichever is more. An unused result needs a register too, and a result may reuse the register of an operand that
+ * ends.
  *
- * Two halves of one register (passes/analysis/packed.h) fill one word while either lives.
+ * Two halves of one register (passes/analysis/packed.h) fill one word while either is live.
  *
  * Linear in operands and in the live-in and live-out sets of blocks.
  */
@@ -19,16 +20,16 @@
 
 _Static_assert(HD_REPORT_NONE == HD_NONE, "what analyses have as no register is none of the report either");
 
-enum { LIVE_AFTER = 4 }; /* next to the bits of hd_report_access, in a row */
+enum { LIVE_AFTER = 4 }; /* in addition to the bits of hd_report_access, in a row */
 
 typedef struct code_walk {
     report_kernel_work *work;
     const hd_function *function;
     hd_live_walk *live;
-    uint32_t *open;              /* by register: last instruction of the range that is open, or HD_NONE */
-    uint32_t *stamp, *slot;      /* by register: the row that it was put in, and where there */
-    uint32_t *next, *next_block; /* by register: its next read, and the block + 1 where that is */
-    report_words live_words;     /* at the walk's place */
+    uint32_t *open;              /* by register: last instruction of its open range, or HD_NONE */
+    uint32_t *stamp, *slot;      /* by register: the last row that contains it, and its index there */
+    uint32_t *next, *next_block; /* by register: its next read, and the block + 1 of that read */
+    report_words live_words;     /* at the walker's position */
     uint32_t predicates;         /* likewise */
     HD_ARRAY(hd_report_touch) row, touches;
     HD_ARRAY(hd_report_range) ranges;
@@ -41,7 +42,7 @@ report_words report_words_new(report_kernel_work *work)
     return (report_words){work, HD_ARENA_ARRAY(&work->scratch, uint8_t, work->function->registers.count), 0};
 }
 
-/* The counter of a register's pair; NULL where it is in none. */
+/* The counter of a register's pair; NULL: not in a pair. */
 static uint8_t *halves_of(const report_words *set, uint32_t reg)
 {
     uint32_t other = set->work->packed[reg];
@@ -95,7 +96,7 @@ static void collect_row(code_walk *w, uint32_t instruction)
             row_add(w, instruction, module_wide.items[i], HD_REPORT_READ);
 }
 
-/* A row has few registers, most often in order. */
+/* A row has few registers, mostly in order. */
 static void sort_row(code_walk *w)
 {
     for (uint32_t i = 1; i < w->row.count; i++) {
@@ -147,7 +148,7 @@ static void count_live(code_walk *w, uint32_t reg, bool more)
     w->predicates += more ? predicates : -predicates;
 }
 
-/* From after the block's last instruction to before the first of the block that follows in the layout. */
+/* From after the block's last instruction to before the first one of the next block in the layout. */
 static void enter_block(code_walk *w, uint32_t b)
 {
     const hd_block *block = &w->work->cfg->blocks[b];
@@ -164,7 +165,7 @@ static void enter_block(code_walk *w, uint32_t b)
     }
 }
 
-/* What goes on living in front of the block's first instruction. */
+/* Ranges that continue before the block's first instruction. */
 static void leave_block(code_walk *w)
 {
     for (uint32_t i = 0; i < w->live->count; i++)
@@ -176,7 +177,7 @@ static bool is_dead_result(const hd_report_touch *t)
     return t->access & HD_REPORT_WRITE && !(t->access & LIVE_AFTER);
 }
 
-/* What is live after the row's instruction, together with what it writes. */
+/* The words live after the row's instruction, together with its results. */
 static void need_after(code_walk *w, hd_report_instruction *row)
 {
     for (uint32_t t = 0; t < w->row.count; t++) {
@@ -247,7 +248,7 @@ static void start_walk(code_walk *w, report_kernel_work *work)
     w->next_block = HD_ARENA_ARRAY(&work->scratch, uint32_t, registers);
 }
 
-/* ---- what is kept ------------------------------------------------------------------------------------------------ */
+/* ---- results ----------------------------------------------------------------------------------------------------- */
 
 static int compare_ranges(const void *a, const void *b)
 {
@@ -257,7 +258,7 @@ static int compare_ranges(const void *a, const void *b)
     return x->reg < y->reg ? -1 : x->reg > y->reg;
 }
 
-/* Both were gathered from the end to the beginning. */
+/* Both were collected from end to beginning. */
 static void keep_lists(code_walk *w)
 {
     hd_report_kernel *k = w->work->kernel;
@@ -275,7 +276,7 @@ static void keep_lists(code_walk *w)
     hd_array_free(&w->ranges);
 }
 
-/* What every reader takes from the constant bank needs no register. */
+/* A bank operand of all its readers needs no register. */
 static void free_constants(report_kernel_work *work)
 {
     const bool *bank = hd_bank_operands(work->function, &work->scratch);
@@ -284,7 +285,7 @@ static void free_constants(report_kernel_work *work)
             work->words[r] = 0;
 }
 
-/* Words, definitions and reads; instructions that name a register twice count once. */
+/* Words, definitions and reads; an instruction that names a register twice counts once. */
 static void count_accesses(report_kernel_work *work)
 {
     const hd_function *f = work->function;

@@ -82,7 +82,7 @@ typedef struct finder {
     HD_ARRAY(hd_report_finding) found;
 } finder;
 
-/* NULL where -W silences the kind. */
+/* NULL if -W silences the kind. */
 static hd_report_finding *add(finder *f, hd_diagnostic_kind kind, uint32_t instruction)
 {
     uint8_t severity = f->diagnostics->severity[kind];
@@ -98,7 +98,7 @@ static hd_report_finding *add(finder *f, hd_diagnostic_kind kind, uint32_t instr
     return &hd_array_last(&f->found);
 }
 
-/* The assumptions under an occupancy figure. */
+/* The assumptions of an occupancy value. */
 static const char *conditions(const hd_report_kernel *k)
 {
     bool assumed = strcmp(k->block_from, "assumed") == 0;
@@ -180,7 +180,7 @@ static void find_live_through(finder *f)
     }
 }
 
-/* Loads in the deepest loops of the kernel, one finding for each source line. */
+/* Loads in the deepest loops of the kernel, one finding per source line. */
 static void find_loads(finder *f)
 {
     const hd_report_kernel *k = f->kernel;
@@ -209,7 +209,7 @@ void report_findings(const report_common *common, hd_report_kernel *kernel, cons
                      hd_arena *arena)
 {
     finder f = {.common = common, .diagnostics = diagnostics, .kernel = kernel, .arena = arena};
-    if (kernel->is_entry) /* the others run in their callers' thread blocks */
+    if (kernel->is_entry) /* other functions run in their callers' blocks */
         find_pressure(&f);
     find_spills(&f);
     find_live_through(&f);

@@ -1,5 +1,5 @@
-/* Places in the PTX text and in the source that .loc names, and what each source line holds. O(n log n) in instructions
- * for the sorting of lines. */
+/* Positions in the PTX text and in the source that .loc names, and the contents of source lines. O(n log n) in
+ * instructions, for sorting. */
 #include "driver/report/report_work.h"
 
 #include <stdlib.h>

@@ -1,12 +1,11 @@
-/* Liveness less the places that no definition reaches.
+/* Liveness, restricted to points that a definition reaches.
  *
- * PTX declares values that every path seems to need and that only some define: a register that is written under a
- * guard, or in a branch, and read where the same condition holds. Thread-level liveness has it live from the entry on.
- * Before its first definition it holds nothing, any register will do for it, and it does not count here.
+ * In PTX, values often seem live on all paths but are defined only on some: a register written under a guard or in a
+ * branch, and read under the same condition. Thread-level liveness has it live from the entry. Before its first
+ * definition it holds no value, so it needs no register there, and does not count.
  *
- * Only registers that are live into the entry are concerned. For each, a search along the flow from the blocks that
- * define it, through blocks that it is live into. Linear in instructions and in the live-in sets' sizes times
- * successors.
+ * This concerns only registers that are live into the entry. For each, a forward search from the blocks that define it,
+ * through blocks that it is live into. Linear in instructions and in the live-in sets' sizes times successors.
  */
 #include "driver/report/report_work.h"
 
@@ -36,7 +35,7 @@ static bool is_written(const hd_instruction *insn, const hd_operand *o)
     return o->flags & HD_OPERAND_DEF || insn->flags & HD_INSN_OPAQUE;
 }
 
-/* Registers that are live into the entry and are no parameters; whether there are any. */
+/* Finds registers that are live into the entry and not parameters; true if there are any. */
 static bool find_partial(report_kernel_work *work, const hd_liveness *liveness)
 {
     const hd_function *f = work->function;
@@ -62,7 +61,7 @@ static void find_definitions(report_kernel_work *work, live_at_list *definitions
         qsort(definitions->items, definitions->count, sizeof(live_at), compare_live_at);
 }
 
-/* Blocks that a definition of the register reaches and that it is live into, appended to `found`. */
+/* Appends to `found` the blocks that a definition of the register reaches and that it is live into. */
 static void search_down(report_kernel_work *work, const hd_liveness *liveness, uint32_t reg, uint32_t *stamp,
                         live_at_list *found, hd_u32_array *queue)
 {
@@ -97,7 +96,7 @@ static void search_all(report_kernel_work *work, const hd_liveness *liveness, co
         qsort(found->items, found->count, sizeof(live_at), compare_live_at);
 }
 
-/* The set less what no definition reaches: neither one in front of block b (`into`) nor one in it (`inside`; may be
+/* The set without registers that no definition reaches: neither before block b (`into`) nor in it (`inside`; may be
  * NULL). */
 static hd_register_set filter(report_kernel_work *work, hd_register_set set, uint32_t b, const live_at_list *into,
                               const live_at_list *inside)

@@ -1,5 +1,5 @@
-/* JSON reports: see report_read.h. Numbers must be non-negative integers, occupancy a fraction. Keys that comparisons
- * do not need are ignored, so that reports of later versions with the same schema can be read. */
+/* Reads JSON reports: see report_read.h. Numbers must be non-negative integers, occupancy a fraction. Keys that
+ * comparisons do not need are ignored, so that reports of later versions with the same schema can be read. */
 #include "driver/report/report_read.h"
 
 #include <jansson.h>
@@ -43,7 +43,7 @@ typedef struct reader {
     hd_source *source;
     hd_arena *arena;
     hd_diagnostics *diagnostics;
-    size_t kernel; /* that is read */
+    size_t kernel; /* the kernel being read */
     uint32_t schema;
     bool failed;
 } reader;
@@ -111,7 +111,7 @@ static void read_spills(reader *r, const json_t *kernel, hd_report_kernel *into)
         read_number(r, kernel, &spill_rows[i], into);
 }
 
-/* Null where registers were not allocated. */
+/* null if registers were not allocated */
 static void read_allocation(reader *r, const json_t *kernel, hd_report_kernel *into)
 {
     into->left_virtual = json_is_null(find_member(kernel, conflicts_row.path));

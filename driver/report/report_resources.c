@@ -1,7 +1,7 @@
-/* What a kernel uses in addition to registers, what its loads are read by, and what allocation finds.
+/* Resources other than registers, uses of loaded values, and results of allocation.
  *
- * Memory and barriers are those that the kernel's own code and that of all functions it may call mention. Linear in
- * operands and in the variables that are mentioned.
+ * Memory and barriers are those named by the kernel's own code and by all functions that it may call. Linear in
+ * operands and in the variables named.
  */
 #include "driver/report/report_work.h"
 
@@ -60,7 +60,7 @@ static bool is_load(const hd_function *f, const hd_instruction *insn)
     const hd_form *form = hd_insn_form(f, insn);
     bool parameter =
         form->space == HD_SPACE_PARAM || form->space == HD_SPACE_PARAM_ENTRY || form->space == HD_SPACE_PARAM_FUNC;
-    /* a wait is no load */
+    /* a wait is not a load */
     const uint32_t others = HD_BEHAVE_ATOMIC | HD_BEHAVE_STORE | HD_BEHAVE_CALL | HD_BEHAVE_YIELD;
     return form->behaviour & HD_BEHAVE_LOAD && !(form->behaviour & others) && !parameter;
 }
@@ -144,7 +144,7 @@ void report_estimate(report_kernel_work *work)
     for (uint32_t i = x.loop.at; x.loop.words && i < work->function->instructions.count && !k->loop.position.ptx_line;
          i++)
         k->loop.position =
-            report_position(work->common, &work->function->instructions.items[i]); /* not of what was added */
+            report_position(work->common, &work->function->instructions.items[i]); /* not for inserted instructions */
 }
 
 /* Whether two sources are in one bank; a source of several registers counts with its first. */
@@ -184,7 +184,7 @@ static void count_conflicts(report_kernel_work *work)
     }
 }
 
-/* Whether an allocation under the cap fits; says nothing where it does not, and the function is as it was. */
+/* Whether an allocation under the cap fits; if not, reports nothing and restores the function. */
 static bool fits_under_cap(report_kernel_work *work, hd_regalloc_result *result)
 {
     hd_report_kernel *k = work->kernel;
@@ -200,7 +200,7 @@ static bool fits_under_cap(report_kernel_work *work, hd_regalloc_result *result)
     return fits;
 }
 
-/* Under the cap; where that does not fit, but for an option that asks for it, without. */
+/* Under the cap; if that does not fit, and no option requests it, without it. */
 static bool allocate(report_kernel_work *work, hd_regalloc_result *result)
 {
     const hd_report_kernel *k = work->kernel;
@@ -215,7 +215,7 @@ static bool allocate(report_kernel_work *work, hd_regalloc_result *result)
     return hd_regalloc_run(&work->context, &options, result);
 }
 
-/* Our allocation gives each half of a pair a register: where packed ones fit, what it spills says nothing. */
+/* Our allocation gives each half of a pair a register: if packed ones would fit, its spills are not meaningful. */
 static const char *why_spills_differ(const report_kernel_work *work)
 {
     const hd_report_kernel *k = work->kernel;

@@ -1,8 +1,7 @@
-/* What each technique's pass finds to do in a kernel: the pass runs on the worker's copy, allocated where the registers
- * are, and the copy is then as it was. Passes that only annotate leave their annotations, which are removed; for one
- * that changes the code the function is kept aside and restored. The former run first, one after another with the same
- * analyses. Statistics are the pass's own; no technique is known here by its name. Linear in the kernel, next to what
- * the passes take.
+/* Statistics of each technique's pass on a kernel. The pass runs on the worker's copy, allocated if possible, and the
+ * copy is restored. Annotations of passes that only annotate are removed; for a pass that changes code a copy of the
+ * function is kept and restored. The former run first and share analyses. Statistics are the pass's own; techniques are
+ * handled generically. Linear in the kernel, besides the passes.
  */
 #include "driver/report/report_work.h"
 

@@ -1,11 +1,11 @@
-/* The values at the point of maximum pressure: the registers that its instruction needs at once (report_code.c), each
- * with where it comes from, where it is read, and whether it does nothing in the loop around.
+/* The values at the point of maximum pressure: the registers that its instruction needs (report_code.c), each with its
+ * definition, its uses, and whether it is live-through (not used in the enclosing loop).
  *
- * A register that is written in several instructions: the definition is the one that reaches the point, where only one
- * does (a search against the flow, over its own definitions). A guarded write does not end the search.
+ * For a register with several definitions: the definition that reaches the point, if only one does (a backward search
+ * over its own definitions). A guarded write does not end the search.
  *
- * Linear in touches; plus, for each value with several definitions, the blocks between them and the point; plus loops
- * for each value where the point is in no loop.
+ * Linear in accesses; plus, for each value with several definitions, the blocks between them and the point; plus the
+ * loops for each value if the point is in no loop.
  */
 #include "driver/report/report_work.h"
 #include "base/search.h"
@@ -17,15 +17,15 @@ typedef struct value_search {
     hd_report_value *values; /* the kernel's */
     uint32_t count;
     uint32_t *value_of;         /* by register: its value + 1, or 0 */
-    uint32_t loop;              /* innermost around the point, or HD_NONE */
+    uint32_t loop;              /* innermost loop around the point, or HD_NONE */
     bool *in_loop;              /* by loop: that one, or inside it */
-    uint32_t *first_definition; /* by value: in `definitions` */
-    uint32_t *definitions;      /* instructions that write, by value, ascending */
-    bool *touched;              /* by value: inside that loop */
-    bool after;                 /* the values are those live after the point's instruction and its results */
+    uint32_t *first_definition; /* by value: index in `definitions` */
+    uint32_t *definitions;      /* writing instructions, by value, ascending */
+    bool *touched;              /* by value: used inside that loop */
+    bool after;                 /* the values are those live after the point's instruction, and its results */
 } value_search;
 
-/* ---- which ------------------------------------------------------------------------------------------------------- */
+/* ---- selection --------------------------------------------------------------------------------------------------- */
 
 /* Leaves the counters as they were. */
 static uint32_t words_added(report_words *set, const uint32_t *registers, uint32_t count)
@@ -122,7 +122,7 @@ static void mark_loops(value_search *s)
     const hd_cfg *cfg = s->work->cfg;
     s->loop = cfg->blocks[cfg->block_of[s->work->kernel->max_pressure_at]].loop;
     s->in_loop = HD_ARENA_ARRAY(&s->work->scratch, bool, cfg->loop_count);
-    for (uint32_t l = 0; l < cfg->loop_count; l++) /* outer ones are first */
+    for (uint32_t l = 0; l < cfg->loop_count; l++) /* outer ones come first */
         s->in_loop[l] = l == s->loop || (cfg->loops[l].parent != HD_NONE && s->in_loop[cfg->loops[l].parent]);
 }
 
@@ -162,7 +162,7 @@ static bool kills(const hd_function *f, uint32_t instruction, uint32_t reg)
     return false;
 }
 
-/* Looks for definitions of a value in one block, backwards from `limit`; whether the search goes on in front of it. */
+/* Searches one block for definitions of a value, backwards from `limit`; true if the search continues before it. */
 static bool search_block(const value_search *s, uint32_t v, uint32_t b, uint32_t limit, uint32_t *found, bool *several)
 {
     const uint32_t *first = s->definitions + s->first_definition[v], *end = s->definitions + s->first_definition[v + 1];
@@ -176,10 +176,10 @@ static bool search_block(const value_search *s, uint32_t v, uint32_t b, uint32_t
     return true;
 }
 
-/* Blocks that may be looked at for all values of a kernel; what is not found by then counts as several. */
+/* Budget of blocks for all values of a kernel; when it is spent, a value counts as having several definitions. */
 enum { MOST_VISITS = 2000000 };
 
-/* The one definition that reaches the point, or HD_NONE. */
+/* The only definition that reaches the point, or HD_NONE. */
 static uint32_t reaching_definition(const value_search *s, uint32_t v, uint32_t *stamp, hd_u32_array *queue,
                                     uint32_t *visits)
 {
@@ -204,7 +204,7 @@ static uint32_t reaching_definition(const value_search *s, uint32_t v, uint32_t 
     return several ? HD_NONE : found;
 }
 
-/* The last read in the interval of layout around the point, where the register has several values. */
+/* The last read in the live range around the point, if the register has several values. */
 static void narrow_last_use(value_search *s)
 {
     const hd_report_kernel *k = s->work->kernel;

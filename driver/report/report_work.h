@@ -1,17 +1,17 @@
-/* What the files of the report share. Private to driver/report/report*.c.
+/* Shared declarations of the report. Private to driver/report/report*.c.
  *
  *   report.c            the job: copies of the module, workers, the GPU, order
  *   report_live.c       liveness
- *   report_code.c       a kernel's instructions, registers, ranges, touches, pressure
+ *   report_code.c       a kernel's instructions, registers, ranges, accesses, pressure
  *   report_lines.c      positions and source lines
  *   report_values.c     the values at the point of maximum pressure
- *   report_calls.c      what functions use, and call
+ *   report_calls.c      resources of functions and their callees
  *   report_resources.c  memory, barriers, loads, allocation, bank conflicts
- *   report_techniques.c what each technique's pass finds
+ *   report_techniques.c statistics of each technique's pass
  *   report_findings.c   occupancy and findings
  *
- * The input is parsed once to be read only, and once more by each worker, whose copy the passes change. A kernel is
- * worked on by one worker, and nothing that it finds depends on which other kernels that worker had.
+ * The input is parsed once as a read-only module, and once more by each worker, whose copy the passes change. A kernel
+ * is processed by one worker, and its results do not depend on other kernels of that worker.
  */
 #ifndef HD_DRIVER_REPORT_REPORT_WORK_H
 #define HD_DRIVER_REPORT_REPORT_WORK_H
@@ -22,18 +22,18 @@
 #include "passes/regalloc/regalloc.h"
 #include "passes/manager/manager.h"
 
-/* What a function uses. */
+/* Resources that a function uses. */
 typedef struct report_uses {
-    hd_u32_array callees;   /* functions with a body, with repetitions */
-    hd_u32_array variables; /* shared and constant ones of it and of all that it may call: ascending symbols */
-    uint32_t barriers;      /* the highest that it and all that it may call name, and 1 */
+    hd_u32_array callees;   /* functions with a body, with duplicates */
+    hd_u32_array variables; /* shared and constant variables of it and of everything it may call: ascending symbols */
+    uint32_t barriers;      /* the highest barrier that it and everything it may call name, plus 1 */
     bool indirect;          /* calls through a register */
 } report_uses;
 
-/* What holds for all kernels; read only while workers run. */
+/* Data for all kernels; read-only while workers run. */
 typedef struct report_common {
     const hd_report_options *options;
-    hd_module *module; /* the input, untouched */
+    hd_module *module; /* the input, not modified */
     const hd_gpu *gpu;
     uint32_t banks;
     const char **file_names;        /* by index in module->files */
@@ -42,51 +42,51 @@ typedef struct report_common {
     report_uses *uses;              /* by function of the module */
     hd_pipeline *clean;             /* NULL: none */
     hd_pipeline **technique_passes; /* by technique; NULL: none */
-    hd_pipeline_options machine;    /* that they decide for */
+    hd_pipeline_options machine;    /* the GPU that they decide for */
 } report_common;
 
-/* Liveness of the kernel's own walk: thread-level, less points that no definition reaches (report_live.c). */
+/* Liveness for the walk: thread-level, restricted to points that a definition reaches (report_live.c). */
 typedef struct report_live {
     hd_live_walk walk;
     bool any_partial;
-    hd_bitset partial;       /* by register: live into the entry, where nothing has defined it */
+    hd_bitset partial;       /* by register: live into the entry, but not defined there */
     uint32_t *first, *stamp; /* by register: first instruction of the block (stamp - 1) that writes it */
 } report_live;
 
-/* One kernel while a worker has it. */
+/* A kernel while a worker processes it. */
 typedef struct report_kernel_work {
     const report_common *common;
-    hd_arena *arena; /* of what is reported */
+    hd_arena *arena; /* for the results */
     hd_arena scratch;
     uint32_t function_index;
     const hd_function *input; /* in common->module */
-    hd_function *function; /* the worker's copy, simplified; from report_allocation on with registers allocated, unless
-                                 kernel->left_virtual */
-    hd_cap_source cap_source; /* what caps its registers */
+    hd_function *function;    /* the worker's copy, simplified; allocated from report_allocation on, unless
+                            * kernel->left_virtual */
+    hd_cap_source cap_source; /* what limits its registers */
     const hd_cfg *cfg;
     hd_pass_context context;
     report_live live;
-    const hd_liveness *liveness; /* that of the walk */
+    const hd_liveness *liveness; /* the walk's liveness */
     hd_report_kernel *kernel;
     hd_diagnostics *diagnostics;
-    uint8_t *words;                /* by register: of the register file; 0 also for what is a constant operand */
-    uint32_t *definitions, *reads; /* by register: instructions that write it, that read it */
+    uint8_t *words;                /* by register: words in the register file; 0 also for constant operands */
+    uint32_t *definitions, *reads; /* by register: number of instructions that write it, that read it */
     /* by register: the other half of its register of 32 bits (passes/analysis/packed.h) */
     const uint32_t *packed;
 } report_kernel_work;
 
-/* Words of a set that grows and shrinks: two halves of one register fill one while either is in it. */
+/* Counts the words of a changing set: two halves of one register count as one word while either is in it. */
 typedef struct report_words {
     const report_kernel_work *work;
     uint8_t *halves; /* by register, the lower of a pair: how many of the two are in the set */
     uint32_t words;
 } report_words;
 report_words report_words_new(report_kernel_work *work);
-/* What the register, which enters the set or leaves it, adds or takes. */
+/* The words that are added or removed with a register. */
 uint32_t report_words_add(report_words *set, uint32_t reg);
 uint32_t report_words_remove(report_words *set, uint32_t reg);
 
-/* By function. In the arena, but for callees and variables. */
+/* By function. In the arena, except callees and variables. */
 report_uses *report_find_uses(const hd_module *module, hd_arena *arena);
 
 void report_live_init(report_kernel_work *work);
@@ -94,18 +94,18 @@ void report_live_init(report_kernel_work *work);
 void report_live_start(report_kernel_work *work, uint32_t block);
 void report_live_step(report_kernel_work *work);
 
-/* Each fills its part of work->kernel; in this order. */
+/* Each fills its part of work->kernel; call them in this order. */
 void report_code(report_kernel_work *work);
 void report_lines(report_kernel_work *work);
 void report_values(report_kernel_work *work);
 void report_resources(report_kernel_work *work);
 void report_cap(report_kernel_work *work);
 void report_estimate(report_kernel_work *work); /* after the cap */
-/* Allocates registers: the function is architected afterwards. false (reported) where they do not fit. */
+/* Allocates registers: the function is then architected. false (reported) if they do not fit. */
 bool report_allocation(report_kernel_work *work, hd_architected *numbers);
 void report_techniques(report_kernel_work *work); /* after an allocation that fits */
 
-/* After all kernels are known, and ptxas where it was asked. */
+/* When all kernels are done, and ptxas if requested. */
 void report_occupancy(const report_common *common, const hd_function *function, hd_report_kernel *kernel,
                       hd_arena *arena);
 void report_findings(const report_common *common, hd_report_kernel *kernel, const hd_diagnostics *diagnostics,
