@@ -75,7 +75,7 @@ static const char *const columns[][2] = {
     {"Instr.", "Instructions after simplification"},
     {"ptxas", "Registers that ptxas uses: its own count"},
     {"Estimate", "Registers that ptxas will probably use: a model"},
-    {"Maximum pressure", "Maximum register pressure: the most live 32-bit registers; exact, on the PTX"},
+    {"Maximum pressure", "Maximum register pressure, in live 32-bit registers; exact, on the PTX"},
     {"Allocated", "Registers that heddle's own allocation needs"},
     {"Occupancy", "Warps of an SM at a time, of the most that it holds, and what limits them"},
     {"More at", "Registers of a thread at which more CTAs fit: how many fewer, and the occupancy then"},

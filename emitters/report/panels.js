@@ -44,7 +44,7 @@ function tiles(k) {
       "Maximum pressure",
       k.max_pressure,
       `exact; ${counted(k.max_predicate_pressure, "predicate")}`,
-      "Maximum register pressure: the most live 32-bit registers of the PTX",
+      "Maximum register pressure, in live 32-bit registers of the PTX",
     ),
   );
   box.append(
