@@ -28,19 +28,19 @@ typedef struct hd_broadcast hd_broadcast;
  * reader. */
 hd_broadcast *hd_broadcast_new(uint32_t readers, uint32_t lag,
                                bool (*read)(void *context, uint32_t reader, uint32_t slot), void *context);
-void hd_broadcast_free(hd_broadcast *relay); /* only after hd_broadcast_finish */
+void hd_broadcast_free(hd_broadcast *queue); /* only after hd_broadcast_finish */
 /* Sets the number of threads, including the producer's; 0: as many as there are CPUs. budget: where helpers are taken
  * from; NULL: all threads are the queue's own. Default: the producer's thread only. */
-void hd_broadcast_threads(hd_broadcast *relay, uint32_t threads, hd_thread_budget *budget);
+void hd_broadcast_threads(hd_broadcast *queue, uint32_t threads, hd_thread_budget *budget);
 
 /* The slot to fill with the next batch; at most `lag`. */
-uint32_t hd_broadcast_slot(const hd_broadcast *relay);
+uint32_t hd_broadcast_slot(const hd_broadcast *queue);
 /* Publishes the batch. Returns when at most `lag` batches are unread by some reader; `lag` must be at most that of
  * hd_broadcast_new. Returns false if a reader rejected one of the batches that all have read. */
-bool hd_broadcast_publish(hd_broadcast *relay, uint32_t lag);
+bool hd_broadcast_publish(hd_broadcast *queue, uint32_t lag);
 /* The first rejected batch, counted from 0; UINT64_MAX: none so far. Complete for the batches that all have read. */
-uint64_t hd_broadcast_rejected(hd_broadcast *relay);
+uint64_t hd_broadcast_rejected(hd_broadcast *queue);
 /* Returns when every batch is read and the helpers have ended. false: a reader rejected a batch. */
-bool hd_broadcast_finish(hd_broadcast *relay);
+bool hd_broadcast_finish(hd_broadcast *queue);
 
 #endif

@@ -1,18 +1,18 @@
-/* Loads and their consumer as one instruction, in the extended spelling: parser/memory_operand.h says how.
+/* Prints loads and their consumer as one instruction, in the extended spelling: see parser/memory_operand.h.
  *
- * The printers write a line for each, and remember where the loads stand. Of these texts a short form is made where the
- * consumer's line follows, and only if reading it gives the same lines to the byte; so nothing is lost, and what cannot
- * be said shortly (a comment, a .loc, a label between; another guard; an address with more parts; loads in another
- * order than the operands) stays as it is. Linear in the text.
+ * The printers write a line for each, and record the offsets of the loads. An abbreviation is created if the consumer's
+ * line follows, and only if it expands to the same lines, byte for byte; otherwise (a comment, a .loc or a label in
+ * between; another guard; an address with more parts; loads in another order than the operands) the lines stay as they
+ * are. Linear in the text.
  */
 #include "emitters/print.h"
 
 #include "ir/operand_loads.h"
 #include "parser/memory_operand.h"
 
-/* ---- which loads ------------------------------------------------------------------------------------------------- */
+/* ---- selecting loads --------------------------------------------------------------------------------------------- */
 
-/* Is the register that a load names one source of the instruction, which is annotated? */
+/* Whether the register that a load names is exactly one source of the instruction, which is annotated. */
 static bool is_only_source(const hd_function *f, uint32_t load, uint32_t consumer)
 {
     const hd_operand *loaded = hd_insn_operands(f, &f->instructions.items[load]);
@@ -27,7 +27,7 @@ static bool is_only_source(const hd_function *f, uint32_t load, uint32_t consume
     return named == 1 && annotated == 1;
 }
 
-/* Does each load of the group feed one annotated source, and each annotated source take one load? */
+/* Whether each load of the group feeds one annotated source, and vice versa. */
 static bool is_whole_group(const hd_function *f, uint32_t load)
 {
     uint32_t consumer = hd_operand_group_consumer(f, load), annotated = 0, first = hd_operand_group_first(f, load);
@@ -76,17 +76,17 @@ typedef struct load_text {
     piece line;                /* without its end */
     piece head, before, after; /* blanks and guard; the opcode before and after its mark */
     piece gap, name, address;  /* blanks, register, [..] */
-    uint32_t at;               /* in the consumer's line: where it names the register */
+    uint32_t at;               /* in the consumer's line: offset of the register's name */
 } load_text;
 
 typedef struct group {
     load_text loads[HD_MEMORY_OPERANDS];
     uint32_t count;
-    piece line, head, opcode; /* of the consumer; the opcode without its marks */
-    uint32_t operands;        /* where they begin in its line */
+    piece line, head, opcode; /* of the consumer; the opcode without its annotations */
+    uint32_t operands;        /* offset of the operands in its line */
 } group;
 
-/* The modifier of an annotation kind in an opcode: where it begins, or NULL; it ends before a dot, "::" or the end. */
+/* The modifier of an annotation kind in an opcode, or NULL; it ends before a dot, "::" or the end. */
 static const char *find_mark(piece opcode, uint16_t kind, const char *end)
 {
     const char *name = hd_annotation_find(kind)->name;
@@ -127,7 +127,7 @@ static bool read_load(load_text *l)
     return l->name.length && l->gap.length;
 }
 
-/* How many slots a mark like ::none_set_set has set. */
+/* The number of slots set in a modifier like ::none_set_set. */
 static uint32_t count_set(const char *at, const char *end)
 {
     uint32_t count = 0;
@@ -136,7 +136,7 @@ static uint32_t count_set(const char *at, const char *end)
     return count;
 }
 
-/* head opcode.MARK::none_set operands; for as many loads as there are */
+/* head opcode.MARK::none_set operands; for exactly these loads */
 static bool read_consumer(group *g)
 {
     piece line = g->line;
@@ -152,7 +152,7 @@ static bool read_consumer(group *g)
     return true;
 }
 
-/* The source that is the register: where it begins in the line; 0: none, or not the only one. */
+/* The offset in the line of the source that is the register; 0: none, or several. */
 static uint32_t find_name(const group *g, piece name)
 {
     uint32_t found = 0;
@@ -173,7 +173,7 @@ static uint32_t find_name(const group *g, piece name)
     return found;
 }
 
-/* The lines, less their marks. */
+/* The lines, without their modifiers. */
 static void put_lines(hd_writer *out, const group *g, const char *line_end)
 {
     for (uint32_t i = 0; i < g->count; i++) {
@@ -208,7 +208,7 @@ static bool reads_back(const group *g, piece form, const char *line_end)
     return good;
 }
 
-/* The short form of the lines; false: there is none. */
+/* The abbreviation of the lines; false: there is none. */
 static bool fuse(hd_writer *form, group *g, const char *line_end)
 {
     uint32_t from;
@@ -238,7 +238,7 @@ static bool fuse(hd_writer *form, group *g, const char *line_end)
 
 /* ---- the text ---------------------------------------------------------------------------------------------------- */
 
-/* The line that begins at `at`, without its end; *next is after that. */
+/* The line that begins at `at`, without its end; *next is the start of the next line. */
 static piece line_from(const char *text, uint32_t at, uint32_t length, uint32_t *next)
 {
     const char *end = memchr(text + at, '\n', length - at);
@@ -253,7 +253,7 @@ typedef struct text_walk {
     const char *text;
     uint32_t length, written;
     const uint32_t *loads; /* offsets in it, ascending */
-    uint32_t count, next;  /* next: the first that was not looked at */
+    uint32_t count, next;  /* next: the first one not yet examined */
 } text_walk;
 
 /* A line and what ends it: "\n", "\r\n", or "" for the last one without an end. */
@@ -263,8 +263,8 @@ static const char *end_of(const text_walk *w, piece line, uint32_t next)
     return bytes == 2 ? "\r\n" : bytes == 1 ? "\n" : "";
 }
 
-/* Loads on lines one after another from the next one on, and the line after them. false: this is no group that has
- * a short form; then w->next is after what cannot begin one. *begin, *end: of its lines. */
+/* Loads on consecutive lines from the next one on, and the line after them. false: there is no abbreviation; then
+ * w->next is after lines that cannot start one. *begin, *end: of its lines. */
 static bool read_group(text_walk *w, group *g, const char **line_end, uint32_t *begin, uint32_t *end)
 {
     uint32_t at = w->loads[w->next];

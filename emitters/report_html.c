@@ -1,6 +1,6 @@
-/* The report as one HTML file that needs no other and no network: style, scripts (emitters/report/) and data are in
- * it, and a policy in its head keeps browsers from loading anything else. The table of kernels is plain markup and can
- * be read where scripts are not run; all else is drawn by the scripts from the data (report_page.h). Linear in the
+/* The report as one self-contained HTML file that needs no network: it contains style, scripts (emitters/report/) and
+ * data, and a content security policy keeps browsers from loading anything else. The table of kernels is plain markup
+ * and readable without scripts; everything else is drawn by scripts from the data (report_page.h). Linear in the
  * report. */
 #include "emitters/quantity.h"
 #include "emitters/report_page.h"
@@ -124,8 +124,8 @@ static void write_count(hd_writer *w, uint64_t count)
     hd_write_format(w, "<td class=\"num\">%llu</td>", (unsigned long long)count);
 }
 
-/* Where the parameters of a demangled name begin, outside templates, braces and "(anonymous namespace)"; its end where
- * it has none. */
+/* The start of the parameters in a demangled name, outside templates, braces and "(anonymous namespace)"; its end if
+ * there are none. */
 static size_t parameters_at(const char *name)
 {
     static const char anonymous[] = "(anonymous namespace)";
@@ -143,8 +143,8 @@ static size_t parameters_at(const char *name)
     return strlen(name);
 }
 
-/* The function's own name in a demangled one, without what it is in and without template arguments; empty where
- * that is not plain to see. */
+/* The function's own name in a demangled one, without scopes and template arguments; empty if it cannot be
+ * determined. */
 static hd_span own_name(const char *name)
 {
     uint32_t end = (uint32_t)parameters_at(name), depth = 0;
@@ -307,7 +307,7 @@ static void write_overview(hd_writer *w, const hd_reports *reports)
 
 /* ---- the data ---------------------------------------------------------------------------------------------------- */
 
-/* What was written to memory goes out, and the memory is used again. */
+/* Writes the contents of a memory writer and empties it. */
 static void pass_on(hd_writer *writer, hd_writer *part)
 {
     hd_write(writer, part->buffer.items, part->buffer.count);
@@ -315,7 +315,7 @@ static void pass_on(hd_writer *writer, hd_writer *part)
     hd_array_clear(&part->buffer);
 }
 
-/* The kernel that is shown first: that with the highest register pressure. */
+/* The kernel shown first: that with the highest register pressure. */
 static uint32_t first_kernel(const hd_reports *reports)
 {
     uint32_t best = 0, number = 0, most = 0;

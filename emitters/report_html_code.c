@@ -1,8 +1,8 @@
 /* A kernel's code as columns of the HTML report (report_page.h): the PTX lines of its text, its instructions,
- * registers, ranges, touches and source lines.
+ * registers, ranges, accesses and source lines.
  *
- * An instruction's text is written only where it is not that of its PTX line, and lines of .loc and of comments alone
- * are left empty, so that the page holds the PTX about once. Linear in the kernel's text and data.
+ * An instruction's text is written only if it differs from its PTX line, and lines of .loc or comments alone are left
+ * empty, so that the page contains the PTX about once. Linear in the kernel's text and data.
  */
 #include "emitters/report_page.h"
 #include <ctype.h>
@@ -23,7 +23,7 @@ static hd_span shown_line(hd_source *source, uint32_t line)
     return span;
 }
 
-/* Whether the line holds this instruction and nothing else but blanks, a semicolon and a comment after it. */
+/* Whether the line contains only this instruction, blanks, a semicolon and a comment after it. */
 static bool line_is(const hd_source *source, hd_span line, const char *text)
 {
     const char *at = source->text + line.begin, *end = source->text + line.end;
@@ -51,7 +51,7 @@ static bool closes(const hd_source *source, hd_span line)
     return line.end - line.begin == 1 && source->text[line.begin] == '}';
 }
 
-/* After the last line of the kernel: the one after its last instruction, or one more where a brace follows. */
+/* The end of the kernel: the line after its last instruction, or one more if that is a brace. */
 static uint32_t text_end(hd_source *ptx, const hd_report_kernel *k)
 {
     uint32_t last = k->position.ptx_line;
@@ -81,7 +81,7 @@ static void write_ptx(hd_writer *w, hd_source *ptx, const hd_report_kernel *k)
 
 static void write_texts(hd_writer *w, hd_source *ptx, const hd_report_kernel *k)
 {
-    uint32_t shown = 0; /* the PTX line before */
+    uint32_t shown = 0; /* the previous PTX line */
     hd_write_string(w, "\"texts\":[");
     for (uint32_t i = 0, some = 0; i < k->instruction_count; i++) {
         const hd_report_instruction *insn = &k->instructions[i];
@@ -114,7 +114,7 @@ static bool same_source(const hd_report_position *a, const hd_report_position *b
            a->inlined_file == b->inlined_file;
 }
 
-/* Runs of instructions of one source position: how many, then the differences of file, line, inlining file and line.
+/* Runs of instructions of one source position: length, then the differences of file, line, inlining file and line.
  * Files count from 1; 0 is none. */
 static void write_positions(hd_writer *w, const hd_report_kernel *k, page_files *files)
 {
@@ -135,7 +135,7 @@ static void write_positions(hd_writer *w, const hd_report_kernel *k, page_files 
     page_column_end(w);
 }
 
-/* Runs of one block: how many, the block's difference, loop depth and whether it is reached as one number. */
+/* Runs of one block: length, the block's difference, and loop depth and reachability as one number. */
 static void write_blocks(hd_writer *w, const hd_report_kernel *k)
 {
     uint32_t before = 0;
@@ -185,7 +185,7 @@ static void write_pressure(hd_writer *w, const hd_report_kernel *k)
 
 /* ---- registers --------------------------------------------------------------------------------------------------- */
 
-/* Bytes of the name before its number; all of them where it has none that prints the same again. */
+/* Bytes of the name before its number; all of them if no number reproduces the rest. */
 static size_t stem_bytes(const char *name, uint32_t *number)
 {
     size_t length = strlen(name), at = length;
@@ -197,7 +197,7 @@ static size_t stem_bytes(const char *name, uint32_t *number)
     return at;
 }
 
-/* The register's stem among the latest 64 before it; stems.count where it is none of them. */
+/* The register's stem among the 64 previous ones; stems.count: not found. */
 static uint32_t find_stem(const hd_u32_array *stems, const hd_report_kernel *k, const char *name, size_t bytes)
 {
     for (uint32_t s = stems->count, end = s > 64 ? s - 64 : 0; s-- > end;) {
@@ -209,8 +209,8 @@ static uint32_t find_stem(const hd_u32_array *stems, const hd_report_kernel *k, 
     return stems->count;
 }
 
-/* Names are few stems with numbers. Of a register: its stem (its index among those so far; a new one is the next), the
- * difference of its number to that stem's last one where there is one, words * 2 + whether it is a predicate. */
+/* Names consist of few stems with numbers. For each register: its stem (its index so far; a new one is the next), the
+ * difference of its number to the last one of that stem if there is one, words * 2 + whether it is a predicate. */
 static void write_registers(hd_writer *w, const hd_report_kernel *k)
 {
     hd_u32_array stems = {0}; /* the first register that has it */
@@ -246,7 +246,7 @@ static void write_registers(hd_writer *w, const hd_report_kernel *k)
     hd_array_free(&numbers);
 }
 
-/* Touches of an instruction: how many, then registers (difference) with the access in the lowest two bits. */
+/* Accesses of an instruction: their number, then registers (difference) with the access in the lowest two bits. */
 static void write_touches(hd_writer *w, const hd_report_kernel *k)
 {
     uint32_t at = 0;

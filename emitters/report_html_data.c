@@ -1,5 +1,5 @@
-/* What the HTML report's scripts read in addition to the code (report_page.h): a kernel's numbers, values, occupancy,
- * techniques and findings as JSON, and the source texts. Linear. */
+/* Further data for the HTML report's scripts (report_page.h): a kernel's numbers, values, occupancy, techniques and
+ * findings as JSON, and the source texts. Linear. */
 #include "emitters/report_page.h"
 
 static void write_number(hd_writer *w, const char *key, uint64_t value)
@@ -236,7 +236,7 @@ static int compare_lines(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The lines of one file that kernels name, ascending; some may be twice. */
+/* The lines of one file that kernels name, ascending, possibly with duplicates. */
 static hd_u32_array lines_of(const hd_report_module *report, const char *file)
 {
     hd_u32_array lines = {0};
@@ -249,7 +249,7 @@ static hd_u32_array lines_of(const hd_report_module *report, const char *file)
     return lines;
 }
 
-/* [first line, text], of lines from first to last as far as there are such */
+/* [first line, text], for the existing lines from first to last */
 static void write_segment(hd_writer *w, hd_source *text, uint32_t first, uint32_t last)
 {
     hd_span begin = hd_source_line(text, first), end = hd_source_line(text, last);
@@ -275,7 +275,7 @@ static void write_segments(hd_writer *w, hd_source *text, const hd_u32_array *li
 
 static void write_source(hd_writer *w, const hd_report_module *report, const char *file, const hd_source *text)
 {
-    hd_source own = *text; /* its line table is ours */
+    hd_source own = *text; /* with a line table of its own */
     hd_u32_array lines = lines_of(report, file);
     memset(&own.lines, 0, sizeof own.lines);
     hd_write_string(w, "[");

@@ -5,7 +5,7 @@
 
 static bool is_tail(unsigned char c) { return (c & 0xc0) == 0x80; }
 
-/* Bytes of the character at text, at most `most`; 0 where there is none. */
+/* Length of the character at text, at most `most`; 0: invalid. */
 static size_t character_bytes(const unsigned char *text, size_t most)
 {
     unsigned char first = text[0];
@@ -132,7 +132,7 @@ static uint32_t add_name(page_files *files, const char *name)
     return files->names.count - 1;
 }
 
-/* A mention is nearly always the one before, or one of few. */
+/* A mention mostly equals the previous one, or one of few. */
 uint32_t page_file(page_files *files, const char *name)
 {
     if (!name)

@@ -161,15 +161,15 @@ static void make_blocks(hd_cfg *cfg, const hd_function *f, const endings *all)
     cfg->block_of[count] = cfg->block_count;
 }
 
-typedef struct edge_maker {
+typedef struct edge_builder {
     const hd_cfg *cfg;
     const endings *endings;
     uint32_t next; /* index of the next ending */
     hd_u32_array edges;
     uint32_t *seen; /* by block: last block + 1 that got an edge to it */
-} edge_maker;
+} edge_builder;
 
-static void add_edge(edge_maker *m, uint32_t from, uint32_t to)
+static void add_edge(edge_builder *m, uint32_t from, uint32_t to)
 {
     if (m->seen[to] == from + 1)
         return;
@@ -178,7 +178,7 @@ static void add_edge(edge_maker *m, uint32_t from, uint32_t to)
 }
 
 /* Edges are added in block order. */
-static void add_block_edges(edge_maker *m, uint32_t b)
+static void add_block_edges(edge_builder *m, uint32_t b)
 {
     const hd_block *block = &m->cfg->blocks[b];
     const ending *e = &m->endings->items.items[m->next];
@@ -200,7 +200,7 @@ static void make_edges(hd_cfg *cfg, const endings *all, hd_arena *scratch, hd_gr
 {
     uint32_t n = cfg->block_count;
     uint32_t *first = hd_arena_alloc(scratch, ((size_t)n + 2) * sizeof(uint32_t));
-    edge_maker m = {cfg, all, 0, {0}, HD_ARENA_ARRAY(scratch, uint32_t, (size_t)n + 1)};
+    edge_builder m = {cfg, all, 0, {0}, HD_ARENA_ARRAY(scratch, uint32_t, (size_t)n + 1)};
     hd_array_reserve(&m.edges, n + all->targets.count);
     for (uint32_t b = 0; b < n; b++) {
         first[b] = m.edges.count;

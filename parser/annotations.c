@@ -1,9 +1,8 @@
-/* Gathers a module's annotations from comments, extended spelling and section, holds them against each other, and
- * attaches them to the functions. The forms and the rules are defined in heddle-annotations(7).
+/* Collects a module's annotations from comments, extended spelling and section, compares them, and attaches them to the
+ * functions. Syntax and rules are defined in heddle-annotations(7).
  *
- * Comments are looked for in the gaps between statements only, so that reading is linear and costs next to nothing
- * where there are none. A function keeps the places of all text that is annotation, so that the emitter can leave it
- * out or put it anew.
+ * Comments are searched only in the gaps between statements, so that reading is linear and almost free without
+ * annotations. A function records the spans of all annotation text, so that the emitter can omit or replace it.
  */
 #include "parser/annotations.h"
 
@@ -12,7 +11,7 @@
 #include "ir/section.h"
 #include "parser/memory_operand.h"
 
-typedef struct feeding { /* a load with the modifier of an operand in memory (parser/memory_operand.h) */
+typedef struct feeding { /* a load with the modifier of a memory operand (parser/memory_operand.h) */
     uint32_t load;
     hd_span modifier;
 } feeding;
@@ -21,8 +20,8 @@ typedef struct gatherer {
     hd_function *function;
     const char *text;
     hd_annotation_set comments, extended;
-    hd_u32_array waiting;  /* .heddle statements (index in function->statements) that wait for their instruction */
-    HD_ARRAY(feeding) fed; /* loads that wait for the instruction that they feed */
+    hd_u32_array waiting;  /* .heddle statements (index in function->statements) that precede their instruction */
+    HD_ARRAY(feeding) fed; /* loads that precede their consumer */
     bool ok;
 } gatherer;
 
@@ -43,7 +42,7 @@ static hd_span trimmed(const char *text, hd_span span)
     return span;
 }
 
-/* The next piece of [*at, end), up to a semicolon. */
+/* The next part of [*at, end), up to a semicolon. */
 static hd_span next_piece(const char *text, uint32_t *at, uint32_t end)
 {
     const char *semicolon = memchr(text + *at, ';', end - *at);
@@ -67,7 +66,7 @@ static void keep_foreign(gatherer *g, hd_span piece, uint32_t instruction)
                   (hd_foreign_annotation){0, instruction, piece.end - piece.begin, bytes});
 }
 
-/* A comment after an instruction or the opening brace: `words` is what follows the @. */
+/* A comment after an instruction or the opening brace: `words` is the text after the @. */
 static void take_comment(gatherer *g, hd_span whole, hd_span words, uint32_t instruction)
 {
     bool known = has_known_kind(g->text, words);
@@ -86,9 +85,9 @@ static void take_comment(gatherer *g, hd_span whole, hd_span words, uint32_t ins
         hd_array_push(&g->function->annotation_texts, whole);
 }
 
-enum { OWNED_BY_NOTHING = 0xfffffffe }; /* HD_NONE is the function, all below are ordinals */
+enum { OWNED_BY_NOTHING = 0xfffffffe }; /* HD_NONE is the function, lower values are ordinals */
 
-/* A comment that starts at `at`; after its end. */
+/* Reads a comment that starts at `at`; returns its end. */
 static uint32_t read_comment(gatherer *g, uint32_t at, uint32_t end, uint32_t owner)
 {
     const char *text = g->text;
@@ -138,7 +137,7 @@ static bool is_heddle_statement(const gatherer *g, const hd_statement *statement
            memcmp(g->text + statement->span.begin, ".heddle", 7) == 0;
 }
 
-/* A statement with the blanks before it and one line end before those. */
+/* A statement with the blanks before it and one line end before these. */
 static hd_span with_line(const char *text, hd_span span)
 {
     while (span.begin > 0 && hd_is_blank(text[span.begin - 1]))
@@ -169,14 +168,14 @@ static void take_heddle(gatherer *g, uint32_t index)
         read_heddle(g, statement, HD_NONE);
 }
 
-/* The load, and the source of the next instruction after it and others like it that names its register. */
+/* Annotates the load, and the source of the next instruction other than such loads that names its register. */
 static void read_for_next(gatherer *g, hd_span modifier, uint32_t load)
 {
     hd_array_push(&g->fed, ((feeding){load, modifier}));
     hd_array_push(&g->extended.items, (hd_annotation){.kind = HD_OPERAND_LOAD, .instruction = load});
 }
 
-/* The slot of the one source of an instruction (HD_NONE: none follows) that a load feeds. */
+/* The slot of the source of an instruction (HD_NONE: none follows) that a load feeds. */
 static uint32_t source_for(gatherer *g, const feeding *fed, uint32_t ordinal)
 {
     const hd_function *f = g->function;
@@ -291,7 +290,7 @@ static void finish_set(gatherer *g, hd_annotation_set *set)
     }
 }
 
-/* The first place where two sets differ. */
+/* The first location at which two sets differ. */
 static hd_span first_difference(const hd_function *function, const hd_annotation_set *a, const hd_annotation_set *b)
 {
     uint32_t count = a->items.count < b->items.count ? a->items.count : b->items.count, i = 0;
@@ -324,8 +323,7 @@ static bool merge_sets(gatherer *g, hd_annotation_set *set, hd_annotation_set *o
     return false;
 }
 
-/* True where the section's record was made for other code. Then nothing is left of the function's annotations, or an
- * error is. */
+/* True if the section's record is for other code. Then the function's annotations are dropped, or it is an error. */
 static bool is_stale(gatherer *g, const hd_section_part *part, const hd_parse_options *options)
 {
     hd_module *module = g->function->module;
@@ -369,7 +367,7 @@ static bool read_function(hd_function *function, hd_section_part *part, const hd
     return g.ok;
 }
 
-/* Only where annotations stand: mistakes in them are nobody's concern. */
+/* Only locates annotations; errors in them are ignored. */
 static void locate(hd_module *module)
 {
     hd_diagnostics *saved = module->diagnostics, silent;

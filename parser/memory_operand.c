@@ -1,8 +1,8 @@
-/* Writes operands in memory out before scanning; the form is defined in heddle-annotations(7).
+/* Expands memory operands before scanning; the syntax is defined in heddle-annotations(7).
  *
- * Texts without "]:" cost one search for it. Else one walk over the text, which knows comments and strings, and copies
- * it once. Constant expressions may have "]:" too (a[1]?b[2]:c): a line with a '?' is left alone, and so is one that
- * begins with a directive. Linear.
+ * A text without "]:" costs one search. Otherwise one walk over the text, which recognizes comments and strings and
+ * copies it once. Constant expressions may contain "]:" too (a[1]?b[2]:c): a line with a '?' is not changed, nor is one
+ * that begins with a directive. Linear.
  */
 #include "parser/memory_operand.h"
 
@@ -76,7 +76,7 @@ static bool begins_line(const char *line, uint32_t opcode, uint32_t at)
     return end < at && hd_is_blank(line[end]) && line[end - 1] != ':';
 }
 
-/* The operand with its "]:" at `at`; what is before `from` belongs to others. */
+/* The operand with its "]:" at `at`; text before `from` belongs to others. */
 static const char *find_parts(const char *line, uint32_t length, uint32_t from, uint32_t at, parts *p)
 {
     p->open = p->close = at + 1;
@@ -161,9 +161,9 @@ const char *hd_expand_memory_operand(hd_writer *out, const char *line, uint32_t 
 
 typedef struct expander {
     const char *text;
-    uint32_t length, copied;  /* all before is in the output */
-    hd_span line;             /* the one that was looked at last */
-    uint32_t first, question; /* of it: what begins it, and its first '?' */
+    uint32_t length, copied;  /* everything before `copied` is in the output */
+    hd_span line;             /* the last line examined */
+    uint32_t first, question; /* offsets in it: its first token, and its first '?' */
     hd_writer out;
     hd_u32_array joined;
     hd_source *source;
@@ -171,7 +171,7 @@ typedef struct expander {
     bool ok;
 } expander;
 
-/* What ends the comment or string that begins here; NULL: none does. */
+/* The end delimiter of the comment or string that begins here; NULL: none begins. */
 static const char *closing(const char *text)
 {
     if (text[0] == '/')
@@ -179,8 +179,8 @@ static const char *closing(const char *text)
     return text[0] == '"' ? "\"" : NULL;
 }
 
-/* The first "]:" of [at, end) that is in no comment or string; `end` where there is none, or what opens a comment or a
- * string leads after it. */
+/* The first "]:" of [at, end) outside comments and strings; `end` if there is none, or if a comment or string that
+ * starts before extends beyond it. */
 static uint32_t find_colon(const char *text, uint32_t at, uint32_t end)
 {
     while (at < end) {
@@ -199,7 +199,7 @@ static uint32_t find_colon(const char *text, uint32_t at, uint32_t end)
     return end;
 }
 
-/* Looks at the line of a place; once for all places in it. */
+/* Examines the line of an offset, once for all offsets in it. */
 static void find_line(expander *e, uint32_t at)
 {
     hd_span line = {at, at};
@@ -215,7 +215,7 @@ static void find_line(expander *e, uint32_t at)
     e->question = question ? (uint32_t)(question - e->text) : line.end;
 }
 
-/* Is it meant to be an operand in memory? */
+/* Whether it is a memory operand. */
 static bool is_meant(const expander *e, uint32_t at)
 {
     if (memcmp(e->text + at + 2, "ld.", 3) == 0)

@@ -1,15 +1,15 @@
-/* Replays several launch files side by side, and says what one thread would say.
+/* Replays several launch files in parallel, with the results of serial execution.
  *
- * Each file is a part (replay_work.h) with an arena, diagnostics, rows and printed text of its own, run by one thread
- * from its begin to its end; the threads that are left over work inside the parts, as many in each (replay_runs.c).
- * Parts share the plan, which nobody changes while they run, and the tables, which are constant; what is below keeps no
- * state outside its arguments, and the rounding mode of arithmetic is a thread's own. Only `done`, `joined` and what is
- * joined are written by several threads, under the lock. Parts are begun in the order of the command line and joined in
- * it, as soon as all before them have run; so the report, the diagnostics with their limit, the status and what kernels
- * print (replay_turns.c) do not depend on which part ends first.
+ * Each file is a part (replay_work.h) with its own arena, diagnostics, rows and printed text, run by one thread from
+ * start to end; remaining threads work inside the parts, the same number in each (replay_runs.c). Parts share the plan,
+ * which is not modified while they run, and constant tables; lower layers keep no state outside their arguments, and
+ * the rounding mode is per thread. Only `done`, `joined` and joined results are written by several threads, under the
+ * lock. Parts are started in the order of the command line and joined in it, as soon as all earlier ones have run; so
+ * the report, the diagnostics with their limit, the status and printed output (replay_turns.c) do not depend on which
+ * part ends first.
  *
- * At most as many parts as threads are open at a time. Of one that has run only rows stay, and, where diagnostics were
- * reported, the texts that these point into.
+ * At most as many parts as threads are open at a time. Of a part that has run, only rows are kept and, if diagnostics
+ * were reported, the texts that these refer to.
  */
 #include "driver/replay/replay_work.h"
 
@@ -66,7 +66,7 @@ static void join_part(hd_replay *r, replay_part *p)
     r->status = hd_status_worse(r->status, p->status);
 }
 
-/* Under the lock: whoever ends a part joins what is behind it too, if that has waited for it. */
+/* Caller holds the lock. A thread that ends a part also joins later parts that waited for it. */
 static void join_all_done(hd_replay *r)
 {
     while (r->joined < r->part_count && r->parts[r->joined].done) {
@@ -104,7 +104,7 @@ static void open_parts(hd_replay *r, const char *const *paths, uint32_t count, u
 hd_status hd_replay_files(hd_replay *r, const char *const *paths, uint32_t count)
 {
     uint32_t threads = r->plan.options->threads ? r->plan.options->threads : hd_cpu_count();
-    uint32_t side = threads < count ? threads : count; /* files side by side */
+    uint32_t side = threads < count ? threads : count; /* number of files in parallel */
     if (r->status != HD_STATUS_DONE || !count)
         return r->status;
     open_parts(r, paths, count, threads / side);

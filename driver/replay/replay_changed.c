@@ -1,23 +1,22 @@
-/* Replays of rewritten code: for each pass that changes instructions, one more run, of what the pass makes of a copy of
- * the module. Its operands are proved as in any replay, and the memory it leaves must be that of the run without the
- * pass. Where the pass changes no instruction, whatever it annotates, its models see the run that there is. Where the
- * run of the code as it is stops early, or two threads race in it, or one of these goes wrong, nothing is told of those
- * that come behind it, though they may have begun (replay_runs.c).
+/* Replays of rewritten code: for each pass that changes instructions, another run, of a copy of the module rewritten by
+ * the pass. Its operands are verified as in any replay, and its memory must be identical to that of the run without the
+ * pass. If the pass changes no instruction, even if it annotates, its models use the existing run. If the first run
+ * stops early, or has a race, or one of these runs fails, later ones are not reported, even if they have started
+ * (replay_runs.c).
  */
 #include "driver/replay/replay_work.h"
 #include "ir/annotations.h"
 #include "passes/check/restore.h"
 #include "passes/manager/manager.h"
 
-/* Whether a pass list as models name it changes instructions. */
+/* Whether a pass list, as models name it, changes instructions. */
 static bool changes_code(const char *passes)
 {
     const hd_pass_info *pass = hd_pass_find(passes, strcspn(passes, "(,"));
     return pass && pass->keeps != HD_KEEPS_ALL;
 }
 
-/* The pass that must change the code before the model sees it; NULL where none does, or the text came with its
- * annotations. */
+/* The pass that must change the code before the model sees it; NULL: none, or the module was already annotated. */
 static const char *rewriting_of(const replay_part *p, const replay_file *f, uint32_t m)
 {
     const hd_rf_model_info *info = p->plan->models[m];
@@ -39,9 +38,9 @@ bool replay_sees_changed(const replay_part *p, const replay_file *f, uint32_t m)
     return changed && !changed->untouched;
 }
 
-/* ---- changing ---------------------------------------------------------------------------------------------------- */
+/* ---- rewriting --------------------------------------------------------------------------------------------------- */
 
-/* Whether the text of some function is another. */
+/* Whether the text of some function differs. */
 static bool differ(const hd_module *a, const hd_module *b)
 {
     for (uint32_t i = 0; i < a->functions.count; i++)
@@ -101,7 +100,7 @@ bool replay_open_changed(replay_part *p, replay_file *f)
 
 /* ---- running ----------------------------------------------------------------------------------------------------- */
 
-/* The models that work on what the pass made of the code. */
+/* Adds the models for the rewritten code. */
 static void add_changed_models(replay_run *run)
 {
     replay_part *p = run->part;
@@ -111,7 +110,7 @@ static void add_changed_models(replay_run *run)
             replay_add_model(p, run->file, m);
 }
 
-/* Proves the operands of the changed code. */
+/* Runs the rewritten code and verifies its operands. */
 void replay_go_changed(replay_run *run)
 {
     add_changed_models(run);
@@ -122,7 +121,7 @@ void replay_go_changed(replay_run *run)
     replay_run_watched(run);
 }
 
-/* Those of its models become the part's. */
+/* Adds the results of its models to the part. */
 static void join_tallies(replay_part *p, const replay_run *run)
 {
     uint32_t models = p->plan->model_count;
@@ -132,7 +131,7 @@ static void join_tallies(replay_part *p, const replay_run *run)
                 p->tallies[k * models + m] = run->tallies[k * models + m];
 }
 
-/* The changed code left other memory: that is the failed check of each of its models. */
+/* The rewritten code left different memory: a failed check of each of its models. */
 static void mark_not_identical(const replay_run *run)
 {
     for (uint32_t i = 0; i < run->part->rows.count * run->part->plan->model_count; i++)
@@ -140,7 +139,7 @@ static void mark_not_identical(const replay_run *run)
             run->tallies[i].check = HD_CHECK_IDENTICAL;
 }
 
-/* Compares the memory that both leave. */
+/* Compares the memory after both runs. */
 void replay_join_changed(replay_part *p, replay_run *run)
 {
     if (run->status == HD_STATUS_DONE && !replay_reads_time(run->file->module) &&

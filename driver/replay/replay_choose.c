@@ -1,16 +1,16 @@
-/* Reads the list of models to replay: NAME [ '(' KEY ['=' VALUE] { ',' KEY ['=' VALUE] } ')' ] { ',' NAME ... }; a
+/* Parses the list of models to replay: NAME [ '(' KEY ['=' VALUE] { ',' KEY ['=' VALUE] } ')' ] { ',' NAME ... }; a
  * VALUE is a number or a range, FROM..TO.
  *
- * A NAME alone is a model; a technique, for its standard configurations, or for all of its models where
- * options->all_models is set; or "all", for all techniques; "none" is given alone. A NAME with options is one model,
- * which then is called "corf(shared)", as it was given but for blanks, and can be asked for beside the one without. Its
- * options take the place of those of models.def. They are checked against hwmodel/rf/options.def before any file is
- * touched. A technique takes none, as its models have different ones, unless it is a family's name (models.def). A
- * range stands for a model for each of its numbers. A number that a pass needs too (options.def) is the pass's as well:
+ * A NAME alone is a model; a technique, for its standard configurations, or for all of its models if
+ * options->all_models is set; or "all", for all techniques; "none" must be the only name. A NAME with options is one
+ * model, named "corf(shared)" as it was given, without blanks, and can be requested in addition to the one without. Its
+ * options replace those of models.def. They are checked against hwmodel/rf/options.def before any file is read. A
+ * technique takes no options, because its models have different ones, unless it is the name of a family (models.def). A
+ * range denotes a model for each of its numbers. A number that a pass needs too (options.def) is also passed to it:
  * each such model has annotations of its own.
  *
- * Order: that of models.def, and behind each model those of it with options, as they were asked for. What is asked for
- * twice is there once.
+ * Order: that of models.def; each model is followed by its variants with options, in the order given. Duplicates are
+ * dropped.
  */
 #include "driver/replay/replay_work.h"
 #include "base/suggest.h"
@@ -32,15 +32,15 @@ typedef struct chooser {
     HD_ARRAY(variant) variants;
 } chooser;
 
-typedef struct choice { /* an option as given: in `range`, one number after another */
+typedef struct choice { /* an option as given: a range is enumerated */
     const hd_rf_option_info *option;
-    uint32_t from, to; /* of a word alone: 0, 0 */
+    uint32_t from, to; /* for a word alone: 0, 0 */
 } choice;
 typedef HD_ARRAY(choice) choices;
 
-enum { MOST_VARIANTS = 256 /* that one NAME(...) may stand for */ };
+enum { MOST_VARIANTS = 256 /* maximum number of variants of one NAME(...) */ };
 
-/* ---- reading ----------------------------------------------------------------------------------------------------- */
+/* ---- parsing ----------------------------------------------------------------------------------------------------- */
 
 static hd_span span_from(const chooser *c, const char *begin)
 {
@@ -59,7 +59,7 @@ static bool take_character(chooser *c, char wanted)
     return true;
 }
 
-/* Letters, digits and - _ + . : as in lists of passes; *begin: where it stands. */
+/* Letters, digits and - _ + . : as in lists of passes; *begin: its start. */
 static const char *word(chooser *c, const char **begin)
 {
     skip_blanks(c);
@@ -87,7 +87,7 @@ static bool belongs(const hd_rf_model_info *m, const char *name)
     return !strcmp(name, m->name) || (*name && !strcmp(name, m->technique)) || !strcmp(name, "all");
 }
 
-/* A model's own name means it in any case. */
+/* A model's own name always selects it. */
 static bool is_meant(const chooser *c, const hd_rf_model_info *m, const char *name)
 {
     bool wanted = c->replay->plan.options->all_models || hd_rf_standard_title(m);
@@ -133,7 +133,7 @@ static const hd_rf_model_info *find_model(chooser *c, const char *name, const ch
         if (belongs(&hd_rf_models[m], name))
             models = models ? hd_arena_printf(arena, "%s, %s", models, hd_rf_models[m].name) : hd_rf_models[m].name;
     if (!model && !models)
-        choose(c, name, begin); /* tells what there is */
+        choose(c, name, begin); /* reports the known names */
     else if (!model)
         note(c, fail(c, begin, hd_arena_printf(arena, "'%s' takes no options: it names several models", name)),
              hd_arena_printf(arena, "its models are %s", models));
@@ -192,7 +192,7 @@ static bool value_fits(const hd_rf_option_info *option, const char *value, choic
     return !*value && to->from >= option->least && to->from <= to->to && to->to <= option->most;
 }
 
-/* KEY or KEY=VALUE; false where it is bad, and told. */
+/* KEY or KEY=VALUE; false if it is invalid (reported). */
 static bool read_option(chooser *c, const hd_rf_model_info *model, choice *to)
 {
     hd_arena *arena = &c->replay->arena;
@@ -220,8 +220,8 @@ static bool read_option(chooser *c, const hd_rf_model_info *model, choice *to)
 
 /* ---- models with options ----------------------------------------------------------------------------------------- */
 
-/* The list of passes with the option `name` of `pass` set to the number; the list itself, where the pass is not in
- * it. */
+/* The list of passes with the option `name` of `pass` set to the number; the list unchanged if it does not contain the
+ * pass. */
 static const char *set_in_passes(hd_arena *arena, const char *passes, const char *pass, const char *name,
                                  uint32_t number)
 {
@@ -247,7 +247,7 @@ static const char *set_in_passes(hd_arena *arena, const char *passes, const char
     return passes;
 }
 
-/* Options of the table that are not given anew. */
+/* The options of models.def that are not overridden. */
 static const char *kept_options(hd_arena *arena, const char *options, const choices *given)
 {
     const char *kept = "";
@@ -262,7 +262,7 @@ static const char *kept_options(hd_arena *arena, const char *options, const choi
     return kept;
 }
 
-/* Such a model, once. */
+/* Adds a variant, unless it exists. */
 static void add_variant(chooser *c, const hd_rf_model_info *model, const char *called, const choices *given,
                         const uint32_t *numbers)
 {
@@ -284,7 +284,7 @@ static void add_variant(chooser *c, const hd_rf_model_info *model, const char *c
     hd_array_push(&c->variants, v);
 }
 
-/* One for each number of each range, the last one's first. */
+/* Adds a variant for each combination of the ranges' numbers; the last range varies slowest. */
 static void add_variants(chooser *c, const hd_rf_model_info *model, const char *called, const char *begin,
                          const choices *given)
 {
@@ -307,7 +307,7 @@ static void add_variants(chooser *c, const hd_rf_model_info *model, const char *
     }
 }
 
-/* After "NAME(". Without options it is the model alone, where a technique has the same name. */
+/* Parses after "NAME(". Without options it is the model itself, even if a technique has the same name. */
 static void read_options(chooser *c, const char *name, const char *begin)
 {
     const hd_rf_model_info *model = find_model(c, name, begin);

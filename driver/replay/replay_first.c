@@ -1,4 +1,4 @@
-/* The run of the code as it is, with the models that see it, and that of its original, without models. */
+/* The first run, of the replayed code with its models, and the run of its original, without models. */
 #include "driver/replay/replay_work.h"
 #include "ir/architected.h"
 #include "ir/techniques.h"
@@ -13,7 +13,7 @@ static void remove_annotations(hd_module *module, const char *technique)
         hd_annotations_remove(module->functions.items[i], technique);
 }
 
-/* Does the technique's pass stand in the list? */
+/* Whether the technique's pass is in the list. */
 static bool takes_part(const char *passes, const hd_technique_info *technique)
 {
     size_t length = strlen(technique->pass);
@@ -31,7 +31,7 @@ static bool brings_annotations_of(const hd_module *module, const char *passes)
     return false;
 }
 
-/* Models that share passes are made together, from what these write; then the module is as it was. */
+/* Models with the same passes are created together, from the annotations of these; then the module is restored. */
 static bool add_models_of(replay_part *p, replay_file *f, uint32_t first, bool *done)
 {
     const char *passes = p->plan->models[first]->pass;
@@ -66,7 +66,7 @@ static bool add_models(replay_part *p, replay_file *f)
     return true;
 }
 
-/* ---- what it takes to run ---------------------------------------------------------------------------------------- */
+/* ---- before the run ---------------------------------------------------------------------------------------------- */
 
 static bool allocate_registers(const replay_part *p, replay_file *f, hd_diagnostics *diagnostics)
 {
@@ -76,7 +76,7 @@ static bool allocate_registers(const replay_part *p, replay_file *f, hd_diagnost
     return replay_run_passes(p, f, passes, diagnostics);
 }
 
-/* Functions that the allocation leaves as they are stay virtual. */
+/* Functions that the allocation leaves unchanged stay virtual. */
 static void set_registers(const replay_file *f, hd_replay_kernel *k)
 {
     const hd_function *kernel = hd_module_find_function(f->module, k->name);
@@ -88,7 +88,7 @@ static void set_registers(const replay_file *f, hd_replay_kernel *k)
     k->predicates = numbers.predicates;
 }
 
-/* A row for each launch of the text, in its order. */
+/* A row for each launch in the text, in order. */
 static void open_rows(replay_part *p, const replay_file *f)
 {
     p->tallies = replay_open_tallies(p, f, &p->arena);
@@ -139,7 +139,7 @@ hd_status replay_prepare(replay_part *p, replay_file *f)
     return HD_STATUS_DONE;
 }
 
-/* ---- the code as it is ------------------------------------------------------------------------------------------- */
+/* ---- the first run ----------------------------------------------------------------------------------------------- */
 
 static bool expects_outputs(const hd_launch_file *launch)
 {
@@ -177,14 +177,14 @@ void replay_go_first(replay_run *run)
         run->status = check_outputs(run);
 }
 
-/* What is the same code leaves the same memory. */
+/* Equal code leaves identical memory. */
 static void mark_identical(replay_part *p)
 {
     for (uint32_t k = 0; k < p->rows.count; k++)
         p->rows.items[k].identical = HD_OUTPUTS_RIGHT;
 }
 
-/* Behind a run that stops early nothing else is told, behind one in which two threads raced nothing of changed code. */
+/* After a run that stops early nothing else is reported; after a race, no run of rewritten code. */
 void replay_join_first(replay_part *p, replay_run *run)
 {
     p->status = run->races ? HD_STATUS_FAULT : run->status;
@@ -206,7 +206,7 @@ void replay_go_original(replay_run *run)
     replay_run_steps(run);
 }
 
-/* It must leave the memory that the changed or annotated code has left. */
+/* Its memory must be identical to that of the rewritten or annotated code. */
 void replay_join_original(replay_part *p, replay_run *run)
 {
     if (run->status == HD_STATUS_DONE && !replay_reads_time(run->file->original)) {

@@ -1,4 +1,4 @@
-/* Passes over a module of a replay, and the models that are applied to it. */
+/* Runs passes on a module of a replay, and creates its models. */
 #include "driver/replay/replay_work.h"
 #include "hwmodel/count/memo/transitions.h"
 #include "ir/sregs.h"
@@ -48,7 +48,7 @@ bool replay_reads_time(const hd_module *module)
 
 /* ---- models ------------------------------------------------------------------------------------------------------ */
 
-/* Can a block of some launch need more registers than the register file has? */
+/* Whether a block of some launch may need more registers than the register file has. */
 static bool is_crowded(const replay_part *p, const replay_file *f)
 {
     for (uint32_t i = 0; i < f->launch->launches.count; i++) {
@@ -88,7 +88,7 @@ void replay_add_model(const replay_part *p, replay_file *f, uint32_t m)
 
 /* ---- uniform branches -------------------------------------------------------------------------------------------- */
 
-/* What the passes take for uniform, the run must confirm. */
+/* The run must confirm that branches assumed uniform by passes are uniform. */
 static void expect_uniform_branches(replay_file *f, uint32_t function)
 {
     const hd_uniformity *u = hd_analysis_get(&f->contexts.items[function], HD_ANALYSIS_UNIFORMITY);

@@ -1,4 +1,4 @@
-/* One part of a replay, a launch file: reads it and its module, has all its runs done, and closes what they used. */
+/* One part of a replay, a launch file: reads it and its module, executes all its runs, and closes them. */
 #include "driver/replay/replay_work.h"
 #include "passes/clean/offsets.h"
 #include <errno.h>
@@ -27,7 +27,7 @@ static bool brings_annotations(const hd_module *module)
     return false;
 }
 
-/* What comes without annotations is made what an assembler would make of it. */
+/* Whether the module is to be simplified and allocated: it has no annotations. */
 static bool is_to_be_allocated(const replay_part *p, const replay_file *f)
 {
     return !p->plan->options->keep_virtual && p->plan->model_count && !brings_annotations(f->module);
@@ -42,14 +42,15 @@ static bool make_module(replay_part *p, replay_file *f)
         f->original = hd_module_copy(f->module, &f->said);
     else if (good && !p->plan->options->no_compare && brings_annotations(f->module))
         replay_open_original(f);
-    memcpy(p->diagnostics.severity, f->said.severity, sizeof p->diagnostics.severity); /* --strict has raised some */
+    /* --strict may have raised severities */
+    memcpy(p->diagnostics.severity, f->said.severity, sizeof p->diagnostics.severity);
     hd_diagnostics_join(&p->diagnostics, &f->said);
     return good;
 }
 
 /* ---- running ----------------------------------------------------------------------------------------------------- */
 
-/* Rows of launches that never ran are dropped; nothing was verified of them. */
+/* Drops the rows of launches that never ran; nothing was verified for them. */
 static void drop_idle_rows(replay_part *p)
 {
     uint32_t kept = 0;
@@ -76,7 +77,7 @@ static hd_status run_file(replay_part *p, replay_file *f)
 
 /* ---- closing ----------------------------------------------------------------------------------------------------- */
 
-/* Texts stay, because diagnostics point into them. */
+/* Texts stay, because diagnostics refer to them. */
 static void close_module(hd_module *module)
 {
     if (module)
@@ -117,7 +118,7 @@ void replay_run_part(replay_part *p)
     f->path = p->path;
     hd_array_push(&p->files, f);
     p->status = run_file(p, f);
-    for (uint32_t i = p->files.count; i-- > 0;) /* the launches of all are those of the first one */
+    for (uint32_t i = p->files.count; i-- > 0;) /* all files share the launches of the first one */
         close_file(p->files.items[i]);
     if (!p->diagnostics.first)
         replay_drop_texts(p);

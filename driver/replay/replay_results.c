@@ -1,4 +1,4 @@
-/* From what models counted to the results that the report has (include/heddle/replay_result.h). */
+/* Computes the results of the report (include/heddle/replay_result.h) from the models' counters. */
 #include "driver/replay/replay_work.h"
 
 #include <math.h>
@@ -37,7 +37,7 @@ static double writes_eliminated(const replay_tally *t)
     return others ? (double)NAN : 1 - of_counters(t, HD_COUNTER_FILE_WRITES, HD_COUNTER_RESULTS);
 }
 
-/* Coefficient of variation: from the sum and the sum of squares of each physical register's accesses. */
+/* Coefficient of variation, from the sum and the sum of squares of the accesses per physical register. */
 static double access_variation(const replay_tally *t)
 {
     double registers = (double)t->counters[HD_COUNTER_PHYSICAL_REGISTERS];

@@ -1,21 +1,20 @@
-/* The runs of a part side by side, as if they came one after another: of the code as it is, with the models that see
- * it; of the original, without models, where there is one; of what passes made of the code, with theirs. The last two
- * must leave the memory that the first leaves.
+/* The runs of a part in parallel, with the results of serial execution: the replayed code with its models; the
+ * original, without models, if there is one; rewritten code of passes, with its models. The last two must leave memory
+ * identical to that of the first.
  *
- * Each run has a session with memory of its own, a module that no other changes (texts are shared, and only read), a
- * count and models, an arena and diagnostics. They share the launch file, the plan and, of the rows, what is written
- * before they begin. What a run says, counts and proves becomes the part's when it is joined, which happens in the
- * order of the list, as soon as it and all before it are over. A run is wanted only where those before it went well:
- * which they are, their joining decides. One that is not wanted is stopped if it goes on, not begun if it has not, and
- * never joined. So neither diagnostics nor rows nor the status depend on the threads; and what only the first run does,
- * printing, either.
+ * Each run has its own session and memory, module (texts are shared and read-only), count and models, arena and
+ * diagnostics. Runs share the launch file, the plan and rows written before they start. The results of a run are added
+ * to the part when it is joined, in the order of the list, as soon as it and all earlier runs have ended. Joining
+ * decides whether later runs are wanted: only if the earlier ones succeeded. An unwanted run is stopped, or not
+ * started, and never joined. So neither diagnostics nor rows nor the status depend on the threads; output is printed by
+ * the first run only.
  *
- * Each worker draws a run when it has none. The first one begins with what the others but the original's wait for:
- * passes and models (replay_prepare); only then is known which others there are. Threads that are left over, from the
- * begin or because there is no further run to draw, go to the thread budget: the models take them until their run is
- * over (hwmodel/rf/count.h), the original's CTAs launch by launch.
+ * Each idle worker takes the next run. The first run starts with work that all others except the original's wait for:
+ * passes and models (replay_prepare); only then is the list of runs known. Threads without a run go to the thread
+ * budget: models use them until their run ends (hwmodel/count/count.h), and so do the original's CTAs, launch by
+ * launch.
  *
- * With one thread each run is joined before the next one begins, and no more memory is in use than two runs need.
+ * With one thread each run is joined before the next one starts, so that at most two runs are in memory.
  */
 #include "driver/replay/replay_work.h"
 
@@ -23,9 +22,9 @@ typedef struct runs {
     replay_part *part;
     replay_file *file;
     pthread_mutex_t lock;
-    pthread_cond_t listed;                /* `all` is true */
-    uint32_t workers, most, over, joined; /* most: runs that there may be */
-    bool all;                             /* runs are listed */
+    pthread_cond_t listed;                /* `all` is set */
+    uint32_t workers, most, over, joined; /* most: maximum number of runs */
+    bool all;                             /* the list of runs is complete */
 } runs;
 
 /* ---- joining ----------------------------------------------------------------------------------------------------- */
@@ -39,7 +38,7 @@ static void close_run(replay_run *run)
     hd_arena_free(&run->arena);
 }
 
-/* The first session stays: others are compared with it. */
+/* The first session is kept: others are compared with it. */
 static void join_run(replay_part *p, replay_run *run)
 {
     bool first = run == p->runs;
@@ -51,7 +50,7 @@ static void join_run(replay_part *p, replay_run *run)
         close_run(run);
 }
 
-/* Under the lock: whoever ends a run joins what is behind it too, if that has waited for it. */
+/* Caller holds the lock. A thread that ends a run also joins later runs that waited for it. */
 static void join_all_over(runs *r)
 {
     replay_part *p = r->part;
@@ -98,7 +97,7 @@ static void go_first(runs *r)
         run->status = prepared;
 }
 
-/* NULL: it turns out that there are fewer. */
+/* NULL: there are fewer runs. */
 static replay_run *await_run(runs *r, uint32_t index)
 {
     pthread_mutex_lock(&r->lock);
@@ -122,7 +121,7 @@ static void run_one(void *context, uint32_t index, uint32_t worker)
     if (run)
         run->over = true;
     join_all_over(r);
-    if (r->most - ++r->over < r->workers) /* this thread finds no other */
+    if (r->most - ++r->over < r->workers) /* this thread gets no further run */
         hd_thread_budget_return(&r->part->budget, 1);
     pthread_mutex_unlock(&r->lock);
 }

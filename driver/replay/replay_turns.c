@@ -1,7 +1,7 @@
-/* What parts do in their order though they run side by side: printing, and reading what can be read only once.
+/* Operations that parallel parts perform in their order: printing, and reading inputs that can be read only once.
  *
- * Kernels print at once while theirs is the oldest part that runs. What others print is kept until then; whoever has
- * more than MOST_KEPT_BYTES of it waits, and so does who reads what can be read only once.
+ * Kernels of the oldest running part print at once. Output of others is kept until their turn; a part with more than
+ * MOST_KEPT_BYTES of it waits, and so does one that reads an input that can be read only once.
  */
 #include "driver/replay/replay_work.h"
 
@@ -9,7 +9,7 @@
 
 enum { MOST_KEPT_BYTES = 16 << 20 };
 
-/* All parts before it are joined. Nobody but the part itself can change that again. */
+/* All earlier parts are joined. Only the part itself can change that again. */
 static bool has_turn(const replay_part *p)
 {
     hd_replay *r = p->replay;
@@ -19,7 +19,7 @@ static bool has_turn(const replay_part *p)
     return turn;
 }
 
-/* No circle: the oldest part waits for nobody, and parts are begun in their order. */
+/* No deadlock: the oldest part never waits, and parts are started in order. */
 static void await_turn(const replay_part *p)
 {
     hd_replay *r = p->replay;

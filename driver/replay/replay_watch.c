@@ -1,9 +1,9 @@
-/* A run on which models look. They may be behind it, over the ends of launches: what they have counted in one is told
- * later, in the order of the launches (hwmodel/rf/count.h), and only then counts it as one that has run. */
+/* A run with models. Models may lag behind the run, across the ends of launches: their counters of a launch arrive
+ * later, in the order of the launches (hwmodel/count/count.h), and only then does the launch count as complete. */
 #include "driver/replay/replay_work.h"
 #include "target/occupancy.h"
 
-/* PTX's own registers may be more than a thread can have: as many blocks as have room for them in the register file. */
+/* Virtual registers may exceed what a thread can have: as many blocks are resident as fit in the register file. */
 static uint32_t most_virtual(const replay_run *run, const hd_replay_kernel *k, uint32_t warps)
 {
     uint64_t registers = (uint64_t)warps * replay_kernel_registers(run->file, k->name);
@@ -13,7 +13,7 @@ static uint32_t most_virtual(const replay_run *run, const hd_replay_kernel *k, u
     return (uint32_t)most;
 }
 
-/* As many CTAs are resident as fit on an SM of the GPU, with the registers that the allocation found. */
+/* As many CTAs are resident as fit on an SM of the GPU, with the allocated registers. */
 static void one_starts(void *context, uint32_t launch, const hd_grid *grid)
 {
     const replay_run *run = context;
@@ -58,7 +58,7 @@ static replay_tally *tallies_of(const replay_run *run, uint32_t launch)
     return &run->tallies[launch * run->part->plan->model_count];
 }
 
-/* Adds what one run counted. A run that stopped, for whatever reason, verifies nothing of what was to come. */
+/* Adds the counters of one run. A run that stopped, for any reason, verifies nothing of the rest. */
 static void add_tallies(const replay_run *run, bool whole, const hd_count_result *counted, replay_tally *tallies)
 {
     for (uint32_t m = 0; m < run->part->plan->model_count; m++) {
@@ -96,7 +96,7 @@ static void one_is_over(void *context, bool proved, const hd_count_result *count
     k->divergent_branches += ran->statistics.divergent_branches;
 }
 
-/* The model whose operand was wrong; the others were stopped with it. */
+/* The model with the wrong operand; the others were stopped with it. */
 static void mark_failed(const replay_run *run)
 {
     uint32_t failed = hd_count_failed(run->file->count);

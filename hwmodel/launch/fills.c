@@ -1,5 +1,5 @@
 /* Fills of launch files, and the data files they read; definitions in docs/launch-fills.md. A fused multiply-add would
- * change the last bit of a fill: gcc generates none under -std=c17, clang is told not to. */
+ * change the last bit of a fill: gcc generates none under -std=c17, clang is instructed not to. */
 #include "hwmodel/memory/narrow.h"
 #include "hwmodel/launch/values.h"
 #include <errno.h>

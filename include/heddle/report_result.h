@@ -1,20 +1,19 @@
-/* What `heddle report` finds in a module, as data: what hd_context_report() prints, for programs that read it.
+/* The results of a report as data: the content of hd_context_report()'s report, for programs.
  *
- * Four register counts that are never mixed:
- *   max_pressure  maximum register pressure: the most 32-bit registers live at one instruction, after simplification;
- *                 exact
- *   allocated     what heddle's own register allocation needs for it; not known where it is left virtual, or what it
- *                 calls
- *   estimate      what ptxas will probably use: a model, with known error
- *   ptxas         its own count, where it was asked
+ * Four different register counts:
+ *   max_pressure  maximum register pressure: the maximum number of 32-bit registers live at one instruction, after
+ *                 simplification; exact
+ *   allocated     registers needed by heddle's own register allocation; unknown if it, or a callee, is left virtual
+ *   estimate      predicted count of ptxas: a model with known error
+ *   ptxas         ptxas' own count, if it was run
  *
- * Positions. Every instruction of the simplified code leads back by its origin to an instruction of the input; lines
- * are those of the input's PTX text, source positions those of its .loc. An instruction is named by its ordinal in the
- * simplified function: its index in hd_report_kernel.instructions.
+ * Positions. Every instruction of the simplified code leads by its origin to an instruction of the input; lines are
+ * those of the input's PTX text, source positions those of its .loc. Instructions are identified by their ordinal in
+ * the simplified function: the index in hd_report_kernel.instructions.
  *
- * All arrays and texts belong to whoever made the report; hd_context_report_results() says for how long they stay. An
- * array is NULL only where its count is 0. Texts are never NULL except where that is said. Columns count bytes from 1,
- * lines count from 1.
+ * All arrays and strings belong to the producer of the report; hd_context_report_results() documents their lifetime. An
+ * array is NULL only if its count is 0. Strings are not NULL unless documented. Columns count bytes from 1, lines count
+ * from 1.
  */
 #ifndef HEDDLE_REPORT_RESULT_H
 #define HEDDLE_REPORT_RESULT_H
@@ -38,22 +37,22 @@ typedef struct hd_report_position {
     uint32_t inlined_line;
 } hd_report_position;
 
-/* One instruction. Its live set: the ranges that hold it. */
+/* One instruction. Its live set: the ranges that contain it. */
 typedef struct hd_report_instruction {
     const char *text; /* as printed, without annotations; one line */
     hd_report_position position;
     uint32_t block;
-    uint32_t live;       /* 32-bit registers that it needs: the larger of those live before it, and those live after it
-                             * together with its results; of wide values all words */
+    uint32_t live;       /* 32-bit registers needed: the larger of those live before it, and those live after it
+                          * together with its results; wide values count with all words */
     uint32_t predicates; /* likewise */
     uint16_t loop_depth;
     bool reachable;
-    bool single_use_load; /* loads (not a parameter) what a single instruction reads */
+    bool single_use_load; /* a load (not of a parameter) whose value a single instruction reads */
 } hd_report_instruction;
 
 /* One interval of a live range: the instructions [first, last], in layout order, over which a register holds a value
- * (as nvdisasm's -plr). Sorted by first, then register. A value that is
- * written and never read has an interval of one instruction. */
+ * (as in nvdisasm -plr). Sorted by first, then register. A value that is never read has an interval of one
+ * instruction. */
 typedef struct hd_report_range {
     uint32_t reg; /* index in registers */
     uint32_t first, last;
@@ -62,26 +61,26 @@ typedef struct hd_report_range {
 typedef enum hd_report_access { HD_REPORT_WRITE = 1, HD_REPORT_READ = 2 } hd_report_access;
 typedef struct hd_report_touch { /* sorted by instruction, then register */
     uint32_t instruction, reg;
-    uint8_t access; /* bits of hd_report_access: both of a register that is read and written */
+    uint8_t access; /* bits of hd_report_access: both if the register is read and written */
 } hd_report_touch;
 
 typedef struct hd_report_register {
     const char *name;
-    uint8_t words; /* 0: no general register (a predicate, or a constant operand of its one reader) */
+    uint8_t words; /* 0: no general register (a predicate, or a constant operand of its only reader) */
     bool predicate;
-    uint32_t packed; /* the register that it shares a word with, or HD_REPORT_NONE */
+    uint32_t packed; /* the register with which it shares a word, or HD_REPORT_NONE */
 } hd_report_register;
 
 /* A value that is live at the point of maximum pressure. */
 typedef struct hd_report_value {
     uint32_t reg;
-    uint32_t definition;   /* the instruction whose value it is; HD_REPORT_NONE: several may be, or none */
-    uint32_t words;        /* of the register file, beyond those of values listed before */
-    uint32_t last_use;     /* the last one in layout order that reads it; HD_REPORT_NONE: none does */
-    uint32_t uses;         /* instructions that read it */
+    uint32_t definition;   /* the instruction that defines the value; HD_REPORT_NONE: several may, or none */
+    uint32_t words;        /* in the register file, in addition to those of values listed before */
+    uint32_t last_use;     /* the last read in layout order; HD_REPORT_NONE: none */
+    uint32_t uses;         /* number of instructions that read it */
     uint32_t loop_depth;   /* of its definition */
-    uint32_t uses_in_loop; /* in the innermost loop around that point; equal to uses where there is none */
-    bool live_through;     /* live through that loop (where there is none: through some loop) and not used in it */
+    uint32_t uses_in_loop; /* in the innermost loop around that point; equal to uses if there is none */
+    bool live_through;     /* live through that loop (without one: through some loop) and not used in it */
     /* "rematerialize" (cheap arithmetic of live values), "reload" (load of a parameter or constant), or NULL */
     const char *remedy;
 } hd_report_value;
@@ -89,8 +88,8 @@ typedef struct hd_report_value {
 typedef struct hd_report_line { /* one line of the source */
     const char *file;
     uint32_t line;
-    uint32_t instructions; /* those that were inlined at it included */
-    uint32_t max_pressure; /* most 32-bit registers that one of them needs */
+    uint32_t instructions; /* including those inlined at it */
+    uint32_t max_pressure; /* maximum number of 32-bit registers that one of them needs */
     bool inlined;          /* all of its code is inlined elsewhere */
 } hd_report_line;
 
@@ -99,10 +98,10 @@ typedef struct hd_report_statistic {
     uint64_t value;
 } hd_report_statistic;
 typedef struct hd_report_technique {
-    const char *name;    /* its spelling, as heddle list techniques has it */
-    const char *refusal; /* why it found nothing to do, or NULL */
-    bool rewrites;       /* its pass changes the code; what it found was tried on a copy */
-    bool allocated;      /* found in the code with its registers allocated by us; else they are virtual */
+    const char *name;    /* its spelling, as in heddle list techniques */
+    const char *refusal; /* why it was not applied, or NULL */
+    bool rewrites;       /* its pass changes the code; it ran on a copy */
+    bool allocated;      /* in the code with allocated registers; else in virtual form */
     const hd_report_statistic *statistics;
     uint32_t statistic_count;
 } hd_report_technique;
@@ -111,60 +110,60 @@ typedef struct hd_report_technique {
  * more, and reads in another block. */
 enum { HD_REUSE_BUCKETS = 9 };
 
-/* What is worth a look at. */
+/* A finding worth the user's attention. */
 typedef struct hd_report_finding {
     const char *rule; /* slug of a diagnostic, as heddle(1) lists them: "register-pressure" */
     bool is_error;    /* by -Werror; else a warning */
     hd_report_position position;
-    uint32_t instruction; /* HD_REPORT_NONE: about the whole kernel */
+    uint32_t instruction; /* HD_REPORT_NONE: the whole kernel */
     const char *message;  /* one sentence without a full stop */
 } hd_report_finding;
 
 typedef struct hd_report_ptxas {
-    bool known;          /* it took the module and said so of this kernel */
-    const char *unknown; /* why it is not known, or NULL */
+    bool known;          /* ptxas accepted the module and gave numbers for this kernel */
+    const char *unknown; /* why it is unknown, or NULL */
     uint32_t registers, barriers;
     uint64_t spill_stores, spill_loads, stack_bytes;
 } hd_report_ptxas;
 
-/* The most registers that ptxas gives the kernel. */
+/* The maximum number of registers that ptxas assigns to the kernel. */
 typedef struct hd_report_cap {
     uint32_t registers;
-    bool binds;          /* launch bounds or --max-registers make it, not the GPU */
-    const char *reason;  /* what makes it: ".minnctapersm 2 with 1024 threads per block" */
+    bool binds;          /* set by launch bounds or --max-registers, not by the GPU's limit */
+    const char *reason;  /* its origin: ".minnctapersm 2 with 1024 threads per block" */
     const char *ignored; /* a directive or option that has no effect, and why; or NULL */
 } hd_report_cap;
 
-/* What our allocation under the cap stores and loads of registers that do not fit: bytes, each access in the code once,
- * as ptxas counts its own. */
+/* Spills of our allocation under the cap: bytes stored and loaded, each access in the code counted once, as ptxas
+ * counts its own. */
 typedef struct hd_report_spills {
-    const char *unknown; /* why it was not determined; NULL: it was */
+    const char *unknown; /* why it is unknown; NULL: known */
     uint64_t stores, loads;
-    uint32_t rematerialized; /* values that it makes anew instead */
+    uint32_t rematerialized; /* number of values rematerialized instead */
 } hd_report_spills;
 
-/* The loop with most 32-bit registers live into its header; words 0: there is none. An
- * estimate below `words` frees registers of the kinds counted here, or spills. */
+/* The loop with the most 32-bit registers live into its header; words 0: there is none. If the estimate is below
+ * `words`, registers of the kinds counted here are freed, or spilled. */
 typedef struct hd_report_loop {
     uint32_t words, constant_offsets, rematerialized, uniform;
     hd_report_position position; /* of the header */
 } hd_report_loop;
 
-typedef struct hd_report_use { /* what occupancy follows from */
-    uint32_t threads;          /* of a thread block */
-    uint32_t registers;        /* of a thread: those of ptxas where known, else the estimate */
-    uint32_t shared_bytes;     /* of a thread block, static and dynamic */
-    uint32_t barriers;         /* of a thread block; 0: not limited by them */
+typedef struct hd_report_use { /* the inputs of occupancy */
+    uint32_t threads;          /* per thread block */
+    uint32_t registers;        /* per thread: those of ptxas if known, else the estimate */
+    uint32_t shared_bytes;     /* per thread block, static and dynamic */
+    uint32_t barriers;         /* per thread block; 0: not limited by them */
 } hd_report_use;
 
 typedef struct hd_report_occupancy {
-    uint32_t ctas, warps;   /* thread blocks and warps of an SM at a time */
-    double fraction;        /* warps of the SM's most, 0 to 1 */
+    uint32_t ctas, warps;   /* resident thread blocks and warps per SM */
+    double fraction;        /* resident warps divided by the SM's maximum, 0 to 1 */
     const char *limiter;    /* "warps", "ctas", "registers", "shared", "barriers"; "impossible": ctas is 0 */
     const char *impossible; /* why ctas is 0: "more threads than a CTA may have" ...; else NULL */
 } hd_report_occupancy;
 
-/* Thread blocks of an SM that one limit alone would allow. */
+/* Resident thread blocks that one limit alone would allow. */
 typedef struct hd_report_limit {
     const char *name; /* as in hd_report_occupancy.limiter */
     uint32_t ctas;    /* UINT32_MAX: no limit */
@@ -178,7 +177,7 @@ typedef struct hd_report_step {
 } hd_report_step;
 
 typedef struct hd_report_kernel {
-    const char *name, *demangled; /* demangled: equal to name where it is no mangled one */
+    const char *name, *demangled; /* demangled: equal to name if it is not mangled */
     bool is_entry;
     hd_report_position position; /* of its header */
     uint32_t instruction_count, input_instructions, block_count, loop_count;
@@ -200,8 +199,8 @@ typedef struct hd_report_kernel {
     hd_report_value *values;  /* live at max_pressure_at; widest and longest first */
     uint32_t value_count;
     uint32_t allocated, allocated_predicates;
-    const char *allocated_unknown; /* why neither is known, or NULL */
-    hd_report_cap cap;             /* on registers */
+    const char *allocated_unknown; /* why the allocation is unknown, or NULL */
+    hd_report_cap cap;             /* register cap */
     hd_report_spills predicted;
     uint32_t estimate;
     hd_report_loop loop;
@@ -210,29 +209,29 @@ typedef struct hd_report_kernel {
     uint32_t barriers;
 
     hd_report_use use;
-    const char *block_from;      /* of the threads per block in `use`: "option", "reqntid", "maxntid" or "assumed" */
-    bool uses_dynamic_shared;    /* it, or what it calls, names shared memory whose size a launch gives */
-    bool dynamic_shared_unknown; /* the same, and nothing says how much: then the occupancy is an upper bound */
-    uint32_t cluster_ctas;       /* thread blocks of a cluster that it asks for; 0: none */
-    const char *registers_from;  /* "ptxas" or "estimate": which of them `use` has */
+    const char *block_from;      /* origin of the block size in `use`: "option", "reqntid", "maxntid" or "assumed" */
+    bool uses_dynamic_shared;    /* it, or a callee, names shared memory whose size a launch gives */
+    bool dynamic_shared_unknown; /* that size is unknown: the occupancy is an upper bound */
+    uint32_t cluster_ctas;       /* thread blocks of its cluster; 0: none */
+    const char *registers_from;  /* "ptxas" or "estimate": the origin of the registers in `use` */
     hd_report_occupancy occupancy;
-    hd_report_limit *limits; /* each that there is */
+    hd_report_limit *limits; /* the existing limits */
     uint32_t limit_count;
-    hd_report_step gain, loss;  /* with fewer registers, with more */
+    hd_report_step gain, loss;  /* next step with fewer registers, with more */
     hd_report_occupancy *sweep; /* by block size: 32, 64 .. */
     uint32_t sweep_count;
 
-    uint32_t banks;                   /* of the register file that the next two are for */
-    bool left_virtual;                /* our allocation cannot do it: the next two are not known */
+    uint32_t banks;                   /* register-file banks for the next two */
+    bool left_virtual;                /* our allocation cannot handle it: the next two are unknown */
     uint64_t bank_conflicts;          /* instructions with two sources in one bank, in allocated code */
-    uint64_t bank_conflicts_weighted; /* times 10 for each loop around */
+    uint64_t bank_conflicts_weighted; /* each counts 10 to the power of its loop depth */
     uint64_t single_use_loads, loads;
     uint64_t reuse[HD_REUSE_BUCKETS];
     hd_report_technique *techniques;
     uint32_t technique_count;
-    hd_report_finding *findings; /* the most important first */
+    hd_report_finding *findings; /* most important first */
     uint32_t finding_count;
-    /* terms of --require that it does not meet, with what it has: "registers<=96 (has 112)" */
+    /* terms of --require that it does not satisfy, with the value: "registers<=96 (has 112)" */
     const char **failed_gates;
     uint32_t failed_gate_count;
 } hd_report_kernel;
@@ -240,7 +239,7 @@ typedef struct hd_report_kernel {
 typedef struct hd_report_module {
     const char *path;          /* of the PTX file */
     const char *arch;          /* name of the GPU description */
-    uint32_t block;            /* threads per block asked for; 0: each kernel's own */
+    uint32_t block;            /* threads per block given by the user; 0: each kernel's own */
     const char *ptxas_version; /* or NULL */
     const char *ptxas_unknown; /* why there are no numbers of ptxas, or NULL */
     bool simplified;           /* the simplification passes (`clean`) ran */
