@@ -60,7 +60,7 @@ UNIT := $(UNIT_C:%.c=$(O)/%)
 UNIT_HELP_OBJ := $(UNIT_HELP_C:%.c=$(O)/obj/%.o)
 FUZZ_C := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZERS := $(FUZZ_C:%.c=$(O)/%)
-SUITES := $(wildcard tools/check-format tools/check-layers tools/check-headers tools/check-man tests/*/run)
+SUITES := $(wildcard tools/check-format tools/check-layers tools/check-headers tools/check-man tools/check-words tests/*/run)
 LIB := $(O)/libheddle.$(if $(SHARED),so,a)
 PROGRAM := $(if $(CLI_C),$(O)/heddle)
 

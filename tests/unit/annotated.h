@@ -1,4 +1,4 @@
-/* Modules with annotations, from text to text, for the tests of their readers and writers. */
+/* Annotated modules, from text to text, for the tests of annotation readers and writers. */
 #ifndef HD_TESTS_UNIT_ANNOTATED_H
 #define HD_TESTS_UNIT_ANNOTATED_H
 
@@ -41,7 +41,7 @@ static inline void annotated_free(annotated *a)
     free(a);
 }
 
-/* Slugs of all diagnostics in order, divided by blanks; "" for none. Overwritten by the next call. */
+/* Slugs of all diagnostics in order, separated by blanks; "" for none. Overwritten by the next call. */
 static inline const char *slugs(const annotated *a)
 {
     static char text[1024];
@@ -61,7 +61,7 @@ static inline const char *slugs_of(const char *text)
     return found;
 }
 
-/* Reads what must be accepted without a word. */
+/* Reads a text that must be accepted without diagnostics. */
 static inline annotated *read_good(const char *text)
 {
     annotated *a = read_text(text);
@@ -157,7 +157,7 @@ enum {
     RICH_RET
 };
 
-/* Every kind of private use, every value type, at several places of RICH. */
+/* Every private kind, every value type, at several anchors of RICH. */
 static inline void annotate_everything(hd_function *f)
 {
     uint32_t some[] = {0, 2, 5}, last = f->registers.count - 1, numbers[] = {0, 1, 300, 4294967295u};

@@ -1,11 +1,11 @@
-/* Random kernels whose asynchronous instructions have registers in flight, and a machine that runs one path through
- * them. The interpreter does not run these instructions; the machine does, and as badly as it may: they read their
- * registers when they issue or when a wait covers them, results are garbage until then, and what annotations give away,
- * leave in a window only or call dead is garbage at once. It shares no code with passes or checkers: it counts groups
- * as they come.
+/* Random kernels with registers of asynchronous instructions in flight, and a machine that executes one path through
+ * them. The interpreter does not support these instructions; this machine does, with the worst legal behaviour: they
+ * read their registers either at issue or when a wait covers them, results are garbage until then, and registers that
+ * annotations release, keep in a window only or declare dead become garbage at once. It shares no code with passes or
+ * checkers: it counts groups dynamically.
  *
- * Data registers are accessed only behind waits for everything, so that the kernels are legal: all runs must store the
- * same.
+ * Data registers are accessed only after waits for everything, so that the kernels are legal: all runs must store the
+ * same values.
  */
 #ifndef HD_TESTS_ASYNC_KERNEL_H
 #define HD_TESTS_ASYNC_KERNEL_H
@@ -18,13 +18,13 @@ enum { ASYNC_STORES = 256, ASYNC_WORDS = 2048 };
 uint32_t async_kernel_print(uint64_t seed, char *text, uint32_t size);
 
 typedef struct async_run {
-    bool late;      /* asynchronous instructions read when they are waited for, not when they issue */
-    bool done;      /* came to the end, not to the limit of steps */
+    bool late;      /* asynchronous instructions read at the wait, not at issue */
+    bool done;      /* reached the end, not the limit of steps */
     uint32_t count; /* of stores to global memory */
     uint32_t stores[ASYNC_STORES];
-    const char *fault; /* an annotation touches what is in flight; NULL: none does */
+    const char *fault; /* an annotation affects a register in flight; NULL: none does */
 } async_run;
-/* The same path for the same seed, as long as the function computes the same. */
+/* The same seed gives the same path, as long as the function computes the same values. */
 void async_kernel_run(hd_function *function, async_run *run);
 
 #endif

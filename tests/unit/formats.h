@@ -1,6 +1,6 @@
-/* Conversions between all formats in a second way, for tests: a result is found by binary search among the values of
- * its format and chosen by comparing with the midpoint, in long double, which holds every source and every midpoint
- * exactly. */
+/* A second implementation of conversions between all formats, for tests: a result is found by binary search among the
+ * values of its format and selected by comparison with the midpoint, in long double, which represents every source and
+ * every midpoint exactly. */
 #ifndef HD_TESTS_FORMATS_H
 #define HD_TESTS_FORMATS_H
 
@@ -63,11 +63,11 @@ typedef struct how {
     uint32_t random, random_bits;
 } how;
 
-real magnitude_of(uint64_t pattern, const format *f); /* without sign, as if there were no special values */
+real magnitude_of(uint64_t pattern, const format *f); /* without sign, ignoring special values */
 uint64_t largest_of(const format *f);                 /* the pattern of the largest finite value */
 value decode(uint64_t bits, const format *f);
 uint64_t encode(value v, const format *f, const how *h);
-/* The whole conversion of one value; integers in 64 bits, to be cut to the register. */
+/* Converts one value; integers in 64 bits, to be truncated to the register. */
 uint64_t convert(uint64_t bits, const format *from, const format *to, const how *h);
 
 #endif

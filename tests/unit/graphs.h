@@ -1,4 +1,4 @@
-/* Small graphs at random, and what is true of them by brute force: heaviest matchings, odd cycles. */
+/* Small random graphs, and their properties by brute force: maximum-weight matchings, odd cycles. */
 #ifndef HD_TESTS_GRAPHS_H
 #define HD_TESTS_GRAPHS_H
 
@@ -13,7 +13,7 @@ typedef struct graph {
     hd_affinity_edge edges[MOST * MOST];
 } graph;
 
-/* Each two vertices are joined with probability density/8; few different weights at times. */
+/* An edge exists with probability density/8; in some graphs there are few distinct weights. */
 static inline graph random_graph(uint64_t seed, uint32_t least, uint32_t most)
 {
     static const uint32_t weights[] = {1, 3, 10, 1000, 1000000};
@@ -27,7 +27,7 @@ static inline graph random_graph(uint64_t seed, uint32_t least, uint32_t most)
     return g;
 }
 
-/* The heaviest matching within each set of vertices. */
+/* The maximum-weight matching within each set of vertices. */
 static inline uint64_t heaviest_by_sets(const graph *g)
 {
     static uint64_t best[1 << MOST];
@@ -47,8 +47,8 @@ static inline uint64_t heaviest_by_sets(const graph *g)
 
 static inline uint32_t bits(uint32_t set) { return (uint32_t)__builtin_popcount(set); }
 
-/* Odd cycles by edge, from the definition: sets of edges of which each vertex has none or two, all in one piece.
- * `gone`: edges not there. */
+/* Odd cycles by edge, from the definition: connected sets of edges in which each vertex has degree zero or two. `gone`:
+ * removed edges. */
 static inline uint32_t count_by_sets(const graph *g, uint32_t gone, uint32_t *cycles)
 {
     uint32_t all = 0;
@@ -78,13 +78,13 @@ static inline uint32_t count_by_sets(const graph *g, uint32_t gone, uint32_t *cy
     return all;
 }
 
-/* A graph with so few edges that all sets of them can be tried. */
+/* A graph with so few edges that all sets of edges can be enumerated. */
 static inline graph sparse_graph(uint64_t seed, uint32_t most_edges)
 {
     graph g = random_graph(seed, 3, 8);
     while (g.count > most_edges)
         g.edges[seed % g.count] = g.edges[g.count - 1], g.count--;
-    for (uint32_t i = 1; i < g.count; i++) /* in order again */
+    for (uint32_t i = 1; i < g.count; i++) /* sorted again */
         for (uint32_t k = i; k > 0; k--) {
             hd_affinity_edge *e = &g.edges[k - 1];
             if (e[0].a < e[1].a || (e[0].a == e[1].a && e[0].b < e[1].b))

@@ -1,5 +1,5 @@
-/* Runs one instruction in the interpreter on many values and compares with a reference: all pairs of edge values of its
- * types, and random ones; in all lanes of the warps, and in some, where D of the others must stay as it was. */
+/* Executes one instruction in the interpreter on many values and compares with a reference: all pairs of edge values of
+ * its types, and random ones; in all lanes of the warps, and in some, where the other lanes must keep D. */
 #ifndef HD_TESTS_INSTRUCTION_H
 #define HD_TESTS_INSTRUCTION_H
 

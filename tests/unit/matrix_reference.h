@@ -1,4 +1,5 @@
-/* What matrix products must give, one sum at a time: an independent reference for the tests of matrix instructions. */
+/* Expected results of matrix products, one sum at a time: an independent reference for the tests of matrix
+ * instructions. */
 #ifndef HD_TESTS_MATRIX_REFERENCE_H
 #define HD_TESTS_MATRIX_REFERENCE_H
 
@@ -23,7 +24,7 @@ typedef struct product {
 /* One element of d: codes of a row of A, of a column of B, and of c. */
 uint64_t product_of(const product *p, const uint64_t *a, const uint64_t *b, uint64_t c);
 
-/* How far d may be from the exact sum, by the manual. */
+/* The maximum error of d against the exact sum, according to the manual. */
 double product_bound(const product *p, const uint64_t *a, const uint64_t *b, uint64_t c, double *exact);
 
 /* A random code. Floats: exponents around `center`, now and then a zero. */

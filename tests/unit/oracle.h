@@ -1,7 +1,7 @@
-/* An independent view of small programs, to test the analyses against: random control flow, a machine that runs a warp
- * of four lanes on it, and the analyses' rules written down naively. It shares no code with ir/ and passes/: its own
- * blocks, edges, reachability by search, post-dominance by taking blocks away. Only oracle_print ties it to the
- * toolkit: as PTX text.
+/* An independent model of small programs, to test the analyses: random control flow, a machine that executes a warp of
+ * four lanes on it, and the analyses' rules in their naive form. It shares no code with ir/ and passes/: it has its own
+ * blocks, edges, reachability by search, post-dominance by removing blocks. Only oracle_print connects it to the
+ * toolkit, through PTX text.
  *
  * Registers are bits of a mask: 0-4 are %r0-%r4, 5-7 are %p0-%p2.
  */
@@ -69,7 +69,7 @@ typedef struct oracle_random {
 } oracle_random;
 uint32_t oracle_next(oracle_random *random, uint32_t below);
 
-void oracle_generate(oracle_program *program, uint64_t seed); /* structured or not, by the seed */
+void oracle_generate(oracle_program *program, uint64_t seed); /* structured or not, depending on the seed */
 void oracle_print(const oracle_program *program, hd_writer *writer);
 
 /* ---- the graph --------------------------------------------------------------------------------------------------- */
@@ -81,7 +81,7 @@ uint32_t oracle_join(const oracle_program *p, uint32_t block);               /* 
 bool oracle_dominates(const oracle_program *p, uint32_t a, uint32_t b);      /* both reachable */
 bool oracle_post_dominates(const oracle_program *p, uint32_t a, uint32_t b); /* pseudo-edges included */
 
-/* ---- the rules, naively; each can be broken ---------------------------------------------------------------------- */
+/* ---- the rules in their naive form; each can be broken ----------------------------------------------------------- */
 
 typedef enum oracle_mutation {
     ORACLE_SOUND,
@@ -119,23 +119,24 @@ void oracle_analyse(const oracle_program *p, oracle_rule rule, oracle_mutation m
 
 /* ---- the machine ------------------------------------------------------------------------------------------------- */
 
-enum {                           /* what went wrong */
+enum {                           /* kinds of violations */
        ORACLE_READ_RELEASED = 1, /* a lane read a value that was released */
-       ORACLE_SPLIT = 2,         /* a branch that was called uniform split the warp */
-       ORACLE_OUT_OF_ORDER = 4,  /* a block followed another that the warp order does not know as its predecessor */
+       ORACLE_SPLIT = 2,         /* a branch assumed uniform diverged */
+       ORACLE_OUT_OF_ORDER = 4,  /* a block followed one that is not its predecessor in the warp order */
        ORACLE_CLOBBERED = 8,     /* a lane read another register's value under shared names */
 };
 
 typedef struct oracle_run {
-    bool interleaved;          /* independent thread scheduling: no stack, sides in any interleaving, joins by chance */
-    bool per_lane;             /* release in the active lanes only: the check of thread-level liveness */
-    const oracle_facts *facts; /* releases everything that is not live by these */
+    /* independent thread scheduling: no stack, sides in any interleaving, random reconvergence */
+    bool interleaved;
+    bool per_lane;             /* releases in the active lanes only: tests thread-level liveness */
+    const oracle_facts *facts; /* releases everything that is not live according to these */
     const uint8_t *color;      /* by register: the name it shares; NULL: its own */
     uint64_t seed;
 } oracle_run;
 int oracle_execute(const oracle_program *p, const oracle_run *run);
 
-/* Names for registers such that no two that are live together share one. */
+/* Assigns names to registers such that no two that are live together share one. */
 void oracle_color(const oracle_program *p, const oracle_facts *facts, uint8_t *color);
 
 #endif

@@ -1,10 +1,11 @@
-/* Rows of a warp order, of the passes or of the checkers, with their hubs taken out. */
+/* Rows of a warp order, of the passes or of the checkers, without hubs. */
 #ifndef HD_TESTS_ORDER_MASK_H
 #define HD_TESTS_ORDER_MASK_H
 
 #include "base/array.h"
 
-/* Blocks and X (the number of blocks, 63 at most) that a node leads to, at once or over hubs: the numbers above X. */
+/* Blocks and X (numbered by the block count, at most 63) that a node leads to, directly or over hubs: the numbers above
+ * X. */
 static inline uint64_t order_mask(const uint32_t *first, const uint32_t *rows, uint32_t blocks, uint32_t nodes,
                                   uint32_t node)
 {

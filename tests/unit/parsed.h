@@ -35,7 +35,7 @@ static inline void parsed_free(parsed *p)
     free(p);
 }
 
-/* Parses what must be accepted, and validates it. */
+/* Parses a text that must be valid, and validates the module. */
 static inline parsed *parse_good(const char *text)
 {
     parsed *p = parse_text(text);
@@ -47,7 +47,7 @@ static inline parsed *parse_good(const char *text)
     return p;
 }
 
-/* The kind of the first error of a text; -1 where there is none. */
+/* The kind of the first error of a text; -1: none. */
 static inline int first_error(const char *text)
 {
     parsed *p = parse_text(text);
@@ -130,7 +130,7 @@ static inline void describe(const hd_function *f, uint32_t ordinal, char *out, s
     }
 }
 
-/* Parses one kernel with the registers p x f y d h and this body; its first instruction must read so. */
+/* Parses one kernel with the registers p x f y d h and this body; its first instruction must have this description. */
 static inline void expect_instruction(const char *before, const char *body, const char *described)
 {
     char text[4096], out[2048];

@@ -1,7 +1,7 @@
-/* Random programs in structured form: made, printed as PTX, and evaluated one thread at a time. What lanes of a warp do
- * together (exchange, votes, barriers) stands at places that all threads reach together, or in the sides of a branch
- * whose lanes are known, and is about the threads that have not ended; between such places every thread is evaluated on
- * its own. */
+/* Random structured programs: created, printed as PTX, and evaluated one thread at a time. Operations of several lanes
+ * (exchange, votes, barriers) are at points that all threads reach together, or in the sides of a branch whose lanes
+ * are known, and involve the threads that have not ended; between such points every thread is evaluated
+ * independently. */
 #ifndef HD_TESTS_PROGRAM_H
 #define HD_TESTS_PROGRAM_H
 
@@ -24,8 +24,8 @@ typedef struct program_op_info {
 } program_op_info;
 extern const program_op_info program_ops[PROGRAM_OPS];
 
-extern const uint64_t program_masks[KINDS]; /* the bits that each has */
-/* What an instruction makes of raw bits. */
+extern const uint64_t program_masks[KINDS]; /* the bits of each kind */
+/* Evaluates an instruction on raw bits. */
 uint64_t program_compute(uint32_t op, const uint64_t sources[3]);
 
 /* Registers of each kind that programs use. */
@@ -47,10 +47,10 @@ typedef enum program_kind {
     DO_IF, /* lists[0] else lists[1] */
     /* lists[0], as often as the low bits of a register say; head-tested, or tail-tested where `a` is odd */
     DO_LOOP,
-    DO_BREAK, /* of the innermost loop, where the guard holds */
+    DO_BREAK, /* of the innermost loop, if the guard holds */
     DO_CONTINUE,
-    DO_SWITCH, /* one of the lists by two bits and program_case(); lists[0] where the guard is false */
-    DO_EXIT,   /* where the guard holds; only in the program's tail and behind it */
+    DO_SWITCH, /* one of the lists, selected by two bits and program_case(); lists[0] if the guard is false */
+    DO_EXIT,   /* if the guard holds; only in the program's tail and after it */
     DO_LOAD,   /* global: one of the inputs */
     /* global: one of the inputs and a register; a clock is read between load and sum, and may not go backwards */
     DO_TIME,
@@ -76,7 +76,7 @@ typedef struct program_list {
 
 typedef struct program_node {
     uint8_t kind;
-    uint8_t op;           /* program_op, or the kind's own choice */
+    uint8_t op;           /* program_op, or a choice specific to the kind */
     uint8_t d, s[3];      /* register numbers */
     uint8_t is_immediate; /* bit k: source k is immediate[k] */
     int8_t guard;         /* predicate number or NO_GUARD */
@@ -85,7 +85,7 @@ typedef struct program_node {
     program_list lists[4];
 } program_node;
 
-/* Of a DO_SWITCH: the list at a place of its table; 4: none. */
+/* For a DO_SWITCH: the list at an index of its table; 4: none. */
 static inline uint32_t program_case(const program_node *n, uint32_t place)
 {
     return n->immediate[place / 2] >> 8 * (place % 2) & 7;
@@ -94,9 +94,9 @@ static inline uint32_t program_case(const program_node *n, uint32_t place)
 typedef struct program {
     program_node nodes[MOST_NODES];
     uint32_t count, threads;
-    program_list top;  /* with what all threads do together */
-    program_list tail; /* without: may exit */
-    program_list late; /* with it again, for the threads that are left; others exit meanwhile */
+    program_list top;  /* with operations of all threads together */
+    program_list tail; /* without: threads may exit */
+    program_list late; /* with them again, for the remaining threads; others exit meanwhile */
     uint32_t inputs[INPUTS];
 } program;
 
@@ -104,9 +104,9 @@ enum { RESULT_WORDS = HALVES + WORDS + 2 * DOUBLES + FLOATS + 2 * WIDES + 1 };
 
 void program_make(program *p, uint64_t seed);
 /* A module with the kernel k(in, out); the results of thread t at out + 4 * RESULT_WORDS * t. A thread that exits early
- * leaves none. */
+ * writes none. */
 void program_print(const program *p, char *text, size_t size);
-/* Results in the same layout, NaNs as one pattern (program_plain makes it so in what the interpreter left). */
+/* Results in the same layout, NaNs as one pattern (program_plain does the same for the interpreter's output). */
 void program_evaluate(const program *p, uint32_t *results);
 void program_plain(const program *p, uint32_t *results);
 

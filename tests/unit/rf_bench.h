@@ -1,5 +1,5 @@
-/* A small kernel under a technique, without the interpreter: read, allocated, annotated, checked, and replayed by the
- * machine of rf_walk.h. Warps are CTAs of one warp each, so that models that couple warps see them in turns. */
+/* A small kernel with a technique, without the interpreter: parsed, allocated, annotated, checked, and replayed by the
+ * machine of rf_walk.h. Warps are CTAs of one warp each, so that coupled models see them take turns. */
 #ifndef HD_TESTS_RF_BENCH_H
 #define HD_TESTS_RF_BENCH_H
 
@@ -19,7 +19,7 @@ typedef struct rf_bench {
 void rf_bench_open(rf_bench *b, const char *text, size_t length);
 /* A body in a module of its own: %r<32>, %rd<16>, %h<4>, %f<8>, %p<4>; parameter n, global variable `out`. */
 void rf_bench_open_body(rf_bench *b, const char *body);
-/* Random kernels come twice: the even seeds in PTX's registers, the odd ones allocated, some with few registers. */
+/* Random kernels in two forms: even seeds with virtual registers, odd ones allocated, some with few registers. */
 void rf_bench_open_random(rf_bench *b, uint64_t seed);
 void rf_bench_close(rf_bench *b);
 void rf_bench_allocate(rf_bench *b, uint32_t most);
@@ -36,17 +36,17 @@ typedef struct rf_bench_result {
 
 typedef struct rf_bench_run {
     const hd_rf_model_info *model;
-    const hd_rf_model_info *beside; /* runs with it, and comes first; NULL: none */
+    const hd_rf_model_info *beside; /* runs with it, before it; NULL: none */
     bool crowded;                   /* hd_rf_model_crowd */
     uint32_t fault;
     bool forgets;
-    uint32_t warps, limit; /* instructions of a warp; 0: 4 and 300 */
+    uint32_t warps, limit; /* warps; maximum instructions of a warp; 0: 4 and 300 */
     uint64_t order;        /* of sides: rf_walk_sides */
     /* all 0: 4 resident, 2 active, long loads take 10 instructions; turns of one instruction, but with `stretches` */
     hd_rf_residency residency;
     bool stretches;
     uint32_t events, threads; /* of batches; 0: 1 and 1 */
-    bool lanes; /* each warp does in lanes of its own what it did in others; some of these do the same, or nothing */
+    bool lanes;               /* warps execute the same instructions in different lanes; some in the same, or in none */
 } rf_bench_run;
 rf_bench_result rf_bench_replay(rf_bench *b, const rf_bench_run *run);
 

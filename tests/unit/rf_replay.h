@@ -1,6 +1,5 @@
-/* Replays a small kernel (kernel.h) for several models in count mode, values and all. The accesses of a model are
- * looked at: each follows those that it must wait for, and of the operands at most every second one comes with another
- * one's access. */
+/* Replays a small kernel (kernel.h) for several models in count mode, including values. Checks a model's accesses: each
+ * follows those it depends on, and at most every second operand shares an access. */
 #ifndef HD_TESTS_RF_REPLAY_H
 #define HD_TESTS_RF_REPLAY_H
 
@@ -14,21 +13,21 @@ typedef struct rf_replay_result {
     uint64_t counters[HD_COUNTER_COUNT];
     hd_rf_series allocation;
     uint64_t storage_bits;
-    const char *refusal; /* NULL: the model took part */
+    const char *refusal; /* NULL: the model was applied */
 } rf_replay_result;
 
-typedef struct rf_replay_look { /* how a model is watched */
-    hd_rf_model_info info;      /* first */
+typedef struct rf_replay_look { /* how a model is observed */
+    hd_rf_model_info info;      /* first member */
     hd_rf_ops ops;
-    uint64_t reads; /* that it was asked for, and not only known of */
+    uint64_t reads; /* reads that it was asked for */
 } rf_replay_look;
 
 typedef struct rf_replay {
-    kernel_run run;                                                /* all but opened, closing, context and sink */
+    kernel_run run;                                                /* except opened, closing, context and sink */
     const hd_rf_model_info *models;                                /* named as their rows in the table */
-    uint32_t model_count;                                          /* the baseline stands before them */
-    void (*annotate)(struct rf_replay *replay, hd_module *module); /* NULL: as the text has it */
-    uint64_t seed;                                                 /* annotate's */
+    uint32_t model_count;                                          /* the baseline precedes them */
+    void (*annotate)(struct rf_replay *replay, hd_module *module); /* NULL: annotations of the text */
+    uint64_t seed;                                                 /* for annotate */
     uint32_t fault;                                                /* of the first model */
     hd_rf_residency residency; /* turns are of one instruction, but with `stretches` */
     bool stretches;
@@ -44,7 +43,7 @@ typedef struct rf_replay {
     hd_count *count;
     hd_sink sink;
     hd_diagnostics quiet;
-    uint32_t place[RF_REPLAY_MODELS]; /* in the count; HD_NONE: refused */
+    uint32_t place[RF_REPLAY_MODELS]; /* index in the count; HD_NONE: refused */
 } rf_replay;
 
 void rf_replay_run(rf_replay *replay);

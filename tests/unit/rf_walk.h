@@ -1,5 +1,5 @@
-/* Runs one warp of a small PTX kernel and tells a sink, for the tests of replay models: registers of 16 to 64 bits in
- * 32 lanes, a SIMT stack with the IR's reconvergence table, and only the opcodes that rf_random_kernel writes.
+/* Executes warps of a small PTX kernel and reports to a sink, for the tests of replay models: registers of 16 to 64
+ * bits in 32 lanes, a SIMT stack with the IR's reconvergence table, and only the opcodes that rf_random_kernel prints.
  * Independent of hwmodel/exec. */
 #ifndef HD_TESTS_RF_WALK_H
 #define HD_TESTS_RF_WALK_H
@@ -14,13 +14,12 @@
  * edges. */
 void rf_random_kernel(hd_writer *writer, uint64_t seed);
 
-/* Parses a text; fails the test where it has an error. The source is the module's from then on. */
+/* Parses a text; fails the test on errors. Afterwards the module owns the source. */
 hd_module *rf_parse(hd_source *source, const char *text, size_t length, hd_diagnostics *diagnostics);
 
-/* Walks `warps` warps of the kernel, at most `limit` instructions each; false where the sink stopped it. */
+/* Walks `warps` warps of the kernel, at most `limit` instructions each; false if the sink stopped it. */
 bool rf_walk(hd_function *kernel, uint32_t warps, uint32_t limit, const hd_sink *sink);
-/* The same with another order of the sides of branches that split: by chance, from a seed; 0: as rf_walk, what is taken
- * runs first. */
+/* The same with a random order of the sides of divergent branches, from a seed; 0: as rf_walk, taken sides first. */
 bool rf_walk_sides(hd_function *kernel, uint32_t warps, uint32_t limit, uint64_t order, const hd_sink *sink);
 
 #endif

@@ -1,4 +1,4 @@
-/* What every CMocka program needs, in the order in which cmocka.h wants it. */
+/* The common declarations of CMocka programs, in the order that cmocka.h requires. */
 #ifndef HD_TESTS_UNIT_H
 #define HD_TESTS_UNIT_H
 
