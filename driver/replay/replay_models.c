@@ -1,6 +1,6 @@
 /* Runs passes on a module of a replay, and creates its models. */
 #include "driver/replay/replay_work.h"
-#include "hwmodel/count/memo/transitions.h"
+#include "hwmodel/count/memo/memo.h"
 #include "ir/sregs.h"
 #include "passes/analysis/liveness.h"
 #include "passes/manager/manager.h"
@@ -71,7 +71,7 @@ void replay_open_count(replay_part *p, replay_file *f, hd_arena *arena, hd_diagn
     hd_count_batches(f->count, HD_REPLAY_BATCH, p->threads);
     hd_count_share(f->count, &p->budget);
     if (!p->plan->options->no_memo)
-        hd_count_use_memo(f->count, &hd_rf_automaton_memo);
+        hd_count_use_memo(f->count, &hd_memo);
     f->crowded = is_crowded(p, f);
 }
 

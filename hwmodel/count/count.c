@@ -2,45 +2,50 @@
 #include "hwmodel/count/count.h"
 #include "base/broadcast.h"
 #include "hwmodel/count/batch.h"
-#include "hwmodel/count/groups.h"
-#include "hwmodel/count/recording.h"
 #include "hwmodel/count/report.h"
+#include "hwmodel/count/schedule.h"
+#include "hwmodel/count/uniform.h"
 
 enum {
-    HD_COUNT_BEHIND = 7,             /* batches that groups of models may be behind the run */
-    HD_COUNT_ENDED_BYTES = 16 << 20, /* of streams that one batch may hand on; with more, nothing stays behind */
+    HD_COUNT_LAG = 7,                /* batches that runners may be after the run */
+    HD_COUNT_ENDED_BYTES = 16 << 20, /* of streams that one batch may hold; with more, runners catch up */
 };
+
+typedef struct reader { /* of batches */
+    hd_runner *runner;
+    hd_schedule *schedule; /* NULL: in program order */
+    uint32_t model;
+    uint64_t wrong_at; /* number of the event that was not proved; in scheduled order, the end of its batch */
+} reader;
 
 struct hd_count {
     const hd_rf_module *code;
     hd_diagnostics *diagnostics;
     HD_ARRAY(hd_rf_model *) models;
-    hd_rf_groups groups; /* of models; known from the first event on */
-    bool open;           /* they are */
+    HD_ARRAY(reader) readers; /* of the models that are not derived; known from the first event on */
+    hd_u32_array source;      /* by model: its reader, or that of the model that it is derived from */
+    bool open;                /* they are */
+    bool ordered, scheduled;  /* some reader goes in program order; in scheduled order */
+    bool singles;             /* the former get each event in a segment of its own */
     hd_rf_residency residency;
-    uint64_t *turn_bytes;      /* by group: most that streams of resident CTAs took */
-    hd_rf_recording recording; /* for turns */
-    hd_arena arena;
+    hd_stream_recorder recorder; /* for scheduled order */
     hd_rf_uniform *uniform;
     uint32_t failed;
     bool stopped; /* something was not proved */
     const hd_runner_memo *memo;
     uint32_t batch_most, threads;
-    hd_thread_budget *budget;                 /* NULL: all `threads` are for this count */
-    uint64_t events;                          /* so far */
-    hd_rf_batch batches[HD_COUNT_BEHIND + 1]; /* by slot of the queue, whose readers are the groups */
-    hd_rf_batch *batch;                       /* the one that is made */
-    hd_broadcast *broadcast;
-    uint64_t passed, told; /* batches published; of them, those whose launches were told to be over */
+    hd_thread_budget *budget;           /* NULL: all `threads` are for this count */
+    uint64_t events;                    /* so far */
+    hd_batch batches[HD_COUNT_LAG + 1]; /* by slot of the queue */
+    hd_batch *batch;                    /* the one that is made */
+    hd_broadcast *queue;
+    uint64_t published, reported; /* batches; of them, those whose launches were reported to be over */
     /* NULL: counters of all launches are together */
     void (*over)(void *context, bool proved, const hd_count_result *results);
     void *over_context;
-    hd_count_result *results;   /* by slot and model: of the launch that ends in it */
-    hd_rf_stretches *stretches; /* NULL where all see events */
-    uint64_t open_event;        /* of the stretch that is open: see hd_rf_dated */
-    /* by model: event that was not proved, or UINT64_MAX; of one that sees turns, the end of the batch that brought
-     * them */
-    uint64_t *wrong_at;
+    hd_count_result *results; /* by slot and model: of the launch that ends in it */
+    hd_segments *segments;
+    uint64_t open_event; /* number of the open segment's first event */
 };
 
 hd_count *hd_count_new(const hd_rf_module *code, hd_diagnostics *diagnostics)
@@ -53,6 +58,7 @@ hd_count *hd_count_new(const hd_rf_module *code, hd_diagnostics *diagnostics)
     c->residency = (hd_rf_residency){
         .ctas = 1, .active = HD_COUNT_ACTIVE_WARPS, .latency = HD_COUNT_LATENCY, .bytes = HD_COUNT_STREAM_BYTES};
     c->uniform = hd_rf_uniform_new(code);
+    c->segments = hd_segments_new(code);
     return c;
 }
 
@@ -61,19 +67,23 @@ void hd_count_free(hd_count *c)
     if (!c)
         return;
     if (c->open)
-        hd_broadcast_finish(c->broadcast);
-    hd_broadcast_free(c->broadcast);
+        hd_broadcast_finish(c->queue);
+    hd_broadcast_free(c->queue);
     free(c->results);
-    for (uint32_t i = 0; i <= HD_COUNT_BEHIND; i++)
-        hd_rf_batch_free(&c->batches[i]);
-    hd_rf_groups_free(&c->groups);
+    for (uint32_t i = 0; i <= HD_COUNT_LAG; i++)
+        hd_batch_free(&c->batches[i]);
+    for (uint32_t r = 0; r < c->readers.count; r++) {
+        hd_schedule_free(c->readers.items[r].schedule);
+        hd_runner_free(c->readers.items[r].runner);
+    }
+    hd_array_free(&c->readers);
+    hd_array_free(&c->source);
     for (uint32_t m = 0; m < c->models.count; m++)
         hd_rf_model_free(c->models.items[m]);
-    hd_rf_recording_free(&c->recording);
     hd_array_free(&c->models);
+    hd_stream_recorder_free(&c->recorder);
     hd_rf_uniform_free(c->uniform);
-    hd_rf_stretches_free(c->stretches);
-    hd_arena_free(&c->arena);
+    hd_segments_free(c->segments);
     free(c);
 }
 
@@ -105,8 +115,9 @@ void hd_count_launches(hd_count *c, void (*over)(void *context, bool proved, con
 uint64_t hd_count_stream_bytes(const hd_count *c)
 {
     uint64_t most = 0;
-    for (uint32_t g = 0; g < c->groups.items.count; g++)
-        most = c->turn_bytes[g] > most ? c->turn_bytes[g] : most;
+    for (const reader *r = c->readers.items, *end = r + c->readers.count; r < end; r++)
+        if (r->schedule && hd_schedule_most_bytes(r->schedule) > most)
+            most = hd_schedule_most_bytes(r->schedule);
     return most;
 }
 
@@ -117,18 +128,339 @@ void hd_count_expect_uniform(hd_count *c, uint32_t function, uint32_t instructio
 
 uint32_t hd_count_failed(const hd_count *c) { return c->failed; }
 
-hd_sink hd_count_sink(hd_count *c)
+static uint32_t columns_of(const hd_count *c)
 {
-    hd_sink sink = {
-        .take = hd_count_take, .context = c, .take_stretch = c->batch_most > 1 ? hd_count_take_stretch : NULL};
+    uint32_t columns = 0;
     for (uint32_t m = 0; m < c->models.count; m++)
-        sink.columns |= c->models.items[m]->info->ops->coupled ? 0 : c->models.items[m]->info->ops->columns;
-    return sink;
+        columns |= c->models.items[m]->info->ops->coupled ? 0 : c->models.items[m]->info->ops->columns;
+    return columns;
 }
 
-/* ---- what goes wrong --------------------------------------------------------------------------------------------- */
+hd_sink hd_count_sink(hd_count *c)
+{
+    return (hd_sink){.take = hd_count_take,
+                     .context = c,
+                     .columns = columns_of(c),
+                     .take_stretch = c->batch_most > 1 ? hd_count_take_stretch : NULL};
+}
 
-static bool flush_all(hd_count *c);
+/* ---- readers take a batch ---------------------------------------------------------------------------------------- */
+
+static bool is_stuck(const reader *r)
+{
+    return r->runner->failure.wrong || (r->schedule && hd_schedule_locked(r->schedule));
+}
+
+static void take_in_order(reader *r, const hd_batch *b)
+{
+    uint32_t at;
+    if (b->launch != HD_NONE)
+        hd_runner_launch(r->runner, b->launch, &b->residency);
+    for (uint32_t e = 0; e < b->events.count; e++)
+        if (!hd_runner_take(r->runner, &b->events.items[e].what, &at)) {
+            r->wrong_at = b->events.items[e].number + at;
+            return;
+        }
+}
+
+/* The blocks that have ended; the schedule lets each go when its warps have ended. */
+static void take_scheduled(reader *r, const hd_batch *b)
+{
+    bool good = true;
+    if (b->launch != HD_NONE)
+        hd_schedule_launch(r->schedule, &b->residency, b->launch);
+    for (uint32_t i = 0; i < b->ended.count && good; i++)
+        good = hd_schedule_add(r->schedule, b->ended.items[i]);
+    if (good && b->drains)
+        hd_schedule_drain(r->schedule, true);
+    if (is_stuck(r))
+        r->wrong_at = b->end;
+}
+
+static void take_result(hd_rf_model *model, hd_count_result *result)
+{
+    memcpy(result->counters, model->counters, sizeof result->counters);
+    result->allocation = model->allocation;
+    result->storage_bits = model->storage_bits;
+    memset(model->counters, 0, sizeof model->counters);
+    memset(&model->allocation, 0, sizeof model->allocation);
+}
+
+/* Of a launch, for the reader's model and those that are derived from it. */
+static void end_counting(hd_count *c, uint32_t index, hd_count_result *results)
+{
+    hd_rf_model *source = hd_count_model(c, c->readers.items[index].model);
+    hd_rf_tell_rest(source);
+    if (source->info->ops->finalize)
+        source->info->ops->finalize(source);
+    for (uint32_t m = 0; m < c->models.count; m++)
+        if (c->source.items[m] == index && hd_count_model(c, m) != source)
+            source->info->ops->memo->derive(hd_count_model(c, m), source);
+    for (uint32_t m = 0; m < c->models.count && c->over; m++)
+        if (c->source.items[m] == index)
+            take_result(hd_count_model(c, m), &results[m]);
+}
+
+static bool take_batch(void *context, uint32_t index, uint32_t slot)
+{
+    hd_count *c = context;
+    reader *r = &c->readers.items[index];
+    const hd_batch *b = &c->batches[slot];
+    if (is_stuck(r))
+        return false;
+    if (r->schedule)
+        take_scheduled(r, b);
+    else
+        take_in_order(r, b);
+    if (b->ends)
+        end_counting(c, index, c->results + (size_t)slot * c->models.count);
+    return !is_stuck(r);
+}
+
+/* ---- batches ----------------------------------------------------------------------------------------------------- */
+
+static void begin_batch(hd_count *c)
+{
+    c->batch = &c->batches[hd_broadcast_slot(c->queue)];
+    hd_batch_clear(c->batch);
+}
+
+/* Of the launches that end in batches which all readers have taken. */
+static void report_launches(hd_count *c, uint64_t batches)
+{
+    uint64_t wrong = hd_broadcast_rejected(c->queue);
+    for (; c->reported < batches; c->reported++) {
+        size_t slot = c->reported % (HD_COUNT_LAG + 1);
+        if (c->over && c->batches[slot].ends)
+            c->over(c->over_context, !c->stopped && c->reported < wrong, c->results + slot * c->models.count);
+    }
+}
+
+/* false: something is wrong in what all readers have taken. */
+static bool publish(hd_count *c, uint32_t lag)
+{
+    hd_segments_hand_over(c->segments, &c->batch->loose);
+    c->batch->end = c->events;
+    bool good = hd_broadcast_publish(c->queue, lag);
+    c->published++;
+    if (c->published > lag)
+        report_launches(c, c->published - lag);
+    begin_batch(c);
+    return good;
+}
+
+/* The one that went wrong at the first event, and of these the one of the first model. */
+static const reader *first_wrong(const hd_count *c)
+{
+    const reader *first = &c->readers.items[0];
+    for (const reader *r = first, *end = first + c->readers.count; r < end; r++)
+        first = r->wrong_at < first->wrong_at ? r : first;
+    return first;
+}
+
+static void report_refusal(hd_count *c, const char *format, const char *what)
+{
+    hd_report(c->diagnostics, HD_DIAG_UNSUPPORTED, c->code->module->source, (hd_span){0, 0}, format, what);
+}
+
+static bool end_segment(hd_count *c);
+
+/* Something is wrong. What is kept besides, with the open segment, may have something before it. */
+static void stop_wrong(hd_count *c)
+{
+    c->stopped = true;
+    end_segment(c);
+    publish(c, 0);
+    const reader *r = first_wrong(c);
+    const char *name = hd_count_model(c, r->model)->info->name;
+    const char *awaited = r->schedule ? hd_stall_texts[hd_schedule_stall(r->schedule)] : NULL;
+    if (!r->runner->failure.wrong && awaited)
+        hd_report(c->diagnostics, HD_DIAG_UNSUPPORTED, c->code->module->source, (hd_span){0, 0},
+                  "%s: none of the resident warps can go on: they wait for %s", name, awaited);
+    else if (!r->runner->failure.wrong)
+        report_refusal(c, "%s lets none of the resident warps go on", name);
+    else if (hd_rf_report_failure(c->code, &r->runner->failure, name, c->diagnostics))
+        c->failed = r->model;
+}
+
+/* The batch, but not the open segment: where it ends must not depend on batches. */
+static bool hand_on(hd_count *c, uint32_t lag)
+{
+    if (c->open && !c->stopped && !publish(c, c->batch_most > 1 ? lag : 0))
+        stop_wrong(c);
+    return !c->stopped;
+}
+
+static bool flush_all(hd_count *c) { return end_segment(c) && hand_on(c, 0); }
+
+/* ---- events ------------------------------------------------------------------------------------------------------ */
+
+/* `what`, with so many instructions, cannot be recorded. */
+static bool refuse(hd_count *c, const char *what)
+{
+    if (!flush_all(c))
+        return false; /* something before it is wrong */
+    c->stopped = true;
+    report_refusal(c, "%s with so many instructions cannot be replayed for techniques whose warps share storage", what);
+    return false;
+}
+
+static bool record(hd_count *c, const hd_warp_event *e)
+{
+    if (e->kind != HD_CTA_ENDS)
+        return hd_stream_record_event(&c->recorder, e) <= c->residency.bytes || refuse(c, "a block");
+    hd_cta_streams *cta = hd_stream_record_end(&c->recorder, e->cta);
+    if (cta)
+        hd_batch_add_cta(c->batch, cta);
+    return c->batch->ended_bytes < HD_COUNT_ENDED_BYTES || hand_on(c, 0);
+}
+
+static bool keep(hd_count *c, const hd_warp_event *e, uint64_t number)
+{
+    if (c->ordered && !(c->singles && e->kind == HD_WARP_ISSUES))
+        hd_array_push(&c->batch->events, ((hd_numbered_event){*e, number}));
+    return c->stopped || !c->scheduled || record(c, e);
+}
+
+/* false: something was not proved. */
+static bool end_segment(hd_count *c)
+{
+    hd_warp_event e;
+    return !hd_segments_end(c->segments, &e) || keep(c, &e, c->open_event);
+}
+
+static bool keep_single(hd_count *c, const hd_event *event)
+{
+    if (!hd_batch_has_room(c->batch, event) && !hand_on(c, HD_COUNT_LAG))
+        return false;
+    const hd_event kept = hd_batch_keep_columns(c->batch, event);
+    hd_array_push(&c->batch->events, ((hd_numbered_event){hd_segments_single(c->segments, &kept), c->events}));
+    return true;
+}
+
+static bool keep_issue(hd_count *c, const hd_event *event, bool continues)
+{
+    if (c->singles && c->ordered && !keep_single(c, event))
+        return false;
+    if (c->singles && !c->scheduled)
+        return true;
+    if (!continues)
+        c->open_event = c->events;
+    hd_segments_add(c->segments, event);
+    return true;
+}
+
+/* What is no instruction, and ends the open segment. */
+static bool keep_other(hd_count *c, const hd_event *event)
+{
+    hd_warp_event e = {.cta = event->cta, .warp = event->warp, .frame = event->frame};
+    switch ((hd_event_kind)event->kind) {
+    case HD_EVENT_WARP_START: e.kind = HD_WARP_BEGINS; break;
+    case HD_EVENT_RETURN: e.kind = HD_WARP_RETURNS; break;
+    case HD_EVENT_WARP_END: e.kind = HD_WARP_ENDS; break;
+    case HD_EVENT_CTA_END: e.kind = HD_CTA_ENDS; break;
+    case HD_EVENT_LAUNCH:
+    case HD_EVENT_CTA_START:
+    case HD_EVENT_ISSUE:
+    case HD_EVENT_CALL: /* the frame begins with its first instruction */
+    case HD_EVENT_LAUNCH_END: return true;
+    }
+    return keep(c, &e, c->events);
+}
+
+/* ---- the run begins and ends ------------------------------------------------------------------------------------- */
+
+static bool derives(const hd_rf_model *model, const hd_rf_model *other)
+{
+    const hd_rf_ops *ops = model->info->ops;
+    bool broken = model->fault || model->memo.forgets || other->fault || other->memo.forgets; /* for tests */
+    return ops == other->info->ops && ops->memo && ops->memo->derives && !broken &&
+           !strcmp(model->info->pass, other->info->pass) && ops->memo->derives(model, other);
+}
+
+/* The model that it is derived from, or itself. Of two that are derived from each other, it is the first. */
+static uint32_t source_of(const hd_count *c, uint32_t m)
+{
+    hd_rf_model *const *models = c->models.items;
+    for (uint32_t other = 0; other < c->models.count && c->memo && c->batch_most > 1; other++)
+        if (derives(models[m], models[other]) && (other < m || !derives(models[other], models[m])))
+            return source_of(c, other);
+    return m;
+}
+
+static void add_reader(hd_count *c, uint32_t m)
+{
+    hd_rf_model *model = hd_count_model(c, m);
+    hd_runner *runner = hd_runner_new(c->code, model, c->batch_most > 1 ? c->memo : NULL);
+    bool coupled = model->info->ops->coupled;
+    c->ordered = c->ordered || !coupled;
+    c->scheduled = c->scheduled || coupled;
+    hd_array_push(&c->readers, ((reader){.runner = runner,
+                                         .schedule = coupled ? hd_schedule_new(runner) : NULL,
+                                         .model = m,
+                                         .wrong_at = UINT64_MAX}));
+}
+
+static void open_readers(hd_count *c)
+{
+    c->open = true;
+    for (uint32_t m = 0; m < c->models.count; m++) {
+        hd_array_push(&c->source, c->readers.count);
+        if (source_of(c, m) == m)
+            add_reader(c, m);
+    }
+    for (uint32_t m = 0; m < c->models.count; m++)
+        for (uint32_t r = 0, of = source_of(c, m); r < c->readers.count; r++)
+            if (c->readers.items[r].model == of)
+                c->source.items[m] = r;
+    c->singles = c->batch_most == 1 || columns_of(c) & ~(uint32_t)HD_COLUMN_WIDTHS;
+    c->queue = hd_broadcast_new(c->readers.count, HD_COUNT_LAG, take_batch, c);
+    hd_broadcast_threads(c->queue, c->threads, c->budget);
+    c->results = hd_calloc((HD_COUNT_LAG + 1) * c->models.count + 1, sizeof *c->results);
+    begin_batch(c);
+}
+
+/* What has run is whole. Of a run that stopped, blocks have begun and not ended: they are left out. */
+static void end_run(hd_count *c, bool ends, uint32_t lag)
+{
+    end_segment(c);
+    hd_stream_recorder_drop(&c->recorder);
+    c->batch->ends = ends;
+    c->batch->drains = ends && !c->stopped;
+    if (c->stopped)
+        publish(c, 0);
+    else
+        hand_on(c, lag);
+}
+
+void hd_count_end(hd_count *c)
+{
+    if (!c->open)
+        open_readers(c);
+    end_run(c, true, HD_COUNT_LAG);
+}
+
+bool hd_count_flush(hd_count *c)
+{
+    if (!c->open)
+        return !c->stopped;
+    end_run(c, !c->over, 0);
+    hd_broadcast_finish(c->queue);
+    return !c->stopped;
+}
+
+/* The readers learn of it before anything in it. */
+static bool begin_launch(hd_count *c, uint32_t function)
+{
+    if (c->batch->taken && !hand_on(c, HD_COUNT_LAG))
+        return false;
+    hd_stream_recorder_drop(&c->recorder);
+    c->batch->launch = function;
+    c->batch->residency = c->residency;
+    return true;
+}
+
+/* ---- the sink ---------------------------------------------------------------------------------------------------- */
 
 /* A branch that is called uniform has split its warp, which goes on with the event. */
 static bool stop_at_split(hd_count *c, const hd_rf_branch *branch, const hd_event *event)
@@ -156,386 +488,43 @@ static bool look_at_branches(hd_count *c, const hd_event *event)
     return true;
 }
 
-/* ---- groups look at a batch -------------------------------------------------------------------------------------- */
-
-static bool is_locked(const hd_rf_group *group)
-{
-    return group->order && hd_rf_interleave_order(group->order) == HD_RF_LOCKED;
-}
-
-static void note_wrong(hd_count *c, const hd_rf_group *group, uint64_t event)
-{
-    for (uint32_t k = 0; k < group->feeder->members.count; k++) {
-        const hd_rf_member *member = &group->feeder->members.items[k];
-        if ((member->failure.wrong || is_locked(group)) && c->wrong_at[member->number] == UINT64_MAX)
-            c->wrong_at[member->number] = event;
-    }
-}
-
-static void feed_events(hd_count *c, const hd_rf_group *group, const hd_rf_batch *b)
-{
-    bool good = true;
-    for (uint32_t e = 0, failed = 0; e < b->events.count && good; e++) {
-        good = hd_rf_feeder_take(group->feeder, &b->events.items[e]);
-        if (group->feeder->failed != failed)
-            note_wrong(c, group, b->first_event + e);
-        failed = group->feeder->failed;
-    }
-}
-
-static void feed_stretches(hd_count *c, const hd_rf_group *group, const hd_rf_batch *b)
-{
-    uint32_t at = 0;
-    for (uint32_t p = 0; p < b->passages.count; p++) {
-        hd_rf_passage rest = b->passages.items[p].what;
-        while (!hd_rf_feeder_passage(group->feeder, &rest, &at) &&
-               group->feeder->failed < group->feeder->members.count) {
-            note_wrong(c, group, b->passages.items[p].event + at);
-            rest.from = (uint8_t)(at + 1);
-        }
-        if (group->feeder->failed == group->feeder->members.count) {
-            note_wrong(c, group, b->passages.items[p].event + at);
-            return;
-        }
-    }
-}
-
-/* The CTAs that have ended, through coupled models of one order; it lets each go when its warps have ended. */
-static void take_turns(hd_count *c, uint32_t index, const hd_rf_batch *b)
-{
-    const hd_rf_group *group = &c->groups.items.items[index];
-    if (is_locked(group) || group->feeder->failed == group->feeder->members.count)
-        return;
-    bool good = b->launch == HD_NONE || hd_rf_interleave_launch(group->order, &b->residency, b->launch);
-    for (uint32_t i = 0; i < b->ended.count && good; i++) {
-        good = hd_rf_interleave_add(group->order, b->ended.items[i]);
-        while (good && hd_rf_interleave_bytes(group->order) > group->feeder->residency.bytes)
-            good = hd_rf_interleave_drain(group->order, false);
-        uint64_t bytes = hd_rf_interleave_bytes(group->order);
-        c->turn_bytes[index] = bytes > c->turn_bytes[index] ? bytes : c->turn_bytes[index];
-    }
-    if (good && b->drains)
-        hd_rf_interleave_drain(group->order, true);
-    note_wrong(c, group, b->end);
-}
-
-static void take_result(hd_rf_model *model, hd_count_result *result)
-{
-    memcpy(result->counters, model->counters, sizeof result->counters);
-    result->allocation = model->allocation;
-    result->storage_bits = model->storage_bits;
-    memset(model->counters, 0, sizeof model->counters);
-    memset(&model->allocation, 0, sizeof model->allocation);
-}
-
-/* Of a launch, for the models of a group and those that they stand for. */
-static void end_counting(hd_count *c, const hd_rf_group *group, hd_count_result *results)
-{
-    hd_rf_groups_settle(&c->groups, group);
-    for (uint32_t m = 0; m < c->models.count && c->over; m++)
-        if (hd_rf_groups_find(&c->groups, m) == group)
-            take_result(hd_count_model(c, m), &results[m]);
-}
-
-static bool look(void *context, uint32_t index, uint32_t slot)
-{
-    hd_count *c = context;
-    const hd_rf_group *group = &c->groups.items.items[index];
-    const hd_rf_batch *b = &c->batches[slot];
-    if (b->launch != HD_NONE)
-        group->feeder->residency = b->residency;
-    if (group->way == HD_RF_BY_EVENT)
-        feed_events(c, group, b);
-    else if (group->way == HD_RF_BY_STRETCH)
-        feed_stretches(c, group, b);
-    else
-        take_turns(c, index, b);
-    if (b->ends)
-        end_counting(c, group, c->results + (size_t)slot * c->models.count);
-    return !group->feeder->failed && !is_locked(group);
-}
-
-/* ---- batches ----------------------------------------------------------------------------------------------------- */
-
-static void begin_batch(hd_count *c)
-{
-    c->batch = &c->batches[hd_broadcast_slot(c->broadcast)];
-    hd_rf_batch_clear(c->batch);
-}
-
-/* Of the launches that end in batches which all groups have seen. */
-static void tell_launches(hd_count *c, uint64_t batches)
-{
-    uint64_t wrong = hd_broadcast_rejected(c->broadcast);
-    for (; c->told < batches; c->told++) {
-        size_t slot = c->told % (HD_COUNT_BEHIND + 1);
-        if (c->over && c->batches[slot].ends)
-            c->over(c->over_context, !c->stopped && c->told < wrong, c->results + slot * c->models.count);
-    }
-}
-
-/* false: something is wrong in what all groups have seen. */
-static bool pass_batch(hd_count *c, uint32_t behind)
-{
-    if (c->stretches)
-        hd_rf_stretches_hand_over(c->stretches, &c->batch->loose);
-    c->batch->end = c->events;
-    bool good = hd_broadcast_publish(c->broadcast, behind);
-    c->passed++;
-    if (c->passed > behind)
-        tell_launches(c, c->passed - behind);
-    begin_batch(c);
-    return good;
-}
-
-/* The model that went wrong at the first event, and of these the first. */
-static uint32_t first_wrong(const hd_count *c)
-{
-    uint32_t first = 0;
-    for (uint32_t m = 1; m < c->models.count; m++)
-        if (c->wrong_at[m] < c->wrong_at[first])
-            first = m;
-    return first;
-}
-
-static void report_refusal(hd_count *c, const char *format, const char *what)
-{
-    hd_report(c->diagnostics, HD_DIAG_UNSUPPORTED, c->code->module->source, (hd_span){0, 0}, format, what);
-}
-
-static bool end_stretch(hd_count *c);
-
-/* Something is wrong. What is kept besides, with the stretch that is open, may tell of something before it. */
-static void stop_wrong(hd_count *c)
-{
-    c->stopped = true;
-    end_stretch(c);
-    pass_batch(c, 0);
-    uint32_t model = first_wrong(c);
-    const hd_rf_failure *failure = hd_rf_groups_failure(&c->groups, model);
-    const char *name = hd_count_model(c, model)->info->name;
-    const hd_rf_group *group = hd_rf_groups_find(&c->groups, model);
-    const char *awaited = group->order ? hd_stall_texts[hd_rf_interleave_stall(group->order)] : NULL;
-    if (!failure->wrong && awaited)
-        hd_report(c->diagnostics, HD_DIAG_UNSUPPORTED, c->code->module->source, (hd_span){0, 0},
-                  "%s: none of the resident warps can go on: they wait for %s", name, awaited);
-    else if (!failure->wrong)
-        report_refusal(c, "%s lets none of the resident warps go on", name);
-    else if (hd_rf_report_failure(c->code, failure, name, c->diagnostics))
-        c->failed = model;
-}
-
-/* The batch, but not the stretch that is open: where it ends must not depend on batches. */
-static bool hand_on(hd_count *c, uint32_t behind)
-{
-    if (c->open && !c->stopped && !pass_batch(c, c->batch_most > 1 ? behind : 0))
-        stop_wrong(c);
-    return !c->stopped;
-}
-
-static bool flush_all(hd_count *c) { return end_stretch(c) && hand_on(c, 0); }
-
-static bool keep_event(hd_count *c, const hd_event *event)
-{
-    if (!hd_rf_batch_has_room(c->batch, event) && !hand_on(c, HD_COUNT_BEHIND))
-        return false;
-    hd_rf_batch_add(c->batch, event, c->events);
-    return true;
-}
-
-static bool take_recorded(hd_count *c, const hd_rf_passage *passage);
-
-static bool keep_passage(hd_count *c, const hd_rf_dated *passage)
-{
-    if (c->groups.ways[HD_RF_BY_STRETCH])
-        hd_array_push(&c->batch->passages, *passage);
-    return c->stopped || !c->groups.ways[HD_RF_BY_TURN] || take_recorded(c, &passage->what);
-}
-
-/* false: something was not proved. */
-static bool end_stretch(hd_count *c)
-{
-    hd_rf_dated passage = {.event = c->open_event};
-    if (!c->stretches || !hd_rf_stretches_end(c->stretches, &passage.what))
-        return true;
-    return keep_passage(c, &passage);
-}
-
-/* The events of a stretch, for models that walk each. */
-static bool keep_events(hd_count *c, const hd_stretch *s)
-{
-    const hd_width *widths = s->widths;
-    bool good = true;
-    for (uint32_t i = 0; i < s->count && good; i++, c->events++) {
-        const hd_event e = hd_stretch_event(s, c->code->functions[s->function], i, &widths);
-        good = keep_event(c, &e);
-    }
-    return good;
-}
-
-/* What does not go on with the stretch that was open, which has ended. */
-static bool collect(hd_count *c, const hd_event *event)
-{
-    if (event->kind == HD_EVENT_CALL) /* the frame begins with its first instruction */
-        return true;
-    if (event->kind != HD_EVENT_ISSUE) {
-        hd_rf_passage what = {.kind = event->kind,
-                              .cta = event->cta,
-                              .warp = event->warp,
-                              .frame = event->frame,
-                              .function = event->function};
-        return keep_passage(c, &(hd_rf_dated){what, c->events});
-    }
-    c->open_event = c->events;
-    hd_rf_stretches_add(c->stretches, event);
-    return true;
-}
-
-/* ---- recorded CTAs ----------------------------------------------------------------------------------------------- */
-
-static bool refuse(hd_count *c, const char *what)
-{
-    if (!flush_all(c))
-        return false; /* something before it is wrong */
-    c->stopped = true;
-    report_refusal(c, "%s with so many instructions cannot be replayed for techniques whose warps share storage", what);
-    return false;
-}
-
-static bool end_cta(hd_count *c, uint32_t number)
-{
-    hd_rf_cta *cta = hd_rf_recording_end(&c->recording, number);
-    if (cta)
-        hd_rf_batch_add_cta(c->batch, cta);
-    return c->batch->ended_bytes < HD_COUNT_ENDED_BYTES || hand_on(c, 0);
-}
-
-static bool take_recorded(hd_count *c, const hd_rf_passage *passage)
-{
-    switch ((hd_event_kind)passage->kind) {
-    case HD_EVENT_LAUNCH:
-    case HD_EVENT_LAUNCH_END: return true;
-    case HD_EVENT_CTA_END: return end_cta(c, passage->cta);
-    default: return hd_rf_recording_add(&c->recording, passage) <= c->residency.bytes || refuse(c, "a block");
-    }
-}
-
-/* ---- events ------------------------------------------------------------------------------------------------------ */
-
-static void open_ways(hd_count *c)
-{
-    c->open = true;
-    c->wrong_at = HD_ARENA_ARRAY(&c->arena, uint64_t, c->models.count + 1);
-    memset(c->wrong_at, 0xff, (c->models.count + 1) * sizeof *c->wrong_at);
-    c->turn_bytes = HD_ARENA_ARRAY(&c->arena, uint64_t, c->models.count + 1);
-    hd_rf_groups_make(&c->groups, c->code, c->models.items, c->models.count, c->threads,
-                      c->batch_most > 1 ? c->memo : NULL);
-    for (uint32_t g = 0; g < c->groups.items.count; g++)
-        c->groups.items.items[g].feeder->residency = c->residency;
-    if (c->groups.ways[HD_RF_BY_STRETCH] + c->groups.ways[HD_RF_BY_TURN])
-        c->stretches = hd_rf_stretches_new(c->code);
-    c->broadcast = hd_broadcast_new(c->groups.items.count, HD_COUNT_BEHIND, look, c);
-    hd_broadcast_threads(c->broadcast, c->threads, c->budget);
-    c->results = hd_calloc((HD_COUNT_BEHIND + 1) * c->models.count + 1, sizeof *c->results);
-    begin_batch(c);
-}
-
-/* What has run is whole. Of a run that stopped, blocks have begun and not ended: they are left out. */
-static void end_run(hd_count *c, bool ends, uint32_t behind)
-{
-    end_stretch(c);
-    hd_rf_recording_drop(&c->recording);
-    c->batch->ends = ends;
-    c->batch->drains = ends && !c->stopped;
-    if (c->stopped)
-        pass_batch(c, 0);
-    else
-        hand_on(c, behind);
-}
-
-void hd_count_end(hd_count *c)
-{
-    if (!c->open)
-        open_ways(c);
-    end_run(c, true, HD_COUNT_BEHIND);
-}
-
-bool hd_count_flush(hd_count *c)
-{
-    if (!c->open)
-        return !c->stopped;
-    end_run(c, !c->over, 0);
-    hd_broadcast_finish(c->broadcast);
-    return !c->stopped;
-}
-
-/* The groups learn of it before anything in it. */
-static bool begin_launch(hd_count *c, uint32_t function)
-{
-    if (c->batch->kept && !hand_on(c, HD_COUNT_BEHIND))
-        return false;
-    hd_rf_recording_drop(&c->recording);
-    c->batch->launch = function;
-    c->batch->residency = c->residency;
-    return true;
-}
-
 bool hd_count_take(void *count, const hd_event *event)
 {
     hd_count *c = count;
     if (c->stopped)
         return false;
     if (!c->open)
-        open_ways(c);
-    bool goes_on = event->kind == HD_EVENT_ISSUE && c->stretches && hd_rf_stretches_goes_on(c->stretches, event);
-    if (!look_at_branches(c, event) || (!goes_on && event->kind != HD_EVENT_CALL && !end_stretch(c)))
+        open_readers(c);
+    bool issues = event->kind == HD_EVENT_ISSUE, continues = issues && hd_segments_continue(c->segments, event);
+    if (!look_at_branches(c, event) || (!continues && event->kind != HD_EVENT_CALL && !end_segment(c)))
         return false;
     if (event->kind == HD_EVENT_LAUNCH && !begin_launch(c, event->function))
         return false;
-    if (c->groups.ways[HD_RF_BY_EVENT] && !keep_event(c, event))
-        return false;
-    if (goes_on)
-        hd_rf_stretches_add(c->stretches, event);
-    else if (c->stretches && !collect(c, event))
+    if (issues ? !keep_issue(c, event, continues) : !keep_other(c, event))
         return false;
     c->events++;
     if (event->kind == HD_EVENT_LAUNCH_END && !c->over)
         return hd_count_flush(c);
-    return ++c->batch->kept < c->batch_most || hand_on(c, HD_COUNT_BEHIND);
-}
-
-static bool keep_stretch(hd_count *c, const hd_stretch *s)
-{
-    c->open_event = c->events;
-    if (!c->groups.ways[HD_RF_BY_EVENT])
-        c->events += s->count;
-    else if (!keep_events(c, s))
-        return false;
-    return !c->stretches || keep_passage(c, &(hd_rf_dated){hd_rf_stretches_find(c->stretches, s), c->open_event});
-}
-
-static bool look_into(hd_count *c, const hd_stretch *s)
-{
-    uint32_t part;
-    const hd_rf_branch *b = hd_rf_uniform_split_in(c->uniform, s, &part);
-    if (!b)
-        return true;
-    const hd_event next = {.cta = s->cta, .warp = s->warp, .active = s->masks[s->parts[part].active]};
-    hd_stretch *before = part ? hd_stretch_before(s, c->code->functions[s->function], part) : NULL;
-    bool good = (!before || keep_stretch(c, before)) && stop_at_split(c, b, &next);
-    free(before);
-    return good;
+    return ++c->batch->taken < c->batch_most || hand_on(c, HD_COUNT_LAG);
 }
 
 bool hd_count_take_stretch(void *count, const hd_stretch *s)
 {
     hd_count *c = count;
+    uint32_t part;
     if (c->stopped)
         return false;
     if (!c->open)
-        open_ways(c);
-    if (!look_into(c, s) || !keep_stretch(c, s))
+        open_readers(c);
+    const hd_rf_branch *b = hd_rf_uniform_split_in(c->uniform, s, &part);
+    if (b)
+        return stop_at_split(c, b,
+                             &(hd_event){.cta = s->cta, .warp = s->warp, .active = s->masks[s->parts[part].active]});
+    const hd_warp_event e = hd_segments_find(c->segments, s);
+    uint64_t number = c->events;
+    c->events += s->count;
+    if (!keep(c, &e, number))
         return false;
-    c->batch->kept += s->count;
-    return c->batch->kept < c->batch_most || hand_on(c, HD_COUNT_BEHIND);
+    c->batch->taken += s->count;
+    return c->batch->taken < c->batch_most || hand_on(c, HD_COUNT_LAG);
 }

@@ -7,19 +7,18 @@
  *   hd_count_flush(count)                                   then hd_count_model(count, i)->counters tell of all
  *                                                           launches; or of each: hd_count_launches
  *
- * A model sees the warps in one of three ways. Where warps share storage: those of several resident CTAs in turns
- * (schedule.h). Else as they run, in batches of as many events as hd_count_batches says: where the model has snapshots,
- * stretches of instructions, of which each is walked only once for each state of the model (memo/transitions.h);
- * else, and with batches of one event, every event, with at most 1 MB of columns. Models that see the same events in
- * the same order go together, and share what the baseline knows (runner.h) and the order of the warps.
+ * A model sees the warps in one of two orders. Program order: each warp as it runs. Scheduled order, for models whose
+ * warps share storage (`coupled`): the warps of several resident blocks in turns (schedule.h). In both it is walked
+ * through segments of instructions (segment.h) by a runner of its own (runner.h), which may have a memo.
  *
- * Groups are readers of a queue (base/broadcast.h): each works through the batches in their order, some of them after
- * the run, several groups side by side on as many threads as hd_count_batches grants, and with hd_count_share on those
- * of them that nobody else uses. Neither counters nor what is found wrong, nor where the run stops then, depend on the
- * threads.
+ * Events are collected in batches of as many as hd_count_batches says. Runners are readers of a queue
+ * (base/broadcast.h): each works through the batches in their order, some of them after the run, several side by side
+ * on as many threads as hd_count_batches grants, and with hd_count_share on those of them that nobody else uses.
+ * Neither counters nor what is found wrong, nor where the run stops then, depend on the threads.
  *
- * Larger batches than of one event take stretches from the interpreter (hwmodel/stream.h): that a uniform branch splits
- * is known when the stretch behind it has ended.
+ * Larger batches than of one event take segments from the interpreter (hwmodel/stream.h): that a uniform branch splits
+ * is known when the segment after it has ended. Models in program order that ask for other columns than widths get each
+ * instruction as a segment of its own, and so do they with batches of one event.
  *
  * The first operand that is not proved stops the run: `take` returns false, proof-failed is reported at the instruction
  * with warp and register, and hd_count_failed tells which model it was. A branch of hd_count_expect_uniform that splits

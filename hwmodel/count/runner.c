@@ -1,147 +1,148 @@
-/* The walk of models through warp instructions: see runner.h. */
+/* One model, walked through what warps execute: see runner.h. */
 #include "hwmodel/count/runner.h"
-#include <assert.h>
 
-hd_rf_feeder *hd_rf_feeder_new(const hd_rf_module *code)
+hd_runner *hd_runner_new(const hd_rf_module *code, hd_rf_model *model, const hd_runner_memo *memo)
 {
-    hd_rf_feeder *c = hd_calloc(1, sizeof *c);
-    c->code = code;
-    return c;
+    hd_runner *r = hd_calloc(1, sizeof *r);
+    r->code = code;
+    r->model = model;
+    r->memo_ops = memo;
+    if (memo && memo->applies(model))
+        r->memo = memo->create(r);
+    return r;
 }
 
-void hd_rf_feeder_add(hd_rf_feeder *c, hd_rf_model *model, uint32_t number)
+void hd_runner_free(hd_runner *r)
 {
-    assert(!c->members.count || c->columns == model->info->ops->columns);
-    c->columns = model->info->ops->columns;
-    hd_array_push(&c->members, (hd_rf_member){.model = model, .number = number});
-}
-
-void hd_rf_feeder_attach(hd_rf_feeder *c) { c->memo = c->memo_ops->attach(c); }
-
-void hd_rf_feeder_free(hd_rf_feeder *c)
-{
-    if (c->memo)
-        c->memo_ops->detach(c->memo);
-    for (uint32_t w = 0; w < c->warps.count; w++) {
-        hd_identity_free(&c->warps.items[w]->warp.identity);
-        free(c->warps.items[w]);
+    if (r->memo)
+        r->memo_ops->destroy(r->memo);
+    for (uint32_t w = 0; w < r->warps.count; w++) {
+        hd_identity_free(&r->warps.items[w]->warp.identity);
+        hd_array_free(&r->warps.items[w]->functions);
+        free(r->warps.items[w]);
     }
-    hd_array_free(&c->warps);
-    hd_array_free(&c->members);
-    hd_access_sink_free(&c->sink);
-    free(c);
+    hd_array_free(&r->warps);
+    hd_access_sink_free(&r->sink);
+    free(r);
 }
 
-/* ---- warps ------------------------------------------------------------------------------------------------------- */
+/* ---- warps and frames -------------------------------------------------------------------------------------------- */
 
-hd_rf_living *hd_rf_feeder_warp(hd_rf_feeder *c, uint32_t number)
+/* NULL: it does not live. */
+static hd_warp_slot *find_warp(hd_runner *r, uint32_t number)
 {
-    if (c->latest && c->latest->alive && c->latest->number == number)
-        return c->latest;
-    for (uint32_t i = 0; i < c->warps.count; i++)
-        if (c->warps.items[i]->alive && c->warps.items[i]->number == number)
-            return c->latest = c->warps.items[i];
+    uint32_t *hint = &r->slots[number & 255];
+    if (*hint < r->warps.count && r->warps.items[*hint]->alive && r->warps.items[*hint]->number == number)
+        return r->warps.items[*hint];
+    for (uint32_t i = 0; i < r->warps.count; i++)
+        if (r->warps.items[i]->alive && r->warps.items[i]->number == number)
+            return r->warps.items[*hint = i];
     return NULL;
 }
 
-static hd_rf_living *free_slot(hd_rf_feeder *c)
+static hd_warp_slot *free_slot(hd_runner *r)
 {
-    for (uint32_t i = 0; i < c->warps.count; i++)
-        if (!c->warps.items[i]->alive)
-            return c->warps.items[i];
-    hd_rf_living *w = hd_calloc(1, sizeof *w);
-    w->warp.slot = c->warps.count;
-    hd_array_push(&c->warps, w);
+    for (uint32_t i = 0; i < r->warps.count; i++)
+        if (!r->warps.items[i]->alive)
+            return r->warps.items[i];
+    hd_warp_slot *w = hd_calloc(1, sizeof *w);
+    w->warp.slot = r->warps.count;
+    hd_array_push(&r->warps, w);
     return w;
 }
 
-#define TELL_MODELS(c, hook, ...)                                             \
-    do {                                                                      \
-        for (uint32_t m_ = 0; m_ < (c)->members.count; m_++) {                \
-            const hd_rf_member *member_ = &(c)->members.items[m_];            \
-            if (!member_->failure.wrong && member_->model->info->ops->hook)   \
-                member_->model->info->ops->hook(member_->model, __VA_ARGS__); \
-        }                                                                     \
-    } while (0)
-
-/* Parameters in registers were written by the call, for the lanes that it took along. */
-static void write_parameters(hd_rf_living *w, const hd_rf_code *code, uint32_t lanes)
+static void call(const hd_runner *r, void (*hook)(hd_rf_model *model, hd_rf_warp *warp), hd_warp_slot *w)
 {
+    if (hook)
+        hook(r->model, &w->warp);
+}
+
+static void begin_warp(hd_runner *r, const hd_warp_event *e)
+{
+    hd_warp_slot *w = free_slot(r);
+    w->alive = true;
+    w->number = e->warp;
+    w->warp.cta = e->cta;
+    hd_array_clear(&w->functions);
+    hd_identity_start(&w->warp.identity, e->warp);
+    call(r, r->model->info->ops->warp_begin, w);
+    if (r->memo)
+        r->memo_ops->begin(r->memo, w);
+}
+
+static void begin_frame(hd_runner *r, hd_warp_slot *w, uint32_t function, uint32_t frame, uint32_t lanes)
+{
+    const hd_rf_code *code = r->code->functions[function];
     hd_identity_warp *identity = &w->warp.identity;
+    hd_identity_push(identity, frame, code->storage.frame);
+    hd_array_push(&w->functions, function);
+    w->warp.function = function;
+    /* parameters in registers were written by the call, for the lanes that it took along */
     for (uint32_t i = 0; i < code->function->register_parameters.count && lanes; i++) {
         HD_STORAGE_WORDS (&code->storage, code->function->register_parameters.items[i], word)
             hd_identity_write(identity, identity->base + word, lanes);
     }
+    call(r, r->model->info->ops->frame_begin, w);
 }
 
-/* ---- lives ------------------------------------------------------------------------------------------------------- */
-
-static void start_frame(hd_rf_feeder *c, hd_rf_living *w, const hd_event *event)
+static void end_frames(hd_runner *r, hd_warp_slot *w, uint32_t down_to)
 {
-    const hd_rf_code *code = c->code->functions[event->function];
-    hd_identity_push(&w->warp.identity, event->frame, code->storage.frame);
-    w->warp.function = event->function;
-    write_parameters(w, code, event->active);
-    TELL_MODELS(c, frame_begin, &w->warp);
+    while (w->warp.identity.frames.count > down_to) {
+        call(r, r->model->info->ops->frame_end, w);
+        hd_identity_pop(&w->warp.identity);
+        w->functions.count--;
+    }
 }
 
-static void end_frame(hd_rf_feeder *c, hd_rf_living *w)
+static bool is_on_top(const hd_warp_slot *w, uint32_t frame)
 {
-    TELL_MODELS(c, frame_end, &w->warp);
-    hd_identity_pop(&w->warp.identity);
+    return w->warp.identity.frames.count && w->warp.identity.frame == frame;
 }
 
-void hd_rf_feeder_start(hd_rf_feeder *c, hd_rf_living *w, uint32_t cta, uint32_t number)
+/* Frames of the warp down to that one; 0: it is none of them. */
+static uint32_t frames_to(const hd_warp_slot *w, uint32_t frame)
 {
-    c->latest = w;
-    w->alive = true;
-    w->number = number;
-    w->warp.cta = cta;
-    hd_identity_start(&w->warp.identity, number);
-    TELL_MODELS(c, warp_begin, &w->warp);
+    uint32_t count = w->warp.identity.frames.count;
+    while (count && w->warp.identity.frames.items[count - 1].frame != frame)
+        count--;
+    return count;
 }
 
-static void end_warp(hd_rf_feeder *c, const hd_event *event)
+/* A frame begins with its first instruction, which all lanes of the call reach, and ends when one below goes on. */
+void hd_runner_enter(hd_runner *r, hd_warp_slot *w, const hd_warp_event *e)
 {
-    hd_rf_living *w = hd_rf_feeder_warp(c, event->warp);
-    if (!w)
+    if (is_on_top(w, e->frame))
         return;
-    while (w->warp.identity.frames.count)
-        end_frame(c, w);
-    TELL_MODELS(c, warp_end, &w->warp);
-    w->alive = false;
+    const hd_trace_segment *s = e->segment;
+    uint32_t down_to = frames_to(w, e->frame);
+    if (down_to)
+        end_frames(r, w, down_to);
+    else
+        begin_frame(r, w, s->function, e->frame,
+                    s->masks[hd_stretch_part_at(s->parts, s->part_count, e->from)->active]);
 }
 
-/* Frames begin with their first instruction, which all lanes of the call reach, and end when one below goes on. */
-static __attribute__((noinline)) void change_frame(hd_rf_feeder *c, hd_rf_living *w, const hd_event *event)
+void hd_runner_restart(hd_runner *r, hd_warp_slot *w)
 {
-    hd_identity_warp *identity = &w->warp.identity;
-    for (uint32_t i = identity->frames.count; i-- > 0;)
-        if (identity->frames.items[i].frame == event->frame) {
-            while (identity->frames.count > i + 1)
-                end_frame(c, w);
-            return;
-        }
-    start_frame(c, w, event);
+    HD_ARRAY(hd_identity_frame) frames = {0};
+    hd_u32_array functions = {0};
+    for (uint32_t f = 0; f < w->functions.count; f++) {
+        hd_array_push(&frames, w->warp.identity.frames.items[f]);
+        hd_array_push(&functions, w->functions.items[f]);
+    }
+    end_frames(r, w, 0);
+    call(r, r->model->info->ops->warp_end, w);
+    hd_identity_start(&w->warp.identity, w->number);
+    call(r, r->model->info->ops->warp_begin, w);
+    for (uint32_t f = 0; f < frames.count; f++)
+        begin_frame(r, w, functions.items[f], frames.items[f].frame, 0);
+    hd_array_free(&frames);
+    hd_array_free(&functions);
 }
 
-static inline void enter_frame(hd_rf_feeder *c, hd_rf_living *w, const hd_event *event)
-{
-    if (!w->warp.identity.frames.count || w->warp.identity.frame != event->frame)
-        change_frame(c, w, event);
-}
+/* ---- instructions ------------------------------------------------------------------------------------------------ */
 
-static void return_to_frame(hd_rf_feeder *c, const hd_event *event)
-{
-    hd_rf_living *w = hd_rf_feeder_warp(c, event->warp);
-    for (uint32_t i = 0; w && i < w->warp.identity.frames.count; i++)
-        if (w->warp.identity.frames.items[i].frame == event->frame)
-            enter_frame(c, w, event);
-}
-
-/* ---- one instruction --------------------------------------------------------------------------------------------- */
-
-/* Of the sources, each must have been delivered in all lanes that read it. */
+/* Each source must have been delivered in all lanes that read it. */
 static inline void prove_delivered(hd_access_sink *sink, const hd_rf_step *step)
 {
     for (uint32_t s = 0; s < step->source_count; s++) {
@@ -152,142 +153,78 @@ static inline void prove_delivered(hd_access_sink *sink, const hd_rf_step *step)
     }
 }
 
-static inline void run_model(hd_rf_feeder *c, hd_rf_member *member, const hd_rf_step *step)
+/* Where it is in the code; what widths and columns there are is the caller's. */
+static inline __attribute__((always_inline)) void place_step(hd_rf_step *step, uint32_t i)
 {
-    hd_rf_model *model = member->model;
-    const hd_rf_ops *ops = model->info->ops;
+    const hd_rf_code *code = step->code;
+    step->instruction = i;
+    step->insn = &code->function->instructions.items[i];
+    step->sources = code->sources + code->source_first[i];
+    step->source_count = code->source_first[i + 1] - code->source_first[i];
+    step->destinations = code->destinations + code->destination_first[i];
+    step->destination_count = code->destination_first[i + 1] - code->destination_first[i];
+    step->serial = step->warp->identity.serial + 1;
+}
+
+static inline bool run_step(hd_runner *r, const hd_rf_step *step)
+{
+    const hd_rf_ops *ops = r->model->info->ops;
+    hd_identity_warp *identity = &step->warp->identity;
     bool runs = step->effective != 0;
-    hd_access_sink_begin(&c->sink, step->source_count);
+    hd_access_sink_begin(&r->sink, step->source_count);
     if (ops->before)
-        ops->before(model, step, &c->sink);
-    ops->execute(model, step, &c->sink);
-    prove_delivered(&c->sink, step);
-    hd_access_count(&c->sink, runs ? step->source_count : 0, runs ? step->destination_count : 0, model->counters);
-    if (__builtin_expect(c->sink.failure.wrong != HD_RF_PROVED, 0)) {
-        member->failure = c->sink.failure;
-        c->failed++;
+        ops->before(r->model, step, &r->sink);
+    ops->execute(r->model, step, &r->sink);
+    prove_delivered(&r->sink, step);
+    hd_access_count(&r->sink, runs ? step->source_count : 0, runs ? step->destination_count : 0, r->model->counters);
+    for (uint32_t d = 0; d < step->destination_count && runs; d++)
+        hd_identity_write(identity, identity->base + step->destinations[d].word, step->effective);
+    if (__builtin_expect(identity->serial >= UINT32_MAX - 4096, 0))
+        hd_rf_fail(&r->sink.failure, step, (hd_rf_failure){.wrong = HD_RF_OVERFLOW});
+    return r->sink.failure.wrong == HD_RF_PROVED;
+}
+
+/* Of the segment's results, those from instruction i on. */
+static const hd_width *widths_from(const hd_trace_segment *s, const hd_rf_code *code, uint32_t i)
+{
+    const hd_width *widths = s->widths;
+    for (uint32_t k = 0; widths && k < i; k++) {
+        uint32_t instruction = hd_segment_instruction(s, k);
+        widths += s->effective[k] ? code->destination_first[instruction + 1] - code->destination_first[instruction] : 0;
     }
+    return widths;
 }
 
-/* Without columns. */
-static inline __attribute__((always_inline)) hd_rf_step
-plain_step(const hd_rf_code *code, hd_rf_living *w, uint32_t function, uint32_t i, uint32_t active, uint32_t effective)
+static hd_rf_step step_in(const hd_runner *r, hd_warp_slot *w, const hd_trace_segment *s)
 {
-    return (hd_rf_step){
-        .warp = &w->warp,
-        .code = code,
-        .insn = &code->function->instructions.items[i],
-        .function = function,
-        .instruction = i,
-        .active = active,
-        .effective = effective,
-        .sources = code->sources + code->source_first[i],
-        .source_count = code->source_first[i + 1] - code->source_first[i],
-        .destinations = code->destinations + code->destination_first[i],
-        .destination_count = code->destination_first[i + 1] - code->destination_first[i],
-        .serial = w->warp.identity.serial + 1,
-    };
+    uint32_t columns = r->model->info->ops->columns;
+    return (hd_rf_step){.warp = &w->warp,
+                        .code = r->code->functions[s->function],
+                        .function = s->function,
+                        .addresses = columns & HD_COLUMN_ADDRESSES ? s->addresses : NULL,
+                        .results = columns & HD_COLUMN_RESULTS ? s->results : NULL};
 }
 
-static hd_rf_step step_of(const hd_rf_feeder *c, hd_rf_living *w, const hd_event *e)
+static bool walk_segment(hd_runner *r, hd_warp_slot *w, const hd_warp_event *e, uint32_t *at)
 {
-    hd_rf_step step =
-        plain_step(c->code->functions[e->function], w, e->function, e->instruction, e->active, e->effective);
-    step.addresses = c->columns & HD_COLUMN_ADDRESSES ? e->addresses : NULL;
-    step.results = c->columns & HD_COLUMN_RESULTS ? e->results : NULL;
-    step.widths = c->columns & HD_COLUMN_WIDTHS ? e->widths : NULL;
-    return step;
-}
-
-hd_rf_step hd_rf_feeder_peek(hd_rf_feeder *c, const hd_event *event)
-{
-    hd_rf_living *w = hd_rf_feeder_warp(c, event->warp);
-    if (!w)
-        return (hd_rf_step){0};
-    enter_frame(c, w, event);
-    return step_of(c, w, event);
-}
-
-static bool overflow(hd_rf_feeder *c, const hd_rf_step *step)
-{
-    for (uint32_t m = 0; m < c->members.count; m++)
-        if (!c->members.items[m].failure.wrong) {
-            hd_rf_fail(&c->members.items[m].failure, step, (hd_rf_failure){.wrong = HD_RF_OVERFLOW});
-            c->failed++;
-        }
-    return false;
-}
-
-/* An instruction of the warp, whose frame is on top. */
-static inline bool take_step(hd_rf_feeder *c, hd_rf_living *w, const hd_rf_step *step)
-{
-    hd_rf_member *const end = c->members.items + c->members.count;
-    for (hd_rf_member *member = c->members.items; member < end; member++)
-        if (!member->failure.wrong)
-            run_model(c, member, step);
-    for (uint32_t d = 0; d < step->destination_count && step->effective; d++)
-        hd_identity_write(&w->warp.identity, hd_rf_index(step, step->destinations[d].word), step->effective);
-    return (w->warp.identity.serial < UINT32_MAX - 4096 || overflow(c, step)) && c->failed < c->members.count;
-}
-
-static bool issue(hd_rf_feeder *c, const hd_event *event)
-{
-    hd_rf_living *w = hd_rf_feeder_warp(c, event->warp);
-    if (!w)
-        return true; /* begun before this count was attached */
-    enter_frame(c, w, event);
-    const hd_rf_step step = step_of(c, w, event);
-    return take_step(c, w, &step);
-}
-
-bool hd_rf_feeder_take(hd_rf_feeder *c, const hd_event *event)
-{
-    if (c->failed == c->members.count)
-        return false;
-    switch ((hd_event_kind)event->kind) {
-    case HD_EVENT_LAUNCH: {
-        hd_rf_launch launch = {event->function, c->residency};
-        TELL_MODELS(c, launch, &launch);
-        return true;
-    }
-    case HD_EVENT_WARP_START: hd_rf_feeder_start(c, free_slot(c), event->cta, event->warp); return true;
-    case HD_EVENT_ISSUE: return issue(c, event);
-    case HD_EVENT_WARP_END: end_warp(c, event); return true;
-    case HD_EVENT_CTA_END: TELL_MODELS(c, cta_end, event->cta); return true;
-    case HD_EVENT_RETURN: /* before the caller goes on, the same call may start another function */
-        return_to_frame(c, event);
-        return true;
-    case HD_EVENT_CALL: /* the frame begins with its first instruction */
-    case HD_EVENT_CTA_START:
-    case HD_EVENT_LAUNCH_END: return true;
-    }
-    return true;
-}
-
-bool hd_rf_feeder_pass(hd_rf_feeder *c, const hd_rf_passage *p, uint32_t *at)
-{
-    const hd_rf_stretch *s = p->stretch;
-    const hd_rf_code *code = c->code->functions[s->function];
-    const hd_stretch_part *part = s->parts, *last = s->parts + s->part_count - 1;
-    const hd_width *widths = c->columns & HD_COLUMN_WIDTHS ? hd_rf_stretch_widths(s, c->code, p->from) : NULL;
-    uint32_t failed = c->failed;
-    hd_rf_living *w = hd_rf_feeder_warp(c, p->warp);
-    if (!w || p->from == p->end)
-        return true;
-    hd_event first = hd_rf_passage_event(p, p->from);
-    enter_frame(c, w, &first);
-    for (uint32_t i = p->from; i < p->end; i++) {
-        c->sink.now = c->now ? c->now - (p->end - i) : 0;
-        while (part < last && part[1].at <= i)
-            part++;
-        uint32_t active = hd_rf_stretch_mask(s, part->active), effective = hd_rf_stretch_mask(s, s->effective[i]);
-        hd_rf_step step = plain_step(code, w, s->function, part->first + (i - part->at), active, effective);
-        if (effective && widths) {
-            step.widths = widths;
+    const hd_trace_segment *s = e->segment;
+    const hd_stretch_part *part = hd_stretch_part_at(s->parts, s->part_count, e->from),
+                          *last = s->parts + s->part_count - 1;
+    hd_rf_step step = step_in(r, w, s);
+    const hd_width *widths =
+        r->model->info->ops->columns & HD_COLUMN_WIDTHS ? widths_from(s, step.code, e->from) : NULL;
+    hd_runner_enter(r, w, e);
+    for (uint32_t i = e->from; i < e->end; i++) {
+        r->sink.now = r->now ? r->now - (e->end - i) : 0;
+        part += part < last && part[1].at <= i;
+        step.active = s->masks[part->active];
+        step.effective = s->masks[s->effective[i]];
+        place_step(&step, part->first + (i - part->at));
+        step.widths = step.effective ? widths : NULL;
+        if (step.widths)
             widths += step.destination_count;
-        }
-        take_step(c, w, &step);
-        if (c->failed != failed) {
+        if (__builtin_expect(!run_step(r, &step), 0)) {
+            r->failure = r->sink.failure;
             *at = i;
             return false;
         }
@@ -295,45 +232,82 @@ bool hd_rf_feeder_pass(hd_rf_feeder *c, const hd_rf_passage *p, uint32_t *at)
     return true;
 }
 
-void hd_rf_feeder_walk_switch(hd_rf_feeder *c, uint32_t warp, bool leaves)
+hd_rf_step hd_runner_peek(hd_runner *r, const hd_warp_event *e, uint32_t i)
 {
-    hd_rf_living *w = hd_rf_feeder_warp(c, warp);
+    const hd_trace_segment *s = e->segment;
+    hd_warp_event next = *e;
+    hd_warp_slot *w = find_warp(r, e->warp);
     if (!w)
-        return;
-    for (uint32_t m = 0; m < c->members.count; m++) {
-        hd_rf_model *model = c->members.items[m].model;
-        if (c->members.items[m].failure.wrong || !model->info->ops->warp_switch)
-            continue;
-        hd_access_sink_begin(&c->sink, 0);
-        c->sink.now = c->now;
-        model->info->ops->warp_switch(model, leaves ? &w->warp : NULL, leaves ? NULL : &w->warp, &c->sink);
-        hd_access_count(&c->sink, 0, 0, model->counters);
-    }
+        return (hd_rf_step){0};
+    next.from = (uint8_t)i;
+    hd_runner_enter(r, w, &next);
+    hd_rf_step step = step_in(r, w, s);
+    step.active = s->masks[hd_stretch_part_at(s->parts, s->part_count, i)->active];
+    step.effective = s->masks[s->effective[i]];
+    place_step(&step, hd_segment_instruction(s, i));
+    return step;
 }
 
-/* ---- with or without a memo -------------------------------------------------------------------------------------- */
+/* ---- events ------------------------------------------------------------------------------------------------------ */
 
-bool hd_rf_feeder_passage(hd_rf_feeder *c, const hd_rf_passage *p, uint32_t *at)
+static void switch_warp(hd_runner *r, hd_warp_slot *w, bool leaves)
+{
+    hd_rf_model *model = r->model;
+    if (!model->info->ops->warp_switch)
+        return;
+    hd_access_sink_begin(&r->sink, 0);
+    r->sink.now = r->now;
+    model->info->ops->warp_switch(model, leaves ? &w->warp : NULL, leaves ? NULL : &w->warp, &r->sink);
+    hd_access_count(&r->sink, 0, 0, model->counters);
+}
+
+bool hd_runner_walk(hd_runner *r, hd_warp_slot *w, const hd_warp_event *e, uint32_t *at)
+{
+    switch ((hd_warp_event_kind)e->kind) {
+    case HD_WARP_ISSUES: return walk_segment(r, w, e, at);
+    case HD_WARP_RETURNS: end_frames(r, w, frames_to(w, e->frame)); break;
+    case HD_WARP_ENDS:
+        end_frames(r, w, 0);
+        call(r, r->model->info->ops->warp_end, w);
+        break;
+    case HD_WARP_ACTIVE:
+    case HD_WARP_INACTIVE: switch_warp(r, w, e->kind == HD_WARP_INACTIVE); break;
+    case HD_WARP_BEGINS:
+    case HD_CTA_ENDS: break;
+    }
+    return true;
+}
+
+void hd_runner_launch(hd_runner *r, uint32_t function, const hd_rf_residency *residency)
+{
+    const hd_rf_launch launch = {function, *residency};
+    for (uint32_t i = 0; i < r->warps.count; i++) /* of a run that stopped */
+        r->warps.items[i]->alive = false;
+    if (r->model->info->ops->launch)
+        r->model->info->ops->launch(r->model, &launch);
+}
+
+/* Before the caller goes on, the same call may start another function. A return from what has not begun is none. */
+static bool returns(const hd_warp_slot *w, uint32_t frame) { return frames_to(w, frame) && !is_on_top(w, frame); }
+
+bool hd_runner_take(hd_runner *r, const hd_warp_event *e, uint32_t *at)
 {
     *at = 0;
-    if (c->memo)
-        return c->memo_ops->take(c->memo, p, at);
-    if (p->kind == HD_EVENT_ISSUE)
-        return hd_rf_feeder_pass(c, p, at);
-    return hd_rf_feeder_take(
-        c, &(hd_event){.kind = p->kind, .cta = p->cta, .warp = p->warp, .frame = p->frame, .function = p->function});
-}
-
-void hd_rf_feeder_switch(hd_rf_feeder *c, uint32_t warp, bool leaves)
-{
-    if (c->memo)
-        c->memo_ops->warp_switch(c->memo, warp, leaves);
-    else
-        hd_rf_feeder_walk_switch(c, warp, leaves);
-}
-
-void hd_rf_feeder_finalize(hd_rf_feeder *c)
-{
-    if (c->memo)
-        c->memo_ops->finalize(c->memo);
+    if (r->failure.wrong)
+        return false;
+    if (e->kind == HD_WARP_BEGINS) {
+        begin_warp(r, e);
+        return true;
+    }
+    if (e->kind == HD_CTA_ENDS) {
+        if (r->model->info->ops->cta_end)
+            r->model->info->ops->cta_end(r->model, e->cta);
+        return true;
+    }
+    hd_warp_slot *w = find_warp(r, e->warp);
+    if (!w || (e->kind == HD_WARP_RETURNS && !returns(w, e->frame)))
+        return true; /* w: begun before this was attached */
+    bool good = r->memo ? r->memo_ops->take(r->memo, w, e, at) : hd_runner_walk(r, w, e, at);
+    w->alive = e->kind != HD_WARP_ENDS;
+    return good;
 }

@@ -1,12 +1,14 @@
-/* Walks models that see the same events through warp instructions, and proves every operand that they deliver.
+/* Walks one model through what warps execute, and proves every operand that it delivers.
  *
- * A feeder has its own copy of what the baseline knows (identity.h) of each living warp, so that feeders run side by
- * side, on several threads or in different orders of the warps, without a word between them. Its models share that
- * copy: all work on an instruction before its writes are recorded. It reports nothing: the first operand of a model
- * that is not proved stays in the member's `failure`, and that model sees no event after it, while the others go on.
+ * A runner has its own copy of what the baseline knows of each warp (identity.h), so that runners work side by side, on
+ * several threads and in different orders of the warps, without communication. It reports nothing: the first operand
+ * that is not proved is `failure`, and the runner takes nothing after it.
  *
- * Cost: a few dozen operations an instruction, operand and model. Memory: the registers of the warps that live at the
- * same time.
+ * A runner may have a memo (count/memo/), which looks up what the model did before in the same state. The runner is
+ * right without it, and slower.
+ *
+ * Cost: a few dozen operations an instruction and operand. Memory: the registers of the warps that live at the same
+ * time.
  */
 #ifndef HD_HWMODEL_COUNT_RUNNER_H
 #define HD_HWMODEL_COUNT_RUNNER_H
@@ -14,76 +16,51 @@
 #include "hwmodel/count/segment.h"
 #include "hwmodel/rf/technique.h"
 
-typedef struct hd_rf_living { /* a warp */
-    hd_rf_warp warp;          /* first: models keep its address while the warp lives */
+typedef struct hd_warp_slot {
+    hd_rf_warp warp; /* first: models keep its address while the warp lives */
     bool alive;
-    uint32_t number;
-} hd_rf_living;
+    uint32_t number;        /* of the warp in the launch */
+    hd_u32_array functions; /* by frame */
+} hd_warp_slot;
 
-typedef struct hd_rf_member {
-    hd_rf_model *model;
-    uint32_t number; /* names it for its owner */
-    hd_rf_failure failure;
-} hd_rf_member;
-
-/* What looks up what models did before, in place of walking them: count/memo/. */
-struct hd_rf_feeder;
+struct hd_runner;
 typedef struct hd_runner_memo {
-    bool (*takes)(const hd_rf_model *model);      /* Can what the model does be looked up? */
-    void *(*attach)(struct hd_rf_feeder *feeder); /* borrows it, with all its models; it takes all of them */
-    void (*detach)(void *memo);
-    /* as hd_rf_feeder_passage, hd_rf_feeder_switch and hd_rf_feeder_finalize, for the feeder */
-    bool (*take)(void *memo, const hd_rf_passage *passage, uint32_t *at);
-    void (*warp_switch)(void *memo, uint32_t warp, bool leaves);
-    void (*finalize)(void *memo);
+    bool (*applies)(const hd_rf_model *model); /* Can what the model does be looked up? */
+    void *(*create)(struct hd_runner *runner); /* borrows it */
+    void (*destroy)(void *memo);
+    void (*begin)(void *memo, hd_warp_slot *slot); /* a warp has begun */
+    /* as hd_runner_walk, but it may look up what the model does */
+    bool (*take)(void *memo, hd_warp_slot *slot, const hd_warp_event *event, uint32_t *at);
 } hd_runner_memo;
 
-typedef struct hd_rf_feeder {
+typedef struct hd_runner {
     const hd_rf_module *code;
-    HD_ARRAY(hd_rf_member) members;
-    uint32_t failed;                /* of them */
-    uint32_t columns;               /* that they ask for */
-    HD_ARRAY(hd_rf_living *) warps; /* by slot */
-    hd_rf_living *latest;
+    hd_rf_model *model;
+    hd_rf_failure failure;          /* what went wrong first */
+    HD_ARRAY(hd_warp_slot *) warps; /* by slot */
+    uint32_t slots[256];            /* by the low bits of a warp's number: the slot to look at first */
     hd_access_sink sink;            /* of the instruction in progress */
-    const hd_runner_memo *memo_ops; /* NULL: memo.h is not used */
-    void *memo;                     /* NULL: its models walk every instruction */
-    uint64_t now;                   /* the clock after what is passed; 0 where nobody sets it */
-    hd_rf_residency residency;      /* told to the models when a launch begins */
-} hd_rf_feeder;
+    uint64_t now;                   /* the clock after what is taken; 0 where nobody sets it */
+    const hd_runner_memo *memo_ops;
+    void *memo; /* NULL: the model walks every instruction */
+} hd_runner;
 
-hd_rf_feeder *hd_rf_feeder_new(const hd_rf_module *code);
-void hd_rf_feeder_free(hd_rf_feeder *feeder);
-/* Before the first event; borrows the model. All models of a feeder ask for the same columns. */
-void hd_rf_feeder_add(hd_rf_feeder *feeder, hd_rf_model *model, uint32_t number);
-/* false: of each model an operand was not proved, now or before. Columns that they did not ask for are not handed
- * on. */
-bool hd_rf_feeder_take(hd_rf_feeder *feeder, const hd_event *event);
-/* From now on what its models do is looked up. */
-void hd_rf_feeder_attach(hd_rf_feeder *feeder);
-/* Any event. false: an operand was not proved, at the instruction `*at` of the passage's segment; what follows it was
- * not taken. Where the warp leaves, and something it shares went wrong, *at is its end, and all was taken. */
-bool hd_rf_feeder_passage(hd_rf_feeder *feeder, const hd_rf_passage *passage, uint32_t *at);
-/* Brings the models' counters up to date. */
-void hd_rf_feeder_finalize(hd_rf_feeder *feeder);
-/* A warp begins, in the place of one that does not live. */
-void hd_rf_feeder_start(hd_rf_feeder *feeder, hd_rf_living *place, uint32_t cta, uint32_t number);
-/* The instructions of a passage. false: at `*at` of the stretch an operand was not proved; what is behind it was not
- * taken. */
-bool hd_rf_feeder_pass(hd_rf_feeder *feeder, const hd_rf_passage *passage, uint32_t *at);
-/* The warp that comes to take turns, or leaves; it lives. walk_switch: whatever may be looked up. */
-void hd_rf_feeder_switch(hd_rf_feeder *feeder, uint32_t warp, bool leaves);
-void hd_rf_feeder_walk_switch(hd_rf_feeder *feeder, uint32_t warp, bool leaves);
+/* Borrows the model. memo: NULL for none. */
+hd_runner *hd_runner_new(const hd_rf_module *code, hd_rf_model *model, const hd_runner_memo *memo);
+void hd_runner_free(hd_runner *runner);
+void hd_runner_launch(hd_runner *runner, uint32_t function, const hd_rf_residency *residency);
+/* What a warp does next. false: something was not proved, at the instruction `*at` of the event's segment. */
+bool hd_runner_take(hd_runner *runner, const hd_warp_event *event, uint32_t *at);
+/* What instruction i of the event will do; enters its frame. NULL code: the warp is unknown. */
+hd_rf_step hd_runner_peek(hd_runner *runner, const hd_warp_event *event, uint32_t i);
 
-/* Of the warp; NULL: none. */
-static inline hd_run_length *hd_memo_lengths(hd_rf_model *model, const hd_rf_warp *warp)
-{
-    const hd_memo_ops *memo = model->info->ops->memo;
-    return memo && memo->lengths ? memo->lengths(model, warp) : NULL;
-}
+/* ---- for memos --------------------------------------------------------------------------------------------------- */
 
-/* What an ISSUE event will do, before it is taken; NULL code where the warp is unknown. Enters its frame. */
-hd_rf_step hd_rf_feeder_peek(hd_rf_feeder *feeder, const hd_event *event);
-hd_rf_living *hd_rf_feeder_warp(hd_rf_feeder *feeder, uint32_t number); /* NULL: does not live */
+/* With the model, whatever the memo knows. */
+bool hd_runner_walk(hd_runner *runner, hd_warp_slot *slot, const hd_warp_event *event, uint32_t *at);
+/* The frame of the event's segment is on top afterwards. */
+void hd_runner_enter(hd_runner *runner, hd_warp_slot *slot, const hd_warp_event *event);
+/* For tests: all that the model knows of the warp is gone; its frames begin again. */
+void hd_runner_restart(hd_runner *runner, hd_warp_slot *slot);
 
 #endif

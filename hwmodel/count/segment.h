@@ -1,16 +1,11 @@
-/* Stretches: what a warp does one after another in a frame (stream.h tells how long they are).
+/* Trace segments: instructions that a warp executed one after another in one frame (hwmodel/stream.h says how many).
  *
- * They come from the interpreter (hd_stretch), or are put together here from single events. The contents of a stretch
- * are its parts, how many instructions it has, the active and the effective lanes, and the widths of what is written
- * where they are told. Stretches with the same contents are one, with a number.
+ * They come from the interpreter (hd_stretch), or are put together here from single events. Segments with the same
+ * instructions, active and effective lanes, and widths of results where these are recorded, are one object with a
+ * number. `shape` is a number for all of that but the widths.
  *
- * So that what models make of a stretch can be looked up for any lanes (memo/lanes.h), it also has a text: its
- * contents but for which lanes its masks are. Texts have numbers, too. There are few of them, and the one that follows
- * another is often the one that did the last time.
- *
- * Memory: a text is kept once, and the masks of each stretch: HD_RF_STRETCHES and HD_RF_STRETCH_BYTES at most. What
- * finds no room has no number, is loose, and lives as long as its owner wants (hd_rf_stretches_hand_over). Cost: O(1) a
- * single event, and O(its length) a stretch.
+ * Memory: HD_SEGMENTS objects and HD_SEGMENT_BYTES at most. A segment that finds no room has no number, is loose, and
+ * lives as long as its owner wants (hd_segments_hand_over). Cost: O(length) a segment.
  */
 #ifndef HD_HWMODEL_COUNT_SEGMENT_H
 #define HD_HWMODEL_COUNT_SEGMENT_H
@@ -18,64 +13,64 @@
 #include "hwmodel/rf/code.h"
 #include "hwmodel/stream.h"
 
-enum { HD_RF_STRETCH = HD_STRETCH_MOST, HD_RF_STRETCHES = 1 << 18, HD_RF_STRETCH_BYTES = 64 << 20 };
+enum { HD_SEGMENTS = 1 << 18, HD_SEGMENT_BYTES = 64 << 20 };
 
-typedef struct hd_rf_stretch {
-    uint32_t number;      /* HD_NONE: there was no room */
-    uint32_t text, shape; /* numbers of its text, and of its text without widths; HD_NONE where it has no number */
-    uint32_t function, count, part_count;
+typedef struct hd_trace_segment {
+    uint32_t number, shape; /* HD_NONE: there was no room */
+    uint32_t function, count, part_count, key_words;
     bool barrier;     /* it ends at one */
     uint64_t loads;   /* its long-latency loads with an effective lane: a bit an instruction */
     uint64_t touches; /* of its instructions: code.h */
     const hd_stretch_part *parts;
-    const uint32_t *masks; /* the active and effective ones that are not 0, each once */
-    uint32_t mask_count;
-    const uint8_t *effective; /* by instruction, as in parts: 0, or 1 + place among the masks */
-    const hd_width *widths;   /* of all destinations of its instructions that write, in order; NULL: not told */
-} hd_rf_stretch;
+    const uint32_t *masks;     /* that `parts` and `effective` name */
+    const uint8_t *effective;  /* by instruction: index in masks */
+    const hd_width *widths;    /* of all results of instructions with an effective lane, in order; NULL: not recorded */
+    const uint64_t *addresses; /* likewise, of a segment of one instruction */
+    const uint32_t *results;   /* likewise */
+} hd_trace_segment;
 
-/* Of its function. */
-static inline uint32_t hd_rf_stretch_instruction(const hd_rf_stretch *s, uint32_t i)
+/* Index in its function. */
+static inline uint32_t hd_segment_instruction(const hd_trace_segment *s, uint32_t i)
 {
     const hd_stretch_part *part = hd_stretch_part_at(s->parts, s->part_count, i);
     return part->first + (i - part->at);
 }
 
-/* At a place that `parts` or `effective` name. */
-static inline uint32_t hd_rf_stretch_mask(const hd_rf_stretch *s, uint32_t place)
-{
-    return place ? s->masks[place - 1] : 0;
-}
+/* What a warp does next. */
+typedef enum hd_warp_event_kind {
+    HD_WARP_BEGINS,
+    HD_WARP_ISSUES,
+    HD_WARP_RETURNS, /* to the frame */
+    HD_WARP_ENDS,
+    HD_WARP_ACTIVE,   /* it comes to those that take turns */
+    HD_WARP_INACTIVE, /* it leaves them */
+    HD_CTA_ENDS,
+} hd_warp_event_kind;
+typedef struct hd_warp_event {
+    uint8_t kind, from, end; /* of the segment, the instructions [from, end) */
+    uint32_t cta, warp, frame;
+    const hd_trace_segment *segment;
+} hd_warp_event;
 
-/* What a warp does next: a stretch, or a part of one (kind ISSUE), or another event. */
-typedef struct hd_rf_passage {
-    uint8_t kind, from, end; /* of the stretch, the instructions [from, end) */
-    bool leaves;             /* behind them it stops taking turns, which is for automata alone */
-    uint32_t cta, warp, frame, function;
-    const hd_rf_stretch *stretch;
-} hd_rf_passage;
-/* The ISSUE event of the passage's instruction i; *widths: those of the instruction, and then of the next one. */
-hd_event hd_rf_passage_event(const hd_rf_passage *passage, uint32_t i);
-/* from instruction i on */
-const hd_width *hd_rf_stretch_widths(const hd_rf_stretch *stretch, const hd_rf_module *code, uint32_t i);
-/* On the heap; adds the bytes that it takes. */
-hd_rf_stretch *hd_rf_stretch_copy(const hd_rf_stretch *stretch, size_t *bytes);
+typedef struct hd_segments hd_segments;
+hd_segments *hd_segments_new(const hd_rf_module *code);
+void hd_segments_free(hd_segments *s);
 
-typedef struct hd_rf_stretches hd_rf_stretches;
-hd_rf_stretches *hd_rf_stretches_new(const hd_rf_module *code);
-void hd_rf_stretches_free(hd_rf_stretches *s);
-
-HD_ARRAY_TYPE(hd_rf_loose, hd_rf_stretch *);
+HD_ARRAY_TYPE(hd_loose_segments, hd_trace_segment *);
 /* The loose ones since the last time, to an owner that has none. */
-void hd_rf_stretches_hand_over(hd_rf_stretches *s, hd_rf_loose *to);
-void hd_rf_loose_forget(hd_rf_loose *loose); /* all of them */
+void hd_segments_hand_over(hd_segments *s, hd_loose_segments *to);
+void hd_loose_segments_clear(hd_loose_segments *loose);
+/* On the heap; adds the bytes that it takes. Not of a segment with addresses or results. */
+hd_trace_segment *hd_segment_copy(const hd_trace_segment *segment, size_t *bytes);
 
-hd_rf_passage hd_rf_stretches_find(hd_rf_stretches *s, const hd_stretch *stretch);
-/* Of single events. Does the ISSUE belong to the stretch that is open? */
-bool hd_rf_stretches_goes_on(const hd_rf_stretches *s, const hd_event *event);
-/* It does, or none is open. */
-void hd_rf_stretches_add(hd_rf_stretches *s, const hd_event *event);
-/* Ends the stretch that is open. false: none is. */
-bool hd_rf_stretches_end(hd_rf_stretches *s, hd_rf_passage *passage);
+hd_warp_event hd_segments_find(hd_segments *s, const hd_stretch *stretch);
+/* Single events. Does the ISSUE belong to the open segment? */
+bool hd_segments_continue(const hd_segments *s, const hd_event *event);
+/* It does, or no segment is open. */
+void hd_segments_add(hd_segments *s, const hd_event *event);
+/* Ends the open segment. false: there is none. */
+bool hd_segments_end(hd_segments *s, hd_warp_event *event);
+/* The ISSUE as a loose segment of its own; its addresses and results are borrowed. */
+hd_warp_event hd_segments_single(hd_segments *s, const hd_event *event);
 
 #endif

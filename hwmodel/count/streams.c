@@ -1,27 +1,55 @@
 /* Streams of warps: see streams.h. */
 #include "hwmodel/count/streams.h"
 
-hd_rf_cta *hd_rf_cta_new(uint32_t number)
+void hd_cta_streams_release(hd_cta_streams *cta)
 {
-    hd_rf_cta *cta = hd_calloc(1, sizeof *cta);
-    cta->cta = number;
-    cta->readers = 1;
-    return cta;
-}
-
-void hd_rf_cta_release(hd_rf_cta *cta)
-{
-    if (!cta || __atomic_sub_fetch(&cta->readers, 1, __ATOMIC_ACQ_REL))
+    if (__atomic_sub_fetch(&cta->readers, 1, __ATOMIC_ACQ_REL))
         return;
     for (uint32_t w = 0; w < cta->warp_count; w++)
         hd_array_free(&cta->warps[w].records);
-    for (uint32_t i = 0; i < cta->own.count; i++)
-        free(cta->own.items[i]);
+    hd_loose_segments_clear(&cta->own);
     hd_array_free(&cta->own);
     free(cta);
 }
 
-static uint32_t others_at(const hd_rf_cta *cta, const hd_rf_stream *s)
+void hd_stream_recorder_free(hd_stream_recorder *r)
+{
+    hd_stream_recorder_drop(r);
+    hd_array_free(&r->running);
+}
+
+void hd_stream_recorder_drop(hd_stream_recorder *r)
+{
+    for (uint32_t i = 0; i < r->running.count; i++)
+        hd_cta_streams_release(r->running.items[i]);
+    hd_array_clear(&r->running);
+}
+
+/* HD_NONE: nothing is recorded of it. */
+static uint32_t find(hd_stream_recorder *r, uint32_t cta)
+{
+    if (r->latest < r->running.count && r->running.items[r->latest]->cta == cta)
+        return r->latest;
+    for (uint32_t i = 0; i < r->running.count; i++)
+        if (r->running.items[i]->cta == cta)
+            return r->latest = i;
+    return HD_NONE;
+}
+
+static hd_cta_streams *find_or_add(hd_stream_recorder *r, uint32_t number)
+{
+    uint32_t at = find(r, number);
+    if (at != HD_NONE)
+        return r->running.items[at];
+    hd_cta_streams *cta = hd_calloc(1, sizeof *cta);
+    cta->cta = number;
+    cta->readers = 1;
+    r->latest = r->running.count;
+    hd_array_push(&r->running, cta);
+    return cta;
+}
+
+static uint32_t others_at(const hd_cta_streams *cta, const hd_warp_stream *s)
 {
     uint32_t mask = 0;
     for (uint32_t w = 0; w < cta->warp_count; w++)
@@ -30,30 +58,47 @@ static uint32_t others_at(const hd_rf_cta *cta, const hd_rf_stream *s)
     return mask;
 }
 
-/* As long as the CTA is there. */
-static const hd_rf_stretch *keep(hd_rf_cta *cta, const hd_rf_stretch *stretch)
+/* As long as the block is there. */
+static const hd_trace_segment *keep(hd_cta_streams *cta, const hd_trace_segment *segment)
 {
-    if (!stretch || stretch->number != HD_NONE)
-        return stretch;
+    if (!segment || segment->number != HD_NONE)
+        return segment;
     size_t bytes = 0;
-    hd_array_push(&cta->own, hd_rf_stretch_copy(stretch, &bytes));
+    hd_array_push(&cta->own, hd_segment_copy(segment, &bytes));
     cta->bytes += bytes;
     return hd_array_last(&cta->own);
 }
 
-void hd_rf_cta_record(hd_rf_cta *cta, const hd_rf_passage *p)
+static void record(hd_cta_streams *cta, const hd_warp_event *e)
 {
-    if (p->kind == HD_EVENT_WARP_START && cta->warp_count < HD_RF_CTA_WARPS) {
-        cta->warps[cta->warp_count++].warp = p->warp;
+    if (e->kind == HD_WARP_BEGINS && cta->warp_count < HD_STREAM_WARPS) {
+        cta->warps[cta->warp_count++].warp = e->warp;
         return;
     }
-    uint32_t index = cta->warp_count ? p->warp - cta->warps[0].warp : HD_NONE;
-    if (index >= cta->warp_count || (p->kind != HD_EVENT_ISSUE && p->kind != HD_EVENT_RETURN))
+    uint32_t index = cta->warp_count ? e->warp - cta->warps[0].warp : HD_NONE;
+    if (index >= cta->warp_count || (e->kind != HD_WARP_ISSUES && e->kind != HD_WARP_RETURNS))
         return;
-    hd_rf_stream *s = &cta->warps[index];
+    hd_warp_stream *s = &cta->warps[index];
     hd_array_push(&s->records,
-                  (hd_rf_record){keep(cta, p->stretch), p->frame, s->behind_barrier ? others_at(cta, s) : 0});
+                  (hd_stream_record){keep(cta, e->segment), e->frame, s->after_barrier ? others_at(cta, s) : 0});
     cta->bytes += sizeof *s->records.items;
-    s->behind_barrier = p->stretch && p->stretch->barrier;
-    s->barriers += s->behind_barrier;
+    s->after_barrier = e->segment && e->segment->barrier;
+    s->barriers += s->after_barrier;
+}
+
+uint64_t hd_stream_record_event(hd_stream_recorder *r, const hd_warp_event *e)
+{
+    hd_cta_streams *cta = find_or_add(r, e->cta);
+    record(cta, e);
+    return cta->bytes;
+}
+
+hd_cta_streams *hd_stream_record_end(hd_stream_recorder *r, uint32_t cta)
+{
+    uint32_t at = find(r, cta);
+    if (at == HD_NONE)
+        return NULL;
+    hd_cta_streams *ended = r->running.items[at];
+    r->running.items[at] = hd_array_pop(&r->running);
+    return ended;
 }

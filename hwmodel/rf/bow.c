@@ -433,13 +433,13 @@ static uint32_t rank_of(const hd_bow_window *w, const hd_bow_entry *e)
 
 static void carry_entry(hd_snapshot *c, const hd_bow_window *w, hd_bow_entry *e)
 {
-    hd_owner owner = hd_snapshot_moving(c, (hd_owner){c->identity->warp, e->frame, e->index});
+    hd_owner owner = hd_snapshot_owner(c, (hd_owner){c->identity->warp, e->frame, e->index});
     e->index = owner.index;
     e->frame = owner.frame;
     e->accessed = w->now - hd_snapshot_word(c, w->now - e->accessed);
-    e->valid = hd_snapshot_lanes(c, e->valid);
-    e->dirty = hd_snapshot_lanes(c, e->dirty);
-    e->filed = hd_snapshot_lanes(c, e->filed);
+    e->valid = hd_snapshot_word(c, e->valid);
+    e->dirty = hd_snapshot_word(c, e->dirty);
+    e->filed = hd_snapshot_word(c, e->filed);
     e->claim = hd_snapshot_claim(c, e->index, e->claim);
 }
 
@@ -449,8 +449,6 @@ static void bow_snapshot(hd_rf_model *model, hd_rf_warp *warp, hd_snapshot *c)
     hd_bow *bow = (hd_bow *)model;
     hd_bow_window *w = window_of(bow, warp);
     hd_rf_file_snapshot(&bow->file, warp, c);
-    if (c->rest)
-        return;
     uint32_t count = hd_snapshot_word(c, w->count);
     if (c->out) {
         for (uint64_t left = w->used; left; left &= left - 1) {

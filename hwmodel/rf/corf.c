@@ -97,13 +97,12 @@ static hd_rf_model *corf_create(const hd_rf_module *code, const char *options, c
     c->policy = strstr(options, "policy=pairs")   ? HD_CORF_PAIRS
                 : strstr(options, "policy=sides") ? HD_CORF_SIDES
                                                   : HD_CORF_FIRST;
-    c->shared = c->model.shares = hd_rf_flag(options, "shared");
+    c->shared = c->model.memo.unusable = hd_rf_flag(options, "shared");
     c->kept = hd_rf_flag(options, "kept");
     c->uncopied = hd_rf_flag(options, "uncopied");
     c->stale = hd_rf_flag(options, "stale");
     c->slipped = hd_rf_flag(options, "slipped");
-    c->model.releases = hd_rf_flag(options, "release");
-    bool good = hd_corf_hints_read(&c->hints, code, c->policy, c->model.releases);
+    bool good = hd_corf_hints_read(&c->hints, code, c->policy, hd_rf_flag(options, "release"));
     hd_array_reserve(&c->operands, c->hints.most_sources + 1);
     if (good)
         return &c->model;
@@ -591,13 +590,9 @@ static void carry_register(hd_snapshot *c, hd_corf_register *r)
 static void corf_snapshot(hd_rf_model *model, hd_rf_warp *warp, hd_snapshot *c)
 {
     hd_corf_warp *w = warp_of((hd_corf *)model, warp);
-    for (uint32_t i = c->first; i < c->end; i++)
+    for (uint32_t i = 0; i < c->end; i++)
         carry_register(c, &w->registers.items[i]);
     hd_pack_snapshot(&w->pool, c);
-    if (((hd_corf *)model)->slipped) /* into slices of other frames */
-        hd_snapshot_pin(c, warp->identity.frames.items[0].frame);
-    if (c->rest)
-        return;
     w->mapped = hd_snapshot_word(c, w->mapped);
 }
 

@@ -262,13 +262,11 @@ static void demo_snapshot(hd_rf_model *model, hd_rf_warp *warp, hd_snapshot *c)
 {
     hd_demo_warp *w = warp_of(model, warp);
     hd_rf_file_snapshot(&((hd_demo *)model)->file, warp, c);
-    for (uint32_t i = c->first; i < c->end; i++)
+    for (uint32_t i = 0; i < c->end; i++)
         w->lives.items[i] = (uint8_t)hd_snapshot_word(c, w->lives.items[i]);
-    if (c->rest)
-        return;
     w->count = hd_snapshot_word(c, w->count);
     for (uint32_t i = 0; i < w->count; i++) {
-        w->owners[i] = hd_snapshot_moving(c, w->owners[i]);
+        w->owners[i] = hd_snapshot_owner(c, w->owners[i]);
         w->claims[i] = hd_snapshot_claim(c, w->owners[i].index, w->claims[i]);
     }
 }

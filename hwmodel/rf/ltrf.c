@@ -254,7 +254,7 @@ static void enter(hd_ltrf *ltrf, const hd_rf_step *step, const hd_ltrf_interval 
         if (!w->line_of.items[base + interval->words[i]])
             fetch(ltrf, warp, base + interval->words[i], HD_CAUSE_PREFETCH, sink);
     hd_rf_event(&ltrf->model, HD_COUNTER_INTERVALS, 1);
-    hd_run_length_end(ltrf->model.counters, &w->lengths[HD_LTRF_INTERVAL], false);
+    hd_run_length_end(&ltrf->model, w->lengths, HD_LTRF_INTERVAL, false);
     w->interval = interval;
     w->frame = warp->identity.frame;
     w->function = step->function;
@@ -291,7 +291,7 @@ static void count_run(hd_ltrf *ltrf, hd_ltrf_warp *w, const hd_rf_step *step)
 {
     w->run.registers += new_to_run(w, step);
     if (!w->lengths[HD_LTRF_OPTIMUM].length || w->run.registers > ltrf->most) {
-        hd_run_length_end(ltrf->model.counters, &w->lengths[HD_LTRF_OPTIMUM], false);
+        hd_run_length_end(&ltrf->model, w->lengths, HD_LTRF_OPTIMUM, false);
         hd_rf_event(&ltrf->model, HD_COUNTER_OPTIMAL_INTERVALS, 1);
         w->run.number++;
         w->run.registers = new_to_run(w, step);
@@ -425,7 +425,7 @@ static void ltrf_warp_end(hd_rf_model *model, hd_rf_warp *warp)
     hd_ltrf *ltrf = (hd_ltrf *)model;
     hd_ltrf_warp *w = warp_of(ltrf, warp);
     for (uint32_t k = 0; k < HD_RUN_LENGTHS; k++)
-        hd_run_length_end(model->counters, &w->lengths[k], true);
+        hd_run_length_end(model, w->lengths, k, true);
     if (w->partition != HD_NONE)
         hd_array_push(&ltrf->partitions, w->partition);
 }
@@ -503,7 +503,7 @@ static void carry_interval(const hd_ltrf *ltrf, const hd_rf_warp *warp, hd_snaps
     bool inside = hd_snapshot_word(c, w->interval != NULL);
     w->away = hd_snapshot_word(c, w->away);
     if (inside) {
-        w->frame = hd_snapshot_moving(c, (hd_owner){warp->identity.warp, w->frame, c->first}).frame;
+        w->frame = hd_snapshot_owner(c, (hd_owner){warp->identity.warp, w->frame, 0}).frame;
         w->function = hd_snapshot_word(c, w->function);
     }
     const hd_ltrf_interval *intervals = inside ? ltrf->functions[w->function].intervals : NULL;
@@ -552,20 +552,14 @@ static void ltrf_snapshot(hd_rf_model *model, hd_rf_warp *warp, hd_snapshot *c)
     hd_ltrf *ltrf = (hd_ltrf *)model;
     hd_ltrf_warp *w = warp_of(ltrf, warp);
     hd_rf_file_snapshot(&ltrf->file, warp, c);
-    bool moves = !c->out;
-    if (!c->rest)
-        carry_cache(ltrf, warp, c);
-    for (uint32_t i = c->first; i < c->end; i++) {
+    carry_cache(ltrf, warp, c);
+    for (uint32_t i = 0; i < c->end; i++) {
         uint32_t marks = hd_snapshot_word(c, (w->line_of.items[i] ? HAS_LINE : 0) | (w->live.items[i] ? IS_LIVE : 0) |
                                                  (w->stamp.items[i] == w->run.number ? IN_RUN : 0));
         w->live.items[i] = (marks & IS_LIVE) != 0;
         if (!c->out) {
             w->line_of.items[i] = 0;
             w->stamp.items[i] = marks & IN_RUN ? w->run.number : w->run.number - 1;
-        }
-        if (!moves && marks & (HAS_LINE | IN_RUN)) { /* the first of them is of the lowest frame */
-            hd_snapshot_pin(c, hd_identity_frame_at(c->identity, i));
-            moves = true;
         }
         if (marks & HAS_LINE)
             carry_line(ltrf, w, i, c);

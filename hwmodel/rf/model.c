@@ -18,52 +18,34 @@ __attribute__((noinline)) void hd_rf_fail(hd_rf_failure *failure, const hd_rf_st
     *failure = what;
 }
 
-static void count_length(uint64_t counters[HD_COUNTER_COUNT], const hd_run_length *run, uint64_t length, bool cut)
+void hd_run_length_end(hd_rf_model *model, hd_run_length *lengths, uint32_t k, bool cut)
 {
-    hd_counter_add(counters, (hd_counter)run->longest, length, 1);
+    hd_run_length *run = &lengths[k];
+    if (model->memo.silent)
+        return;
+    if (model->memo.effects)
+        hd_array_push(model->memo.effects,
+                      (hd_effect){HD_EFFECT_LENGTH_END, (uint16_t)k, cut, (uint32_t)(run->length - run->recorded)});
+    hd_counter_add(model->counters, (hd_counter)run->longest, run->length, 1);
     if (!cut)
-        hd_counter_add(counters, (hd_counter)run->shortest, length, 1);
+        hd_counter_add(model->counters, (hd_counter)run->shortest, run->length, 1);
+    run->length = run->recorded = 0;
 }
 
-void hd_run_length_end(uint64_t counters[HD_COUNTER_COUNT], hd_run_length *run, bool cut)
+hd_rf_wrong hd_rf_share(hd_rf_model *model, hd_rf_warp *warp, hd_effect operation)
 {
-    if (run->noting && !run->noted) {
-        run->noted = true;
-        run->head = run->length;
-        run->cut = cut;
-    } else {
-        count_length(counters, run, run->length, cut);
-    }
-    run->length = 0;
-}
-
-void hd_run_length_replay(uint64_t counters[HD_COUNTER_COUNT], hd_run_length *run, const hd_run_delta *delta)
-{
-    run->shortest = delta->shortest; /* not known yet where the warp begins */
-    run->longest = delta->longest;
-    if (delta->ended)
-        count_length(counters, run, run->length + delta->head, delta->cut);
-    run->length = delta->ended ? delta->rest : run->length + delta->rest;
-}
-
-hd_run_delta hd_run_length_recorded(hd_run_length *meter, uint64_t before)
-{
-    bool ended = meter->noted;
-    meter->noting = meter->noted = false;
-    return (hd_run_delta){.ended = ended,
-                          .cut = meter->cut,
-                          .shortest = meter->shortest,
-                          .longest = meter->longest,
-                          .head = ended ? (uint32_t)(meter->head - before) : 0,
-                          .rest = (uint32_t)(ended ? meter->length : meter->length - before)};
+    if (model->memo.silent)
+        return HD_RF_PROVED;
+    operation.kind = HD_EFFECT_SHARED;
+    if (model->memo.effects)
+        hd_array_push(model->memo.effects, operation);
+    return model->info->ops->memo->share(model, warp, &operation);
 }
 
 void hd_rf_tell_rest(hd_rf_model *model)
 {
     if (!model->told_times)
         return;
-    if (model->memo.runs)
-        hd_array_push(model->memo.runs, (hd_memo_held_run){model->told, model->told_times});
     hd_rf_series_add(&model->allocation, model->told, model->told_times);
     model->told_times = 0;
 }
@@ -73,14 +55,13 @@ void hd_rf_model_crowd(hd_rf_model *model)
     if (!model->info->ops->on_demand)
         return;
     model->follows = false;
-    model->shares = true;
+    model->memo.unusable = true;
 }
 
 void hd_rf_model_free(hd_rf_model *model)
 {
     if (!model)
         return;
-    hd_array_free(&model->memo.shared);
     model->info->ops->destroy(model);
 }
 
@@ -123,7 +104,7 @@ void hd_rf_file_frame_begin(hd_rf_file *file, const hd_rf_warp *warp)
 void hd_rf_file_snapshot(hd_rf_file *file, const hd_rf_warp *warp, hd_snapshot *c)
 {
     hd_rf_warp_file *registers = &file->warps.items[warp->slot];
-    for (uint32_t i = c->first; i < c->end; i++) /* the file may still have those of frames that ended */
+    for (uint32_t i = 0; i < c->end; i++) /* the file may still have those of frames that ended */
         registers->items[i] = hd_snapshot_claim(c, i, registers->items[i]);
 }
 

@@ -119,17 +119,9 @@ void hd_pack_reserve(hd_pack_pool *pool, uint32_t entry, bool reserved)
 static uint32_t lowest_byte(uint32_t layout) { return layout & 0xffu << (__builtin_ctz(layout) & ~7); }
 static uint32_t lowest_value(uint32_t layout) { return ((layout >> (__builtin_ctz(layout) & ~7) & 0xff) - 1) / 4; }
 
-/* The layout of slices that hold something of the frames. What nobody has in its slices is not carried: it is forgotten
- * when they are taken. */
-static uint32_t held_slices(const hd_pack_entry *e, const hd_snapshot *c)
-{
-    uint32_t held = 0;
-    for (uint32_t left = c->out ? e->layout & hd_pack_bytes(e->taken) : 0; left; left ^= lowest_byte(left)) {
-        uint32_t index = e->values[lowest_value(left)].owner.index;
-        held |= index >= c->first && (index < c->end || !c->rest) ? lowest_byte(left) : 0;
-    }
-    return held;
-}
+/* The layout of slices that hold something. What nobody has in its slices is left out: it is forgotten when they are
+ * taken. */
+static uint32_t held_slices(const hd_pack_entry *e) { return e->layout & hd_pack_bytes(e->taken); }
 
 /* Where they are taken up, nothing is in these slices. */
 static void carry_values(hd_pack_entry *e, uint32_t held, hd_snapshot *c)
@@ -151,7 +143,7 @@ static void carry_held(hd_pack_pool *pool, hd_snapshot *c)
 {
     uint32_t i = 0, held;
     do {
-        for (held = 0; c->out && i < pool->entries.count && !(held = held_slices(&pool->entries.items[i], c)); i++)
+        for (held = 0; c->out && i < pool->entries.count && !(held = held_slices(&pool->entries.items[i])); i++)
             ;
         i = hd_snapshot_word(c, held ? i : HD_NONE);
         if (i == HD_NONE)
@@ -188,9 +180,8 @@ static void carry_marks(hd_pack_pool *pool, hd_snapshot *c)
 
 void hd_pack_snapshot(hd_pack_pool *pool, hd_snapshot *c)
 {
-    if (!c->out && !c->bottom)
+    if (!c->out)
         hd_pack_clear(pool);
-    if (!c->rest)
-        carry_marks(pool, c);
+    carry_marks(pool, c);
     carry_held(pool, c);
 }

@@ -14,6 +14,7 @@
 #ifndef HD_HWMODEL_RF_PACK_H
 #define HD_HWMODEL_RF_PACK_H
 
+#include "ir/ir.h"
 #include "hwmodel/rf/memo.h"
 
 enum { HD_PACK_SLICES = 4, HD_PACK_WHOLE = 15 /* mask of all */ };

@@ -107,8 +107,8 @@ uint64_t hd_physical_squares(const hd_physical_file *file)
 static uint32_t find_place(const hd_physical_file *file, const hd_physical_bank *bank)
 {
     if (file->robin) {
-        uint32_t behind = first_bit(&bank->free, bank->next);
-        return behind != HD_NONE ? behind : first_bit(&bank->free, 0);
+        uint32_t after = first_bit(&bank->free, bank->next);
+        return after != HD_NONE ? after : first_bit(&bank->free, 0);
     }
     if (bank->open != HD_NONE)
         return hd_physical_open(bank);
@@ -124,29 +124,6 @@ uint32_t hd_physical_find(hd_physical_file *file, uint32_t b)
     return place;
 }
 
-/* Free places from `from` on, in words that are there. Says how many. */
-static uint32_t free_from(const hd_physical_bank *bank, uint32_t from, uint32_t n, uint32_t *places)
-{
-    uint32_t found = 0;
-    uint64_t seen = (1ull << from % 64) - 1;
-    for (uint32_t word = from / 64; word < bank->free.count && found < n; word++, seen = 0)
-        for (uint64_t bits = bank->free.items[word] & ~seen; bits && found < n; bits &= bits - 1)
-            places[found++] = word * 64 + (uint32_t)__builtin_ctzll(bits);
-    return found;
-}
-
-bool hd_physical_coming(const hd_physical_file *file, uint32_t b, uint32_t n, uint32_t *places)
-{
-    const hd_physical_bank *bank = &file->banks[b];
-    if (!file->robin)
-        return bank->open != HD_NONE && file->rows - bank->used.items[file->subarray_of.items[bank->open]] >= n &&
-               free_from(bank, bank->open, n, places) == n;
-    bool lit = free_from(bank, bank->next, n, places) == n;
-    for (uint32_t k = 0; k < n && lit; k++)
-        lit = bank->used.items[file->subarray_of.items[places[k]]];
-    return lit;
-}
-
 static void find_open(const hd_physical_file *file, hd_physical_bank *bank)
 {
     uint32_t subarray = first_bit(&bank->roomy, 0);
@@ -156,7 +133,7 @@ static void find_open(const hd_physical_file *file, hd_physical_bank *bank)
 void hd_physical_filled(hd_physical_file *file, hd_physical_bank *bank, uint32_t subarray)
 {
     if (bank->used.items[subarray] == 1) {
-        hd_physical_settle(file);
+        hd_physical_finalize(file);
         file->woken++;
         file->lit++;
         clear_bit(&bank->dark, subarray);
@@ -171,7 +148,7 @@ void hd_physical_emptied(hd_physical_file *file, hd_physical_bank *bank, uint32_
 {
     set_bit(&bank->roomy, subarray);
     if (!bank->used.items[subarray]) {
-        hd_physical_settle(file);
+        hd_physical_finalize(file);
         file->lit--;
         set_bit(&bank->dark, subarray);
         clear_bit(&bank->roomy, subarray);

@@ -58,12 +58,6 @@ static inline hd_physical_register *hd_physical_at(const hd_physical_file *file,
 {
     return &file->banks[bank].registers.items[place];
 }
-/* The n places that would be taken next, one after another, without a change of power, if meanwhile none is given away
- * but of these: first takes the lowest of them again, robin none. false: it is not known so quickly. */
-bool hd_physical_coming(const hd_physical_file *file, uint32_t bank, uint32_t n, uint32_t *places);
-/* One of them is taken; stays: and not given away. */
-static inline hd_physical_register *hd_physical_take_at(hd_physical_file *file, uint32_t bank, uint32_t place,
-                                                        bool stays);
 static inline uint32_t hd_physical_count(const hd_physical_file *file)
 {
     return file->bank_count * file->subarrays * file->rows;
@@ -71,7 +65,7 @@ static inline uint32_t hd_physical_count(const hd_physical_file *file)
 uint32_t hd_physical_touched(const hd_physical_file *file); /* registers that were taken since the launch began */
 uint64_t hd_physical_squares(const hd_physical_file *file); /* sum of the squares of their accesses */
 /* Brings `on` and `off` up to date. */
-static inline void hd_physical_settle(hd_physical_file *file)
+static inline void hd_physical_finalize(hd_physical_file *file)
 {
     uint64_t more = file->time - file->since;
     file->on += more * file->lit;
@@ -149,16 +143,6 @@ static inline void hd_physical_give(hd_physical_file *file, uint32_t b, uint32_t
     uint32_t subarray = file->subarray_of.items[place], used = --bank->used.items[subarray];
     if (used == 0 || used + 1 == file->rows)
         hd_physical_emptied(file, bank, subarray);
-}
-
-static inline hd_physical_register *hd_physical_take_at(hd_physical_file *file, uint32_t b, uint32_t place, bool stays)
-{
-    hd_physical_bank *bank = &file->banks[b];
-    bank->next = place + 1;
-    bank->registers.items[place].touched = true;
-    if (stays)
-        hd_physical_mark(file, b, place);
-    return &bank->registers.items[place];
 }
 
 #endif

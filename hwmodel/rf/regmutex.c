@@ -118,9 +118,9 @@ static hd_rf_model *mutex_create(const hd_rf_module *code, const char *options, 
         if (code->functions[f]) {
             read_function(m, &m->functions[f], code->functions[f]);
             find_acquires(m, &m->functions[f], code->functions[f]->instruction_count);
-            m->model.shares = m->model.shares || m->functions[f].extended;
+            m->model.memo.unusable = m->model.memo.unusable || m->functions[f].extended;
         }
-    m->model.follows = !m->model.shares;
+    m->model.follows = !m->model.memo.unusable;
     return &m->model;
 }
 
@@ -340,12 +340,6 @@ static void take_away(hd_mutex *m)
         }
 }
 
-static uint32_t mutex_next_gate(const hd_rf_model *model, uint32_t function, uint32_t from)
-{
-    const hd_mutex *m = (const hd_mutex *)model;
-    return m->kernel->extended ? m->functions[function].next_acquire[from] : HD_NONE;
-}
-
 static hd_gate mutex_may_issue(hd_rf_model *model, const hd_rf_step *step, uint64_t now)
 {
     hd_mutex *m = (hd_mutex *)model;
@@ -462,5 +456,5 @@ const hd_rf_ops hd_rf_regmutex_ops = {
     .may_issue = mutex_may_issue,
     .execute = mutex_execute,
     .coupled = true,
-    .memo = &(const hd_memo_ops){.snapshot = mutex_snapshot, .next_gate = mutex_next_gate},
+    .memo = &(const hd_memo_ops){.snapshot = mutex_snapshot},
 };

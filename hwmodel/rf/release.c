@@ -41,10 +41,9 @@
 enum { HD_RELEASE_REGISTERS = 1024 /* of the paper's file: where none is known */, HD_RELEASE_FLAG_BITS = 54 };
 
 typedef struct hd_release_warp {
-    HD_ARRAY(bool) mapped;    /* by register index in the warp: it has a physical register */
-    HD_ARRAY(uint64_t) noted; /* by register index: where its accesses are noted, see note_once */
-    hd_u32_array names;       /* by frame */
-    uint32_t flags;           /* 1 + address of the pir word that it has */
+    HD_ARRAY(bool) mapped; /* by register index in the warp: it has a physical register */
+    hd_u32_array names;    /* by frame */
+    uint32_t flags;        /* 1 + address of the pir word that it has */
 } hd_release_warp;
 
 typedef struct hd_release {
@@ -52,14 +51,11 @@ typedef struct hd_release {
     hd_release_hints hints;
     HD_ARRAY(hd_release_warp *) warps; /* by slot */
     hd_rf_file values;                 /* what physical registers hold, by warp and register index */
-    uint64_t issues;                   /* where the instructions that begin are noted, see note_once */
-    uint64_t told;                     /* where it is noted what they find in use */
-    int32_t more;                      /* registers taken since there */
     hd_release_shared shared;
     uint32_t table_bytes;
     bool all_static, early;
     uint32_t kernel_registers; /* of a thread, of the launch */
-    hd_shared_result wrong;    /* with what warps share */
+    hd_rf_wrong wrong;         /* with what warps share */
     uint32_t wrong_word;
     uint32_t block_warps, blocks; /* warps of a block; blocks that are resident, where warps may have to wait */
     const hd_rf_module *code;
@@ -70,7 +66,6 @@ static void release_destroy(hd_rf_model *model)
     hd_release *r = (hd_release *)model;
     for (uint32_t i = 0; i < r->warps.count; i++) {
         hd_array_free(&r->warps.items[i]->mapped);
-        hd_array_free(&r->warps.items[i]->noted);
         hd_array_free(&r->warps.items[i]->names);
         free(r->warps.items[i]);
     }
@@ -97,7 +92,6 @@ static hd_rf_model *release_create(const hd_rf_module *code, const char *options
     r->all_static = hd_rf_flag(options, "static");
     r->early = hd_rf_flag(options, "early");
     r->code = code;
-    shared->calls = code->calls;
     r->model.follows = true; /* unless hd_rf_model_crowd */
     if (!shared->banks || !shared->subarrays || shared->entries > HD_RELEASE_MOST_ENTRIES)
         why = "a register file or flag cache of this shape is not modelled";
@@ -118,100 +112,34 @@ static void release_launch(hd_rf_model *model, const hd_rf_launch *launch)
     r->kernel_registers = r->code->functions[launch->function]->registers;
     r->block_warps = launch->residency.cta_warps ? launch->residency.cta_warps : 1;
     r->blocks = 0;
-    r->wrong = HD_SHARED_GOOD;
+    r->wrong = HD_RF_PROVED;
     if (!r->all_static) /* renaming table, availability vector, flag cache */
         model->storage_bits = 8ull * r->table_bytes + registers + (uint64_t)HD_RELEASE_FLAG_BITS * r->shared.entries;
 }
 
-/* ---- notes ------------------------------------------------------------------------------------------------------- */
-
 static inline hd_release_warp *warp_of(hd_release *r, const hd_rf_warp *warp) { return r->warps.items[warp->slot]; }
-
-/* What `at` says of shared operations that are still to be done; NULL: nothing. */
-static inline hd_shared_op *noted_at(hd_release *r, uint64_t at)
-{
-    return at > r->model.memo.shared_done ? &r->model.memo.shared.items[at - r->model.memo.shared_done - 1] : NULL;
-}
-
-/* Where it is noted. */
-static inline uint64_t note(hd_release *r, hd_release_deed_kind what, uint16_t also, uint32_t index, uint32_t n)
-{
-    hd_array_push(&r->model.memo.shared, (hd_shared_op){(uint16_t)what, also, index, n});
-    return r->model.memo.shared_done + r->model.memo.shared.count;
-}
-
-/* One more of what was noted at `*at`, if that is still to be done. */
-static inline void note_once(hd_release *r, uint64_t *at, hd_release_deed_kind what, uint32_t index)
-{
-    hd_shared_op *noted = noted_at(r, *at);
-    if (noted)
-        noted->n++;
-    else
-        *at = note(r, what, 0, index, 1);
-}
-
-/* Notes first, for all that is noted together, what instructions find in use. */
-static inline void begin_telling(hd_release *r)
-{
-    if (noted_at(r, r->told))
-        return;
-    r->told = note(r, HD_RELEASE_TELL, 0, 0, 0);
-    note(r, HD_RELEASE_MOST, 0, 0, 0);
-    r->more = 0;
-}
-
-static void note_issue(hd_release *r)
-{
-    begin_telling(r);
-    note_once(r, &r->issues, HD_RELEASE_ISSUE, 0);
-    hd_shared_op *tell = noted_at(r, r->told), *most = tell + 1;
-    most->index = !tell->n || r->more > (int32_t)most->index ? (uint32_t)r->more : most->index;
-    tell->index += (uint32_t)r->more;
-    tell->n++;
-}
-
-/* The instructions that began since one was last taken or given away, if what is noted next can tell them. */
-static inline uint16_t issued_before(hd_release *r)
-{
-    hd_shared_op *issues = noted_at(r, r->issues);
-    r->issues = 0;
-    if (!issues || issues->n > UINT16_MAX)
-        return 0;
-    issues->what = HD_SHARED_NONE;
-    return (uint16_t)issues->n;
-}
 
 /* ---- what warps share -------------------------------------------------------------------------------------------- */
 
-static hd_shared_result release_share(hd_rf_model *model, hd_rf_warp *warp, const hd_shared_op *ops, uint32_t count,
-                                      uint32_t *word)
+static hd_rf_wrong release_share(hd_rf_model *model, hd_rf_warp *warp, const hd_effect *operation)
 {
-    return hd_release_shared_do(&((hd_release *)model)->shared, warp->slot, ops, count, NULL, word);
+    return hd_release_shared_do(&((hd_release *)model)->shared, warp->slot, operation);
 }
 
-/* What was noted is done, unless it is recorded to be done later. What went wrong is found where the instruction is in
- * progress, or the next one. */
-static void share(hd_release *r, const hd_rf_warp *warp, hd_access_sink *sink)
+/* What goes wrong is reported by the instruction in progress, or the next one. */
+static void share(hd_release *r, hd_rf_warp *warp, hd_release_operation what, uint32_t index, uint32_t n)
 {
-    hd_memo_notes *notes = &r->model.memo;
-    uint32_t word;
-    if (notes->defers)
+    hd_rf_wrong wrong = hd_rf_share(&r->model, warp, (hd_effect){.what = (uint16_t)what, .index = index, .n = n});
+    if (wrong == HD_RF_PROVED || r->wrong)
         return;
-    hd_shared_result result =
-        hd_release_shared_do(&r->shared, warp->slot, notes->shared.items, notes->shared.count, sink, &word);
-    hd_shared_ops_drop(notes);
-    if (result == HD_SHARED_GOOD || r->wrong)
-        return;
-    r->wrong = result;
-    r->wrong_word = word;
+    r->wrong = wrong;
+    r->wrong_word = index;
 }
 
 static void report_wrong(const hd_release *r, const hd_rf_step *step, hd_access_sink *sink)
 {
     if (r->wrong)
-        hd_rf_fail(
-            &sink->failure, step,
-            (hd_rf_failure){.wrong = r->wrong == HD_SHARED_FULL ? HD_RF_FULL : HD_RF_SHARED, .word = r->wrong_word});
+        hd_rf_fail(&sink->failure, step, (hd_rf_failure){.wrong = r->wrong, .word = r->wrong_word});
 }
 
 /* Where one block may need more registers than there are: another one comes only where there is room for all registers
@@ -248,13 +176,6 @@ static hd_gate release_may_issue(hd_rf_model *model, const hd_rf_step *step, uin
     return (hd_gate){.ready = may, .reason = may ? HD_STALL_NONE : HD_STALL_REGISTER};
 }
 
-static void release_arrange(hd_rf_model *model)
-{
-    const hd_release_shared *shared = &((hd_release *)model)->shared;
-    if (!shared->file.unmarked)
-        hd_release_arrange(&model->memo.shared, shared->banks, shared->file.robin);
-}
-
 static void release_finalize(hd_rf_model *model) { hd_release_shared_finalize(&((hd_release *)model)->shared); }
 
 /* Where no flag is kept, all are decoded, and the file is as with any flag cache. */
@@ -280,32 +201,18 @@ static void release_derive(hd_rf_model *model, const hd_rf_model *other)
 
 /* ---- mapping ----------------------------------------------------------------------------------------------------- */
 
-static void map(hd_release *r, const hd_rf_warp *warp, uint32_t index)
+static void map(hd_release *r, hd_rf_warp *warp, uint32_t index)
 {
-    hd_release_warp *w = warp_of(r, warp);
-    uint32_t word = index - warp->identity.base;
-    w->mapped.items[index] = true;
-    begin_telling(r);
-    r->more += !r->shared.file.unmarked;
-    w->noted.items[index] = note(r, HD_RELEASE_TAKE, issued_before(r), word, 0);
+    warp_of(r, warp)->mapped.items[index] = true;
+    share(r, warp, HD_RELEASE_TAKE, index - warp->identity.base, 0);
     hd_rf_event(&r->model, HD_COUNTER_MAPPED, 1);
 }
 
-static void unmap(hd_release *r, const hd_rf_warp *warp, uint32_t index)
+static void unmap(hd_release *r, hd_rf_warp *warp, uint32_t index)
 {
-    hd_release_warp *w = warp_of(r, warp);
-    hd_shared_op *accesses = noted_at(r, w->noted.items[index]);
-    uint32_t n = 0;
-    if (accesses && accesses->what == HD_RELEASE_ACCESS) {
-        n = accesses->n;
-        accesses->what = HD_SHARED_NONE;
-    }
-    w->mapped.items[index] = false;
-    begin_telling(r);
-    r->more -= !r->shared.file.unmarked;
-    w->noted.items[index] = 0;
+    warp_of(r, warp)->mapped.items[index] = false;
     *hd_rf_file_at(&r->values, warp, index) = (hd_claim){0, 0};
-    note(r, HD_RELEASE_GIVE, issued_before(r), index - warp->identity.base, n);
+    share(r, warp, HD_RELEASE_GIVE, index - warp->identity.base, 0);
 }
 
 static void release(hd_release *r, const hd_rf_step *step, const uint32_t *words, uint32_t count, hd_access_sink *sink)
@@ -329,7 +236,6 @@ static void release_warp_begin(hd_rf_model *model, hd_rf_warp *warp)
         hd_array_push(&r->warps, hd_calloc(1, sizeof(hd_release_warp)));
     hd_release_warp *w = warp_of(r, warp);
     hd_array_clear(&w->mapped);
-    hd_array_clear(&w->noted);
     hd_array_clear(&w->names);
     w->flags = 0;
 }
@@ -343,19 +249,15 @@ static void release_frame_begin(hd_rf_model *model, hd_rf_warp *warp)
     uint32_t base = warp->identity.base, words = warp->identity.registers.count - base;
     hd_rf_file_frame_begin(&r->values, warp);
     bool *mapped = hd_array_extend(&w->mapped, words);
-    uint64_t *noted = hd_array_extend(&w->noted, words);
-    if (words) {
+    if (words)
         memset(mapped, 0, words * sizeof *mapped);
-        memset(noted, 0, words * sizeof *noted);
-    }
     for (uint32_t word = 0; word < words; word++)
         if (warp->identity.registers.items[base + word].ever || hd_bitset_has(&code->fixed, word))
             map(r, warp, base + word);
     /* a callee has no others */
     uint32_t names = warp->identity.frames.count > 1 ? 0 : r->code->calls ? r->kernel_registers : code->names;
     hd_array_push(&w->names, names);
-    note(r, HD_RELEASE_NAME, 0, 0, names);
-    share(r, warp, NULL);
+    share(r, warp, HD_RELEASE_RESERVE, 0, names);
 }
 
 static void release_frame_end(hd_rf_model *model, hd_rf_warp *warp)
@@ -365,10 +267,9 @@ static void release_frame_end(hd_rf_model *model, hd_rf_warp *warp)
     for (uint32_t i = warp->identity.base; i < w->mapped.count; i++)
         if (w->mapped.items[i])
             unmap(r, warp, i);
-    note(r, HD_RELEASE_UNNAME, 0, 0, hd_array_pop(&w->names));
-    w->mapped.count = w->noted.count = warp->identity.base;
+    share(r, warp, HD_RELEASE_UNRESERVE, 0, hd_array_pop(&w->names));
+    w->mapped.count = warp->identity.base;
     w->flags = 0; /* the caller fetches its own again */
-    share(r, warp, NULL);
 }
 
 /* ---- instructions ------------------------------------------------------------------------------------------------ */
@@ -386,8 +287,12 @@ static void release_before(hd_rf_model *model, const hd_rf_step *step, hd_access
         return;
     w->flags = flags;
     hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_FLAGS, .kind = HD_RF_LOOKUP});
-    note(r, HD_RELEASE_FETCH, 0, flags, r->shared.entries ? (flags - 1) % r->shared.entries : 0);
-    share(r, step->warp, sink);
+    uint32_t missed = r->shared.missed;
+    share(r, step->warp, HD_RELEASE_FETCH, flags, r->shared.entries ? (flags - 1) % r->shared.entries : 0);
+    if (r->shared.missed == missed || model->memo.effects) /* which is replayed, and may hit then */
+        return;
+    r->shared.missed = missed;
+    hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_FLAGS, .kind = HD_RF_FILL});
 }
 
 /* Where the word is renamed. Says which access it is, as `after` has it. */
@@ -418,7 +323,7 @@ static void read_operand(hd_release *r, const hd_rf_step *step, uint32_t source,
     uint32_t word = step->sources[source], index = hd_rf_index(step, word);
     bool mapped = w->mapped.items[index];
     if (mapped)
-        note_once(r, &w->noted.items[index], HD_RELEASE_ACCESS, word);
+        share(r, step->warp, HD_RELEASE_ACCESS, word, 1);
     hd_rf_deliver(sink, step, source, HD_STRUCTURE_FILE, step->effective, mapped ? hd_rf_owner(step, word) : nobody,
                   mapped ? *hd_rf_file_at(&r->values, step->warp, index) : (hd_claim){0, 0});
     access_file(r, step, word, HD_RF_READ, hd_access_source(source), sink);
@@ -432,7 +337,7 @@ static void write_result(hd_release *r, const hd_rf_step *step, uint32_t destina
     if (!w->mapped.items[index])
         map(r, step->warp, index);
     access_file(r, step, word, HD_RF_WRITE, hd_access_result(destination), sink);
-    note_once(r, &w->noted.items[index], HD_RELEASE_ACCESS, word);
+    share(r, step->warp, HD_RELEASE_ACCESS, word, 1);
     if (!hd_rf_loses(&r->model))
         *value = hd_rf_written(step, destination, *value);
 }
@@ -445,13 +350,12 @@ static void release_execute(hd_rf_model *model, const hd_rf_step *step, hd_acces
     release(r, step, code->before + before, code->before_first[i + 1] - before, sink);
     if (r->early)
         release(r, step, code->after + after, code->after_first[i + 1] - after, sink);
-    note_issue(r);
+    share(r, step->warp, HD_RELEASE_ISSUE, 0, 1);
     for (uint32_t s = 0; s < step->source_count && step->effective; s++)
         read_operand(r, step, s, sink);
     for (uint32_t d = 0; d < step->destination_count && step->effective; d++)
         write_result(r, step, d, sink);
     release(r, step, code->after + after, code->after_first[i + 1] - after, sink);
-    share(r, step->warp, sink);
     report_wrong(r, step, sink);
 }
 
@@ -462,10 +366,9 @@ static void release_snapshot(hd_rf_model *model, hd_rf_warp *warp, hd_snapshot *
     hd_release *r = (hd_release *)model;
     hd_release_warp *w = warp_of(r, warp);
     hd_rf_file_snapshot(&r->values, warp, c);
-    for (uint32_t i = c->first; i < c->end; i++)
+    for (uint32_t i = 0; i < c->end; i++)
         w->mapped.items[i] = hd_snapshot_word(c, w->mapped.items[i]);
-    if (!c->rest)
-        w->flags = hd_snapshot_word(c, w->flags);
+    w->flags = hd_snapshot_word(c, w->flags);
 }
 
 const hd_rf_ops hd_rf_release_ops = {
@@ -483,9 +386,7 @@ const hd_rf_ops hd_rf_release_ops = {
     .coupled = true,
     .on_demand = true,
     .finalize = release_finalize,
-    .memo = &(const hd_memo_ops){.snapshot = release_snapshot,
-                                 .share = release_share,
-                                 .arrange = release_arrange,
-                                 .derives = release_derives,
-                                 .derive = release_derive},
+    .memo =
+        &(const hd_memo_ops){
+            .snapshot = release_snapshot, .share = release_share, .derives = release_derives, .derive = release_derive},
 };

@@ -129,7 +129,7 @@ static hd_rf_model *rfc_create(const hd_rf_module *code, const char *options, co
     rfc->lru = hd_rf_flag(options, "lru");
     rfc->fill = hd_rf_flag(options, "fill");
     rfc->stay = hd_rf_flag(options, "stay");
-    rfc->model.shares = !rfc->private;
+    rfc->model.memo.unusable = !rfc->private;
     rfc->model.turn = hd_rf_option(options, "turn", rfc->private ? 0 : HD_RFC_TURN);
     if (rfc->entries < 1 || rfc->entries > HD_RFC_MOST) {
         *refusal = "a register cache of this size is not modelled";
@@ -387,8 +387,6 @@ static void rfc_snapshot(hd_rf_model *model, hd_rf_warp *warp, hd_snapshot *c)
     hd_rfc *rfc = (hd_rfc *)model;
     hd_rfc_warp *w = warp_of(rfc, warp);
     hd_rf_file_snapshot(&rfc->file, warp, c);
-    if (c->rest)
-        return;
     if (!c->out) {
         empty_pool(&w->own, rfc->entries);
         memset(w->entry_of.items, 0, w->entry_of.count * sizeof(uint32_t));
@@ -396,10 +394,10 @@ static void rfc_snapshot(hd_rf_model *model, hd_rf_warp *warp, hd_snapshot *c)
     for (uint32_t i = 0, at = w->own.oldest, newer; i < rfc->entries; i++, at = newer) {
         hd_rfc_entry *e = &w->own.entries.items[at];
         newer = e->newer;
-        e->lanes = hd_snapshot_lanes(c, e->lanes);
+        e->lanes = hd_snapshot_word(c, e->lanes);
         if (!e->lanes)
             continue;
-        hd_owner owner = hd_snapshot_moving(c, (hd_owner){warp->identity.warp, e->frame, e->index});
+        hd_owner owner = hd_snapshot_owner(c, (hd_owner){warp->identity.warp, e->frame, e->index});
         e->warp = warp;
         e->index = owner.index;
         e->frame = owner.frame;

@@ -219,15 +219,12 @@ typedef struct hd_rf_model {
     uint64_t told, told_times; /* the last of it, not in `allocation` yet: hd_rf_tell_rest */
     /* of what the technique adds to one SM (tables, tags, caches), by its paper's arithmetic; known from `launch` on */
     uint64_t storage_bits;
-    bool shares;   /* warps have storage in common, though the model's snapshots are of models where they do not */
     uint32_t turn; /* where not 0: it has an order of warps of its own, in turns of at most so many instructions */
     /* its hooks that steer have nothing to say for this code, and are not asked: as many CTAs are resident as for other
      * models */
     bool follows;
-    /* what a warp holds changes not with what it writes alone: registers are given back where flags say so */
-    bool releases;
     uint32_t fault;     /* for tests: the fault-th move of data inside the model is lost (0 = none); see hd_rf_loses */
-    hd_memo_notes memo; /* of count mode's memoization: memo.h */
+    hd_memo_state memo; /* of count mode's memoization: memo.h */
 } hd_rf_model;
 
 typedef struct hd_rf_ops {
@@ -325,16 +322,13 @@ static inline void hd_rf_tell_times(hd_rf_model *model, uint64_t held, uint64_t 
     }
     model->told_times += times;
 }
-/* ... for instructions with different numbers, by their sum and the greatest of them: see hd_rf_series_add_sum. */
-static inline bool hd_rf_tell_sum(hd_rf_model *model, uint64_t sum, uint64_t times, uint64_t greatest)
+static inline void hd_rf_tell(hd_rf_model *model)
 {
-    if (model->memo.runs)
-        return false;
-    if (model->told_times)
-        hd_rf_tell_rest(model);
-    return hd_rf_series_add_sum(&model->allocation, sum, times, greatest);
+    hd_rf_tell_times(model, model->held, 1);
+    if (model->memo.effects)
+        hd_array_push(model->memo.effects,
+                      (hd_effect){HD_EFFECT_HELD, 0, (uint32_t)(model->held - model->memo.held), 1});
 }
-static inline void hd_rf_tell(hd_rf_model *model) { hd_rf_tell_times(model, model->held, 1); }
 
 /* Something that is no access happened n times. */
 static inline void hd_rf_event(hd_rf_model *model, hd_counter counter, uint64_t n)

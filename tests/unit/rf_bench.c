@@ -4,7 +4,7 @@
 
 #include "passes/regalloc/regalloc.h"
 #include "passes/manager/manager.h"
-#include "hwmodel/count/memo/transitions.h"
+#include "hwmodel/count/memo/memo.h"
 
 void rf_bench_open(rf_bench *b, const char *text, size_t length)
 {
@@ -139,7 +139,7 @@ rf_bench_result rf_bench_replay(rf_bench *b, const rf_bench_run *run)
         hd_rf_model_crowd(model);
     model->memo.forgets = run->forgets;
     hd_count *count = hd_count_new(code, &quiet);
-    hd_count_use_memo(count, &hd_rf_automaton_memo);
+    hd_count_use_memo(count, &hd_memo);
     if (run->beside)
         hd_count_add(count, hd_rf_model_new(run->beside, code, &refusal));
     hd_count_add(count, model);

@@ -1,6 +1,6 @@
 /* See rf_replay.h. */
 #include "tests/unit/rf_replay.h"
-#include "hwmodel/count/memo/transitions.h"
+#include "hwmodel/count/memo/memo.h"
 
 /* What the test's own hooks stand before. */
 static const hd_rf_ops *real_ops(const hd_rf_model *model)
@@ -42,7 +42,7 @@ static void open_models(kernel_run *run, hd_module *module)
     r->code = hd_rf_module_new(module);
     hd_diagnostics_init(&r->quiet);
     r->count = hd_count_new(r->code, &r->quiet);
-    hd_count_use_memo(r->count, &hd_rf_automaton_memo);
+    hd_count_use_memo(r->count, &hd_memo);
     hd_count_add(r->count, hd_rf_model_new(hd_rf_model_find("baseline", 8), r->code, &refusal));
     for (uint32_t m = 0; m < r->model_count; m++) {
         rf_replay_look *look = &r->looks[m];

@@ -8,7 +8,7 @@
 #include "passes/regalloc/regalloc.h"
 #include "passes/manager/manager.h"
 #include "tests/unit/rf_walk.h"
-#include "hwmodel/count/memo/transitions.h"
+#include "hwmodel/count/memo/memo.h"
 
 /* ---- helpers ----------------------------------------------------------------------------------------------------- */
 
@@ -120,7 +120,7 @@ static result replay(bench *b, const char *options, uint32_t fault)
     assert_non_null(model);
     model->fault = fault;
     hd_count *count = hd_count_new(code, &quiet);
-    hd_count_use_memo(count, &hd_rf_automaton_memo);
+    hd_count_use_memo(count, &hd_memo);
     hd_count_add(count, hd_rf_model_new(hd_rf_model_find("baseline", 8), code, &refusal));
     hd_count_add(count, model);
     expect_uniform(b, count);
@@ -320,7 +320,7 @@ static void what_is_not_delivered_is_not_proved(void **state)
         open_bench(&b, chain, sizeof chain - 1);
         hd_rf_module *code = hd_rf_module_new(b.module);
         hd_count *count = hd_count_new(code, &b.diagnostics);
-        hd_count_use_memo(count, &hd_rf_automaton_memo);
+        hd_count_use_memo(count, &hd_memo);
         hd_count_add(count, hd_rf_model_new(&info, code, &refusal));
         hd_sink sink = hd_count_sink(count);
         assert_int_equal(rf_walk(b.kernel, 1, 300, &sink), i == 0);
@@ -444,7 +444,7 @@ static split run_all_uniform(uint64_t seed, const char *model, uint32_t events)
     hd_diagnostics_init(&quiet);
     hd_rf_module *code = hd_rf_module_new(b.module);
     hd_count *count = hd_count_new(code, &quiet);
-    hd_count_use_memo(count, &hd_rf_automaton_memo);
+    hd_count_use_memo(count, &hd_memo);
     hd_count_add(count, hd_rf_model_new(hd_rf_model_find(model, strlen(model)), code, &refusal));
     hd_count_batches(count, events, 1);
     const hd_cfg *cfg = hd_function_cfg(b.kernel);
@@ -502,7 +502,7 @@ static batched replay_batched(bench *b, uint64_t seed, uint32_t events, uint32_t
     hd_diagnostics_init(&quiet);
     hd_rf_module *code = hd_rf_module_new(b->module);
     hd_count *count = hd_count_new(code, &quiet);
-    hd_count_use_memo(count, &hd_rf_automaton_memo);
+    hd_count_use_memo(count, &hd_memo);
     for (uint32_t m = 0; m < BATCH_MODELS; m++)
         hd_count_add(count, hd_rf_model_new(hd_rf_model_find(names[m], strlen(names[m])), code, &refusal));
     if (seed % 3) /* both lose something, one of them first */

@@ -43,7 +43,7 @@ static void empty_subarrays_lose_power(void **state)
     assert_int_equal(hd_physical_take(&file, 1), 0); /* full: the first is woken again */
     assert_true(file.lit == 3 && file.woken == 4 && hd_physical_touched(&file) == 5);
     file.time = 20;
-    hd_physical_settle(&file);
+    hd_physical_finalize(&file);
     assert_true(file.on == 2 * 1 + 8 * 3 && file.off == 10 * 16 + 2 * 15 + 8 * 13);
     hd_physical_free(&file);
 }
@@ -58,42 +58,6 @@ static void turns_are_taken(void **state)
         hd_physical_give(&file, 3, place % 8);
     }
     hd_physical_free(&file);
-}
-
-/* If it is known what comes, that is what comes, and no power changes. */
-static bool expect_coming(hd_physical_file *file, uint32_t bank, uint32_t n)
-{
-    uint32_t places[8], power = file->lit, woken = file->woken;
-    if (!hd_physical_coming(file, bank, n, places))
-        return false;
-    for (uint32_t k = 0; k < n; k++)
-        assert_int_equal(hd_physical_take(file, bank), places[k]);
-    assert_true(file->lit == power && file->woken == woken);
-    return true;
-}
-
-static void what_comes_is_known(void **state)
-{
-    (void)state;
-    for (uint32_t robin = 0; robin < 2; robin++) {
-        hd_physical_file file = {.robin = robin != 0};
-        uint64_t seed = 7;
-        uint32_t known = 0;
-        hd_physical_start(&file, 512, 2, 8);
-        for (uint32_t i = 0; i < 20000; i++) {
-            uint32_t bank = (uint32_t)(unit_random(&seed) % 2),
-                     place = (uint32_t)(unit_random(&seed) % (hd_physical_count(&file) / 2));
-            bool is_free = file.banks[bank].free.items[place / 64] >> place % 64 & 1;
-            if (!is_free)
-                hd_physical_give(&file, bank, place);
-            else if (unit_random(&seed) % 4 == 0)
-                known += expect_coming(&file, bank, (uint32_t)(unit_random(&seed) % 9));
-            else if (unit_random(&seed) % 4 == 0)
-                (void)hd_physical_take(&file, bank);
-        }
-        assert_true(known > 500);
-        hd_physical_free(&file);
-    }
 }
 
 /* Against a plain list, by chance. */
@@ -563,7 +527,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(empty_subarrays_lose_power),
         cmocka_unit_test(turns_are_taken),
-        cmocka_unit_test(what_comes_is_known),
         cmocka_unit_test(takes_and_gives_agree_with_a_list),
         cmocka_unit_test(registers_are_mapped_and_given_away),
         cmocka_unit_test(warps_share_registers),

@@ -14,7 +14,7 @@
 #include "ir/words.h"
 #include "passes/check/check.h"
 #include "rf_bench.h"
-#include "hwmodel/count/memo/transitions.h"
+#include "hwmodel/count/memo/memo.h"
 
 enum { TEXT_BYTES = 1 << 19, MOST_LISTS = 32 };
 
@@ -139,7 +139,7 @@ static void open_replay(kernel_run *run, hd_module *module)
     hd_diagnostics_init(&r->quiet);
     r->code = hd_rf_module_new(module);
     r->count = hd_count_new(r->code, &r->quiet);
-    hd_count_use_memo(r->count, &hd_rf_automaton_memo);
+    hd_count_use_memo(r->count, &hd_memo);
     for (uint32_t m = 0; m < hd_rf_model_count; m++) {
         const hd_rf_model_info *info = &hd_rf_models[m];
         hd_rf_model *model = m && !same_pass(info->pass, r->list) ? NULL : hd_rf_model_new(info, r->code, &refusal);

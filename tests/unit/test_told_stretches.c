@@ -4,7 +4,7 @@
 #include "tests/unit/program.h"
 
 #include "hwmodel/count/count.h"
-#include "hwmodel/count/memo/transitions.h"
+#include "hwmodel/count/memo/memo.h"
 
 enum { TEXT_BYTES = 1 << 19 };
 
@@ -309,7 +309,7 @@ static void expect_uniform(kernel_run *run, hd_module *module)
     s->code = hd_rf_module_new(module);
     hd_diagnostics_init(&s->quiet);
     s->count = hd_count_new(s->code, &s->quiet);
-    hd_count_use_memo(s->count, &hd_rf_automaton_memo);
+    hd_count_use_memo(s->count, &hd_memo);
     hd_count_add(s->count, hd_rf_model_new(hd_rf_model_find("baseline", 8), s->code, &refusal));
     hd_count_batches(s->count, s->events, 1);
     for (uint32_t f = 0; f < module->functions.count; f++) {

@@ -7,7 +7,7 @@
 #include "tests/unit/rf_bench.h"
 #include "tests/unit/rf_replay.h"
 #include "tests/unit/rf_walk.h"
-#include "hwmodel/count/memo/transitions.h"
+#include "hwmodel/count/memo/memo.h"
 
 enum { SHAPES = 5, CTAS = 12, WARPS = 7 };
 
@@ -108,7 +108,7 @@ static result replay(const bench *b, uint32_t models, uint32_t events, uint32_t 
     const char *refusal = NULL;
     hd_rf_module *code = hd_rf_module_new(b->module);
     hd_count *count = hd_count_new(code, &quiet);
-    hd_count_use_memo(count, &hd_rf_automaton_memo);
+    hd_count_use_memo(count, &hd_memo);
     for (uint32_t m = 0; m < models; m++) {
         infos[m] = *hd_rf_model_find("bow-iw3", 7);
         infos[m].options = options_of[m];
@@ -205,7 +205,7 @@ static void replay_launches(const bench *b, account *a, uint32_t first, uint32_t
     hd_diagnostics_init(&quiet);
     hd_rf_module *code = hd_rf_module_new(b->module);
     hd_count *count = hd_count_new(code, &quiet);
-    hd_count_use_memo(count, &hd_rf_automaton_memo);
+    hd_count_use_memo(count, &hd_memo);
     for (uint32_t m = 0; m < a->models; m++) {
         infos[m] = *hd_rf_model_find(names[m], strlen(names[m]));
         infos[m].options = options[m];

@@ -5,7 +5,7 @@
 #include "hwmodel/count/count.h"
 #include "hwmodel/count/streams.h"
 #include "parser/parse.h"
-#include "hwmodel/count/memo/transitions.h"
+#include "hwmodel/count/memo/memo.h"
 
 /* ---- the model --------------------------------------------------------------------------------------------------- */
 
@@ -201,7 +201,7 @@ static result run(const char *body, uint32_t ctas, uint32_t threads, const char 
     assert_non_null(program);
     hd_rf_module *code = hd_rf_module_new(module);
     hd_count *count = hd_count_new(code, &diagnostics);
-    hd_count_use_memo(count, &hd_rf_automaton_memo);
+    hd_count_use_memo(count, &hd_memo);
     hd_count_add(count, hd_rf_model_new(hd_rf_model_find("baseline", 8), code, &refusal));
     hd_count_add(count, hd_rf_model_new(&info, code, &refusal));
     hd_count_residency(count, &residency);

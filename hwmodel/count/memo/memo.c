@@ -1,0 +1,283 @@
+/* States and transitions of one model: see memo.h. */
+#include "hwmodel/count/memo/memo.h"
+#include "base/sequences.h"
+#include "hwmodel/count/memo/effects.h"
+
+enum { STATE_BEGUN, STATE_ACTIVE /* a warp without frames; that has come to take turns, too */ };
+
+typedef struct transition {
+    uint64_t by;
+    uint32_t from, to; /* states */
+    uint32_t effects, effect_count;
+} transition;
+
+typedef struct known_warp { /* by slot */
+    uint32_t state;         /* HD_NONE: it is not known */
+    bool current;           /* the model knows the warp as it is now */
+} known_warp;
+
+typedef struct memo {
+    hd_runner *runner;
+    hd_recorder recorder;
+    HD_ARRAY(known_warp) warps;
+    hd_sequences states;
+    hd_u32_array words; /* of the snapshot in progress */
+    HD_ARRAY(transition) transitions;
+    hd_index numbers; /* of transitions, by `from` and `by` */
+    hd_effects effects;
+} memo;
+
+static bool applies(const hd_rf_model *model)
+{
+    return model->info->ops->memo && model->info->ops->memo->snapshot && !model->memo.unusable && !model->fault;
+}
+
+static void *create(hd_runner *runner)
+{
+    memo *m = hd_calloc(1, sizeof *m);
+    m->runner = runner;
+    m->recorder.model = runner->model;
+    hd_sequences_number(&m->states, NULL, 0, 1); /* shorter than all others */
+    hd_sequences_number(&m->states, (const uint32_t[]){0}, 1, 2);
+    return m;
+}
+
+static void destroy(void *context)
+{
+    memo *m = context;
+    hd_array_free(&m->recorder.log);
+    hd_array_free(&m->warps);
+    hd_sequences_free(&m->states);
+    hd_array_free(&m->words);
+    hd_array_free(&m->transitions);
+    hd_index_free(&m->numbers);
+    hd_array_free(&m->effects);
+    free(m);
+}
+
+static void begin(void *context, hd_warp_slot *slot)
+{
+    memo *m = context;
+    while (m->warps.count <= slot->warp.slot)
+        hd_array_push(&m->warps, (known_warp){0});
+    m->warps.items[slot->warp.slot] = (known_warp){STATE_BEGUN, true};
+}
+
+static bool has_room(const memo *m)
+{
+    return m->transitions.count < HD_MEMO_TRANSITIONS && m->states.ends.count < HD_MEMO_TRANSITIONS &&
+           hd_sequences_bytes(&m->states) + m->effects.count * sizeof(hd_effect) < HD_MEMO_BYTES;
+}
+
+/* ---- snapshots --------------------------------------------------------------------------------------------------- */
+
+/* Lanes that were written at all. */
+static void pass_identity(hd_snapshot *c, hd_identity_warp *identity)
+{
+    for (uint32_t i = 0; i < c->end; i++) {
+        hd_identity_register *r = &identity->registers.items[i];
+        uint32_t ever = hd_snapshot_word(c, r->ever);
+        if (!c->out)
+            *r = (hd_identity_register){.current = ever ? identity->serial : 0, .newest = ever, .ever = ever};
+    }
+}
+
+static void pass_warp(memo *m, hd_warp_slot *w, hd_snapshot *c)
+{
+    hd_rf_model *model = m->runner->model;
+    hd_run_length *lengths = hd_memo_lengths(model, &w->warp);
+    for (uint32_t f = 0; f < w->functions.count; f++)
+        hd_snapshot_word(c, w->functions.items[f]);
+    pass_identity(c, &w->warp.identity);
+    for (uint32_t k = 0; lengths && k < HD_RUN_LENGTHS; k++)
+        hd_snapshot_word(c, lengths[k].length != 0);
+    model->info->ops->memo->snapshot(model, &w->warp, c);
+}
+
+static hd_snapshot snapshot_of(memo *m, hd_warp_slot *w, bool out)
+{
+    hd_array_clear(&m->words);
+    return (hd_snapshot){
+        .out = out, .end = w->warp.identity.registers.count, .words = &m->words, .identity = &w->warp.identity};
+}
+
+/* The state that the warp is in; HD_NONE: there is no snapshot of it. */
+static uint32_t take_snapshot(memo *m, hd_warp_slot *w)
+{
+    uint32_t frames = w->functions.count;
+    if (!frames || frames > HD_SNAPSHOT_FRAMES || w->warp.identity.registers.count >> HD_SNAPSHOT_INDEX_BITS)
+        return HD_NONE;
+    hd_snapshot c = snapshot_of(m, w, true);
+    hd_snapshot_word(&c, frames);
+    pass_warp(m, w, &c);
+    return c.unfit ? HD_NONE : hd_sequences_number(&m->states, m->words.items, m->words.count, HD_NONE);
+}
+
+/* The model knows the warp as its state has it. */
+static void restore(memo *m, hd_warp_slot *w, known_warp *known)
+{
+    hd_identity_warp *identity = &w->warp.identity;
+    if (known->current)
+        return;
+    known->current = true;
+    hd_record_silence(&m->recorder);
+    if (known->state == STATE_ACTIVE) {
+        uint32_t at;
+        hd_runner_walk(m->runner, w, &(hd_warp_event){.kind = HD_WARP_ACTIVE, .warp = w->number}, &at);
+    } else if (known->state != STATE_BEGUN) {
+        uint32_t count;
+        const uint32_t *words = hd_sequences_words(&m->states, known->state, &count);
+        hd_snapshot c = snapshot_of(m, w, false);
+        memcpy(hd_array_extend(&m->words, count), words, count * sizeof *words);
+        c.at = 1;
+        identity->serial = 1;
+        hd_array_clear(&identity->history);
+        for (uint32_t f = 0; f < identity->frames.count; f++)
+            identity->frames.items[f].history_count = 0;
+        pass_warp(m, w, &c);
+    }
+    hd_record_resume(&m->recorder);
+}
+
+/* For tests: the model knows nothing of the warp any more but its state. */
+static void forget(memo *m, hd_warp_slot *w, known_warp *known)
+{
+    hd_run_length *lengths = hd_memo_lengths(m->runner->model, &w->warp), kept[HD_RUN_LENGTHS];
+    if (lengths)
+        memcpy(kept, lengths, sizeof kept);
+    hd_record_silence(&m->recorder);
+    hd_runner_restart(m->runner, w);
+    hd_record_resume(&m->recorder);
+    if (lengths)
+        memcpy(lengths, kept, sizeof kept);
+    known->current = false;
+}
+
+/* ---- transitions ------------------------------------------------------------------------------------------------- */
+
+/* What a transition is made by, in 64 bits; 0: the event is not looked up. */
+static uint64_t cause_of(const memo *m, const hd_warp_slot *w, const hd_warp_event *e)
+{
+    enum { DEPTH = 3, FROM = 8, END = 16, SEGMENT = 24 };
+    const hd_identity_warp *identity = &w->warp.identity;
+    uint64_t cause = 1 + e->kind, depth = 0;
+    if (identity->frames.count > HD_SNAPSHOT_FRAMES)
+        return 0;
+    if (e->kind == HD_WARP_ISSUES || e->kind == HD_WARP_RETURNS)
+        while (depth < identity->frames.count && identity->frames.items[depth].frame != e->frame)
+            depth++;
+    cause |= depth << DEPTH;
+    if (e->kind != HD_WARP_ISSUES)
+        return cause;
+    uint32_t number = m->runner->model->info->ops->columns & HD_COLUMN_WIDTHS ? e->segment->number : e->segment->shape;
+    return number == HD_NONE
+               ? 0
+               : cause | (uint64_t)e->from << FROM | (uint64_t)e->end << END | (uint64_t)number << SEGMENT;
+}
+
+static uint64_t hash_of(uint32_t from, uint64_t by)
+{
+    uint64_t mixed = (by ^ (uint64_t)from * 0xd6e8feb86659fd93u) * 0x9e3779b97f4a7c15u;
+    return mixed ^ mixed >> 32;
+}
+
+static const transition *find_transition(const memo *m, uint32_t from, uint64_t by)
+{
+    uint64_t hash = hash_of(from, by);
+    for (uint32_t at = hd_index_first(&m->numbers, hash); at != HD_INDEX_END;
+         at = hd_index_next(&m->numbers, hash, at)) {
+        const transition *t = &m->transitions.items[m->numbers.slots[at].number];
+        if (t->from == from && t->by == by)
+            return t;
+    }
+    return NULL;
+}
+
+static bool walk_only(memo *m, hd_warp_slot *w, known_warp *known, const hd_warp_event *e, uint32_t *at)
+{
+    if (known->state != HD_NONE)
+        restore(m, w, known);
+    known->state = HD_NONE;
+    return hd_runner_walk(m->runner, w, e, at);
+}
+
+/* Walks, and keeps the effects. */
+static bool learn(memo *m, hd_warp_slot *w, known_warp *known, const hd_warp_event *e, uint64_t by, uint32_t *at)
+{
+    transition t = {.by = by, .from = known->state, .effects = m->effects.count};
+    restore(m, w, known);
+    hd_record_begin(&m->recorder, &w->warp);
+    bool good = hd_runner_walk(m->runner, w, e, at);
+    hd_record_end(&m->recorder, &w->warp, &m->effects);
+    if (!good)
+        return false;
+    bool ends = e->kind == HD_WARP_ENDS, begins = t.from == STATE_BEGUN && e->kind == HD_WARP_ACTIVE;
+    t.effect_count = m->effects.count - t.effects;
+    t.to = known->state = begins ? STATE_ACTIVE : ends ? HD_NONE : take_snapshot(m, w);
+    if (t.to == HD_NONE && !ends) {
+        m->effects.count = t.effects;
+        return true;
+    }
+    hd_index_add(&m->numbers, hash_of(t.from, t.by), m->transitions.count);
+    hd_array_push(&m->transitions, t);
+    if (m->runner->model->memo.forgets && !ends)
+        forget(m, w, known);
+    return true;
+}
+
+/* The warp's frames begin and end all the same. */
+static void follow_frames(memo *m, hd_warp_slot *w, const hd_warp_event *e)
+{
+    const hd_identity_warp *identity = &w->warp.identity;
+    bool issues = e->kind == HD_WARP_ISSUES;
+    uint32_t at;
+    if (issues ? identity->frames.count && identity->frame == e->frame
+               : e->kind != HD_WARP_RETURNS && e->kind != HD_WARP_ENDS)
+        return;
+    hd_record_silence(&m->recorder);
+    if (issues)
+        hd_runner_enter(m->runner, w, e);
+    else
+        hd_runner_walk(m->runner, w, e, &at);
+    hd_record_resume(&m->recorder);
+}
+
+static bool replay(memo *m, hd_warp_slot *w, known_warp *known, const hd_warp_event *e, const transition *t,
+                   uint32_t *at)
+{
+    hd_runner *r = m->runner;
+    uint32_t word;
+    follow_frames(m, w, e);
+    known->state = t->to;
+    known->current = false;
+    hd_rf_wrong wrong = hd_effects_replay(r->model, &w->warp, m->effects.items + t->effects, t->effect_count, &word);
+    if (wrong == HD_RF_PROVED)
+        return true;
+    *at = e->segment ? e->end - 1u : 0;
+    r->failure = (hd_rf_failure){.wrong = wrong,
+                                 .warp = w->number,
+                                 .cta = w->warp.cta,
+                                 .function = e->segment ? e->segment->function : w->warp.function,
+                                 .instruction = e->segment ? hd_segment_instruction(e->segment, *at) : 0,
+                                 .word = word};
+    return false;
+}
+
+static bool take(void *context, hd_warp_slot *w, const hd_warp_event *e, uint32_t *at)
+{
+    memo *m = context;
+    known_warp *known = &m->warps.items[w->warp.slot];
+    uint64_t by = cause_of(m, w, e);
+    if (known->state == HD_NONE && by && has_room(m)) {
+        known->state = take_snapshot(m, w);
+        known->current = true;
+    }
+    if (known->state == HD_NONE || !by)
+        return walk_only(m, w, known, e, at);
+    const transition *t = m->runner->model->memo.forgets ? NULL : find_transition(m, known->state, by);
+    if (t)
+        return replay(m, w, known, e, t, at);
+    return has_room(m) ? learn(m, w, known, e, by, at) : walk_only(m, w, known, e, at);
+}
+
+const hd_runner_memo hd_memo = {applies, create, destroy, begin, take};
