@@ -1,8 +1,8 @@
 /* Which bits of an instruction's result are undefined where some bits of its operands are: every instruction of
  * program_ops.def, against what follows from its values alone. Of instructions that move bits about, or work bit by
  * bit, a bit of the result is undefined that some way to fill the operands' undefined bits changes; of every other one,
- * and where a shift's amount or the like is undefined, the whole result is. The interpreter tells of a bit when a guard
- * is made of it. */
+ * and where a shift's amount or the like is undefined, the whole result is. Shared and local memory keep them. The
+ * interpreter tells of a bit when a guard is made of it. */
 #include "kernel.h"
 #include "program.h"
 
@@ -56,7 +56,7 @@ static uint64_t undefined_bits(uint32_t op, const lane_input *in)
 
 static void print_operand(char *text, size_t size, uint32_t k, uint32_t kind)
 {
-    static const char *const from_64[KINDS] = {0,
+    static const char *const from_64[KINDS] = {"",
                                                "cvt.u16.u64 %%h%u, %%v;\n",
                                                "cvt.u32.u64 %%r1%u, %%v;\n",
                                                "mov.b64 %%d%u, %%v;\n",
@@ -136,20 +136,14 @@ static void make_lane(lane_input *in, const program_op_info *info)
     }
 }
 
-static void try_instruction(uint32_t op)
+/* No guard of other bits is undefined, and one of each of these is. */
+static void expect_undefined(const char *text, lane_input *in, const uint64_t *undefined, uint64_t seen)
 {
-    const program_op_info *info = &program_ops[op];
-    const char *text = print_kernel(op);
-    lane_input in[LANES];
-    uint64_t undefined[LANES], seen = info->d == KIND_P ? 1 : ~0ull;
-    for (uint32_t l = 0; l < LANES; l++) {
-        make_lane(&in[l], info);
-        undefined[l] = undefined_bits(op, &in[l]);
+    for (uint32_t l = 0; l < LANES; l++)
         in[l].tested = seen & ~undefined[l];
-    }
     kernel_run run = run_lanes(text, in);
     if (run.status != HD_EXEC_DONE)
-        fail_msg("%s: %s", info->opcode, run.message);
+        fail_msg("%s\n%s", text, run.message);
     for (uint32_t i = 0, l = (uint32_t)next() % LANES; i < FAULTS; i++, l = (l + 7) % LANES) {
         if (!undefined[l])
             continue;
@@ -158,10 +152,21 @@ static void try_instruction(uint32_t op)
         while (!(in[l].tested & undefined[l]));
         run = run_lanes(text, in);
         if (run.status != HD_EXEC_FAULT || !strstr(run.message, "%bad was never written and is used as a guard"))
-            fail_msg("%s: lane %u, bit 0x%llx is not undefined: %s", info->opcode, l, (unsigned long long)in[l].tested,
+            fail_msg("%s\nlane %u, bit 0x%llx is not undefined: %s", text, l, (unsigned long long)in[l].tested,
                      run.message);
         in[l].tested = seen & ~undefined[l];
     }
+}
+
+static void try_instruction(uint32_t op)
+{
+    lane_input in[LANES];
+    uint64_t undefined[LANES];
+    for (uint32_t l = 0; l < LANES; l++) {
+        make_lane(&in[l], &program_ops[op]);
+        undefined[l] = undefined_bits(op, &in[l]);
+    }
+    expect_undefined(print_kernel(op), in, undefined, program_ops[op].d == KIND_P ? 1 : ~0ull);
 }
 
 static void undefined_bits_spread(void **state)
@@ -172,8 +177,76 @@ static void undefined_bits_spread(void **state)
             try_instruction(op);
 }
 
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
+
+enum { CELL = 16, STORES = 3 }; /* bytes that each lane has; operands of lane_input that are stored */
+
+typedef struct store {
+    uint32_t at, bytes;
+} store;
+
+/* What a load reads, of bytes that were undefined until something was stored there. */
+static uint64_t loaded_undefined(const lane_input *in, const store *stores, store load, bool is_signed)
+{
+    uint8_t cell[CELL];
+    uint64_t undefined = 0;
+    memset(cell, 0xff, sizeof cell);
+    for (uint32_t k = 0; k < STORES; k++)
+        memcpy(cell + stores[k].at, &in->undefined[k], stores[k].bytes);
+    memcpy(&undefined, cell + load.at, load.bytes);
+    uint32_t unused = 64 - 8 * load.bytes;
+    return is_signed ? (uint64_t)((int64_t)(undefined << unused) >> unused) : undefined;
+}
+
+static const char *print_memory(const char *space, const store *stores, store load, bool is_signed)
+{
+    static char body[4096], text[8192];
+    snprintf(
+        body, sizeof body,
+        "{\n.reg .b64 %%v, %%u, %%m, %%never;\n.reg .pred %%bad;\n.reg .b32 %%cell;\n.%s .align 16 .b8 cells[%u];\n"
+        "mov.u32 %%cell, cells;\nmad.lo.u32 %%cell, %%r0, %u, %%cell;\nmad.wide.u32 %%rd3, %%r0, 64, %%rd0;\n",
+        space, CELL * LANES, CELL);
+    for (uint32_t k = 0; k < STORES; k++) {
+        print_operand(body, sizeof body, k, KIND_X);
+        snprintf(body + strlen(body), sizeof body - strlen(body), "st.%s.u%u [%%cell+%u], %%v;\n", space,
+                 8 * stores[k].bytes, stores[k].at);
+    }
+    snprintf(body + strlen(body), sizeof body - strlen(body),
+             "ld.%s.%c%u %%v, [%%cell+%u];\nld.global.u64 %%m, [%%rd3+56];\nand.b64 %%v, %%v, %%m;\n"
+             "setp.ne.u64 %%bad, %%v, 0;\n@%%bad st.global.u32 [%%rd1], %%r0;\n}\n",
+             space, is_signed ? 's' : 'u', 8 * load.bytes, load.at);
+    return kernel_text(text, sizeof text, body);
+}
+
+static store random_place(void)
+{
+    uint32_t bytes = 1u << next() % 4;
+    return (store){(uint32_t)(next() % (CELL / bytes)) * bytes, bytes};
+}
+
+static void memory_keeps_undefined_bits(void **state)
+{
+    static const program_op_info stored = {"st", "", KIND_X, {KIND_D, KIND_D, KIND_D}};
+    (void)state;
+    for (uint32_t i = 0; i < 200; i++) {
+        store stores[STORES], load = random_place();
+        bool is_signed = next() % 2;
+        for (uint32_t k = 0; k < STORES; k++)
+            stores[k] = random_place();
+        const char *text = print_memory(i % 2 ? "shared" : "local", stores, load, is_signed);
+        lane_input in[LANES];
+        uint64_t undefined[LANES];
+        for (uint32_t l = 0; l < LANES; l++) {
+            make_lane(&in[l], &stored);
+            undefined[l] = loaded_undefined(&in[l], stores, load, is_signed);
+        }
+        expect_undefined(text, in, undefined, ~0ull);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(undefined_bits_spread)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(undefined_bits_spread),
+                                       cmocka_unit_test(memory_keeps_undefined_bits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
