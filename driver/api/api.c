@@ -8,9 +8,11 @@
 #include "base/version.h"
 #include "driver/check.h"
 #include "driver/replay/replay.h"
+#include "driver/report/diff.h"
 #include "driver/report/gates.h"
 #include "driver/report/report.h"
 #include "driver/rewrite.h"
+#include "emitters/diff.h"
 #include "emitters/replay.h"
 #include "target/gpu.h"
 
@@ -33,7 +35,8 @@ struct hd_context {
     /* The last job, whose results are still accessible; or NULL. */
     hd_replay *replay;
     hd_report_job *report;
-    hd_source source; /* the text of the report */
+    hd_diff_job *diff;
+    hd_source sources[2]; /* their texts */
 };
 
 /* ---- contexts ---------------------------------------------------------------------------------------------------- */
@@ -50,8 +53,10 @@ static void drop_results(hd_context *context)
 {
     hd_replay_free(context->replay);
     hd_report_free(context->report);
+    hd_diff_free(context->diff);
     context->replay = NULL;
     context->report = NULL;
+    context->diff = NULL;
 }
 
 void hd_context_free(hd_context *context)
@@ -253,27 +258,37 @@ hd_outcome hd_context_check(hd_context *context, const hd_input *input, const ch
     return outcome;
 }
 
+static hd_report_options options_of(const hd_context *context, const hd_report_settings *s)
+{
+    return (hd_report_options){.gpu = s->gpu,
+                               .kernel = s->kernel,
+                               .ptxas = s->ptxas,
+                               .ptxas_seconds = HD_REPORT_PTXAS_SECONDS,
+                               .block = s->block,
+                               .shared_bytes = s->shared_bytes,
+                               .shared_known = s->shared_known,
+                               .max_registers = s->max_registers,
+                               .threads = s->threads,
+                               .no_clean = s->no_clean,
+                               .no_demangle = s->no_demangle,
+                               .parse = context->parse};
+}
+
+/* NULL where there are none, or they are bad, which is reported. */
+static hd_gates *gates_of(hd_context *context, const hd_report_settings *s, hd_gates_mode mode)
+{
+    return s->require ? hd_gates_parse("--require", s->require, mode, &context->diagnostics) : NULL;
+}
+
 /* Reports on the input; the context owns the job until the next one. NULL if there is no report. */
 static const hd_report_module *run_report(hd_context *context, const hd_input *input, const hd_report_settings *s,
                                           hd_outcome *outcome)
 {
-    hd_report_options options = {.gpu = s->gpu,
-                                 .kernel = s->kernel,
-                                 .ptxas = s->ptxas,
-                                 .ptxas_seconds = HD_REPORT_PTXAS_SECONDS,
-                                 .block = s->block,
-                                 .shared_bytes = s->shared_bytes,
-                                 .shared_known = s->shared_known,
-                                 .max_registers = s->max_registers,
-                                 .threads = s->threads,
-                                 .no_clean = s->no_clean,
-                                 .no_demangle = s->no_demangle,
-                                 .parse = context->parse};
+    hd_report_options options = options_of(context, s);
     begin_job(context);
-    if (s->require)
-        options.gates = hd_gates_parse("--require", s->require, HD_GATES_OF_VALUES, &context->diagnostics);
-    if ((options.gates || !s->require) && read_input(context, input, &context->source))
-        context->report = hd_report_new(&context->source, &options, &context->diagnostics);
+    options.gates = gates_of(context, s, HD_GATES_OF_VALUES);
+    if ((options.gates || !s->require) && read_input(context, input, &context->sources[0]))
+        context->report = hd_report_new(&context->sources[0], &options, &context->diagnostics);
     if (options.gates && context->report && hd_report_of(context->report)->arch)
         hd_gates_warn_of_unused(options.gates, &context->diagnostics);
     *outcome = outcome_of(&context->diagnostics);
@@ -312,6 +327,63 @@ hd_outcome hd_context_report(hd_context *context, const hd_input *input, const h
     case HD_FORMAT_HTML: hd_emit_report_html(&writer, &reports, &texts); break;
     case HD_FORMAT_SARIF: hd_emit_report_sarif(&writer, &reports); break;
     }
+    take_text(&writer, !writer.error, text);
+    return outcome;
+}
+
+/* false where one cannot be read: then nothing is held. */
+static bool read_both(hd_context *context, const hd_input *before, const hd_input *after)
+{
+    if (!read_input(context, before, &context->sources[0]))
+        return false;
+    bool good = read_input(context, after, &context->sources[1]);
+    if (!good)
+        hd_source_free(&context->sources[0]);
+    return good;
+}
+
+/* Compares two inputs; the job stays the context's until the next one. NULL where nothing is compared. */
+static const hd_diff *run_diff(hd_context *context, const hd_input *before, const hd_input *after,
+                               const hd_report_settings *s, hd_outcome *outcome)
+{
+    hd_report_options options = options_of(context, s);
+    hd_source *const sources[2] = {&context->sources[0], &context->sources[1]};
+    begin_job(context);
+    options.gates = gates_of(context, s, HD_GATES_OF_CHANGES);
+    if ((options.gates || !s->require) && read_both(context, before, after))
+        context->diff = hd_diff_new(sources, &options, &context->diagnostics);
+    const hd_diff *diff = context->diff ? hd_diff_of(context->diff) : NULL;
+    if (options.gates && diff)
+        hd_gates_warn_of_unused(options.gates, &context->diagnostics);
+    *outcome = outcome_of(&context->diagnostics);
+    end_job(context);
+    hd_gates_free(options.gates);
+    return diff;
+}
+
+hd_outcome hd_context_diff_results(hd_context *context, const hd_input *before, const hd_input *after,
+                                   const hd_report_settings *settings, const hd_diff **diff)
+{
+    hd_outcome outcome;
+    *diff = run_diff(context, before, after, settings ? settings : &report_defaults, &outcome);
+    return outcome;
+}
+
+hd_outcome hd_context_diff(hd_context *context, const hd_input *before, const hd_input *after,
+                           const hd_report_settings *settings, hd_text *text)
+{
+    const hd_report_settings *s = settings ? settings : &report_defaults;
+    hd_outcome outcome;
+    hd_writer writer;
+    *text = (hd_text){0};
+    const hd_diff *diff = run_diff(context, before, after, s, &outcome);
+    if (!diff)
+        return outcome;
+    hd_writer_to_memory(&writer);
+    if (s->format == HD_FORMAT_TEXT)
+        hd_emit_diff_text(&writer, diff);
+    else
+        hd_emit_diff_json(&writer, diff);
     take_text(&writer, !writer.error, text);
     return outcome;
 }

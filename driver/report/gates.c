@@ -353,20 +353,20 @@ uint32_t hd_gates_check_report(hd_gates *gates, hd_report_module *report, hd_sou
 
 static void judge_change(const hd_gate *gate, const hd_diff_kernel *kernel, failures *f, hd_arena *arena)
 {
-    double before, after;
+    const hd_diff_change *change = &kernel->changes[gate->quantity];
     hd_writer found;
-    if (!hd_diff_values(kernel, gate->quantity, &before, &after)) {
+    if (!change->comparable) {
         add_failure(f, gate, "not known on both sides", arena);
         return;
     }
-    if (change_meets(gate, before, after))
+    if (change_meets(gate, change->before, change->after))
         return;
     hd_writer_to_memory(&found);
-    hd_quantity_write(&found, gate->quantity, before);
+    hd_quantity_write(&found, gate->quantity, change->before);
     hd_write_string(&found, " to ");
-    hd_quantity_write(&found, gate->quantity, after);
+    hd_quantity_write(&found, gate->quantity, change->after);
     hd_write_string(&found, ": ");
-    hd_quantity_write_change(&found, gate->quantity, after - before);
+    hd_quantity_write_change(&found, gate->quantity, change->after - change->before);
     add_failure(f, gate, take_text(&found, arena), arena);
 }
 
@@ -374,8 +374,8 @@ uint32_t hd_gates_check_diff(hd_gates *gates, hd_diff *diff, hd_arena *arena, hd
 {
     failures f = {0};
     uint32_t failing = 0;
-    for (uint32_t k = 0; k < diff->kernels.count; k++) {
-        hd_diff_kernel *kernel = &diff->kernels.items[k];
+    for (uint32_t k = 0; k < diff->kernel_count; k++) {
+        hd_diff_kernel *kernel = &diff->kernels[k];
         bool both = kernel->before && kernel->after,
              is_entry = (kernel->after ? kernel->after : kernel->before)->is_entry;
         for (uint32_t i = 0; i < gates->terms.count; i++)

@@ -1,4 +1,4 @@
-/* heddle as a library: rewrite, strip, check, report and replay, as the program `heddle` performs them.
+/* heddle as a library: rewrite, strip, check, report, diff and replay, as the program `heddle` performs them.
  *
  *     hd_context *context = hd_context_new();
  *     hd_input input = {.name = "kernel.ptx"};                  a file; with .text and .length, a text in memory
@@ -24,6 +24,7 @@
 #ifndef HEDDLE_HEDDLE_H
 #define HEDDLE_HEDDLE_H
 
+#include "heddle/diff_result.h"
 #include "heddle/replay_result.h"
 #include "heddle/report_result.h"
 
@@ -165,6 +166,17 @@ hd_outcome hd_context_report_results(hd_context *context, const hd_input *input,
 /* The same as a text in the requested format; empty if there are no results. HTML does not include source text. */
 hd_outcome hd_context_report(hd_context *context, const hd_input *input, const hd_report_settings *settings,
                              hd_text *report);
+
+/* Compares two sides, kernel by kernel, as heddle-diff(1) says, and gives the results as data. Each side is PTX, which
+ * is reported on as `settings` (may be NULL) say, or a report as JSON. `settings->kernel` is a glob over names of
+ * either side, `settings->require` has gates on changes. Where the outcome is not DONE, *diff is NULL; but where only
+ * gates are not met (REJECTED), it is there. The results belong to the context, until its next job. */
+hd_outcome hd_context_diff_results(hd_context *context, const hd_input *before, const hd_input *after,
+                                   const hd_report_settings *settings, const hd_diff **diff);
+
+/* The same as a text: a table where settings->format is HD_FORMAT_TEXT, else JSON. Empty where there are no results. */
+hd_outcome hd_context_diff(hd_context *context, const hd_input *before, const hd_input *after,
+                           const hd_report_settings *settings, hd_text *text);
 
 typedef struct hd_replay_settings {
     const char *gpu;        /* name or file; NULL: the default GPU */

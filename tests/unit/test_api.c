@@ -463,6 +463,75 @@ static void report_findings_and_gates(void **state)
     hd_context_free(context);
 }
 
+static const hd_diff_change *change_named(const hd_diff_kernel *k, const char *quantity)
+{
+    for (uint32_t q = 0; q < k->change_count; q++)
+        if (strcmp(k->changes[q].quantity, quantity) == 0)
+            return &k->changes[q];
+    fail_msg("no quantity '%s'", quantity);
+    return NULL;
+}
+
+/* Of two sides, one of which is a report as JSON; as data and as text. */
+static void comparisons(void **state)
+{
+    (void)state;
+    hd_context *context = hd_context_new(), *other = hd_context_new();
+    hd_text report, text;
+    const hd_diff *diff;
+    char *longer = with(kernel, "\tst.", "\tst.global.u64 [%r2+8], %r1;\n\tst.");
+    hd_input before = memory(kernel), after = memory(longer);
+    hd_report_settings settings = {.gpu = "sm_90", .no_clean = true};
+    assert_int_equal(hd_context_report(other, &before, &settings, &report), HD_OUTCOME_DONE);
+    before = (hd_input){"old.json", report.bytes, report.length};
+    assert_int_equal(hd_context_diff_results(context, &before, &after, &settings, &diff), HD_OUTCOME_DONE);
+    assert_int_equal(diff->kernel_count, 1);
+    assert_int_equal(diff->counts[HD_DIFF_CHANGED], 1);
+    assert_string_equal(diff->before->path, "old.json");
+    assert_string_equal(diff->after->path, "k.ptx");
+    const hd_diff_kernel *k = &diff->kernels[0];
+    assert_string_equal(k->name, "k");
+    assert_int_equal(k->status, HD_DIFF_CHANGED);
+    const hd_diff_change *c = change_named(k, "instructions");
+    assert_true(c->known_before && c->known_after && c->comparable && c->differs);
+    assert_true(c->before == 4 && c->after == 5);
+    c = change_named(k, "max_pressure");
+    assert_true(c->comparable && !c->differs && c->before == 4);
+    c = change_named(k, "ptxas");
+    assert_false(c->known_before || c->known_after || c->comparable || c->differs);
+    c = change_named(k, "added");
+    assert_true(c->comparable && !c->differs && c->after == 0);
+
+    settings.require = "instructions<=0";
+    assert_int_equal(hd_context_diff_results(context, &before, &after, &settings, &diff), HD_OUTCOME_REJECTED);
+    assert_string_equal(diff->kernels[0].failed_gates[0], "instructions<=0 (4 to 5: +1)");
+    assert_string_equal(hd_context_message(context, 0).slug, "unmet-gate");
+    settings.require = "rubbish";
+    assert_int_equal(hd_context_diff_results(context, &before, &after, &settings, &diff), HD_OUTCOME_USAGE);
+    assert_null(diff);
+    settings.require = NULL;
+    settings.kernel = "other";
+    assert_int_equal(hd_context_diff_results(context, &before, &after, &settings, &diff), HD_OUTCOME_REJECTED);
+    assert_null(diff);
+    settings.kernel = NULL;
+
+    assert_int_equal(hd_context_diff(context, &before, &after, &settings, &text), HD_OUTCOME_DONE);
+    assert_non_null(strstr(text.bytes, "\"status\": \"changed\""));
+    hd_text_free(&text);
+    settings.format = HD_FORMAT_TEXT;
+    assert_int_equal(hd_context_diff(context, &before, &after, &settings, &text), HD_OUTCOME_DONE);
+    assert_non_null(strstr(text.bytes, "4 -> 5"));
+    hd_text_free(&text);
+    after.text = NULL;
+    after.name = "/nonexistent/k.ptx";
+    assert_int_equal(hd_context_diff(context, &before, &after, &settings, &text), HD_OUTCOME_REJECTED);
+    assert_null(text.bytes);
+    hd_text_free(&report);
+    free(longer);
+    hd_context_free(other);
+    hd_context_free(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -478,6 +547,7 @@ int main(void)
         cmocka_unit_test(reports),
         cmocka_unit_test(report_results),
         cmocka_unit_test(report_findings_and_gates),
+        cmocka_unit_test(comparisons),
         cmocka_unit_test(replay),
         cmocka_unit_test(replay_results),
     };

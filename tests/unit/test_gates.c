@@ -2,7 +2,7 @@
  * texts. */
 #include "tests/unit/unit.h"
 
-#include "driver/diff.h"
+#include "driver/report/diff.h"
 #include "driver/report/gates.h"
 
 typedef struct bench {
@@ -257,14 +257,13 @@ static const char *judge_changes(bench *b, const hd_report_module *after, const 
     hd_gates *gates = hd_gates_parse("--require", text, HD_GATES_OF_CHANGES, &b->diagnostics);
     if (!gates)
         fail_msg("'%s': %s", text, b->diagnostics.last->message);
-    assert_true(hd_diff_reports(&b->report, after, NULL, &diff, &b->diagnostics));
+    assert_true(hd_diff_reports(&b->report, after, NULL, &b->arena, &diff, &b->diagnostics));
     hd_gates_check_diff(gates, &diff, &b->arena, &b->diagnostics);
     const char *list = "";
-    for (uint32_t k = 0; k < diff.kernels.count; k++)
-        for (uint32_t i = 0; i < diff.kernels.items[k].failed_gate_count; i++)
-            list = hd_arena_printf(&b->arena, "%s%s: %s; ", list, diff.kernels.items[k].name,
-                                   diff.kernels.items[k].failed_gates[i]);
-    hd_array_free(&diff.kernels);
+    for (uint32_t k = 0; k < diff.kernel_count; k++)
+        for (uint32_t i = 0; i < diff.kernels[k].failed_gate_count; i++)
+            list =
+                hd_arena_printf(&b->arena, "%s%s: %s; ", list, diff.kernels[k].name, diff.kernels[k].failed_gates[i]);
     hd_gates_free(gates);
     return list;
 }
@@ -311,7 +310,7 @@ static void matching(void **state)
     add_kernel(&after, "helper", "helper", false, 200);
     add_kernel(&after, "_Z6reducePf", "reduce(float*)", true, 41);
     hd_diff diff;
-    assert_true(hd_diff_reports(&b->report, &after, NULL, &diff, &b->diagnostics));
+    assert_true(hd_diff_reports(&b->report, &after, NULL, &b->arena, &diff, &b->diagnostics));
     static const struct {
         const char *name;
         hd_diff_status status;
@@ -319,28 +318,23 @@ static void matching(void **state)
                 {"helper", HD_DIFF_SAME},
                 {"_Z6reducePf", HD_DIFF_CHANGED},
                 {"_Z4sortPi", HD_DIFF_REMOVED}};
-    assert_int_equal(diff.kernels.count, 4);
+    assert_int_equal(diff.kernel_count, 4);
     for (uint32_t i = 0; i < 4; i++) {
-        assert_string_equal(diff.kernels.items[i].name, rows[i].name);
-        assert_int_equal(diff.kernels.items[i].status, rows[i].status);
-        assert_int_equal(hd_diff_count(&diff, rows[i].status), 1);
+        assert_string_equal(diff.kernels[i].name, rows[i].name);
+        assert_int_equal(diff.kernels[i].status, rows[i].status);
+        assert_int_equal(diff.counts[rows[i].status], 1);
     }
-    hd_array_free(&diff.kernels);
-    assert_true(hd_diff_reports(&b->report, &after, "_Z*", &diff, &b->diagnostics));
-    assert_int_equal(diff.kernels.count, 2);
-    hd_array_free(&diff.kernels);
+    assert_true(hd_diff_reports(&b->report, &after, "_Z*", &b->arena, &diff, &b->diagnostics));
+    assert_int_equal(diff.kernel_count, 2);
     after.kernels[1].ptxas = (hd_report_ptxas){.known = true};
     b->report.kernels[2].ptxas = (hd_report_ptxas){.known = false};
-    assert_true(hd_diff_reports(&b->report, &after, "helper", &diff, &b->diagnostics));
-    assert_int_equal(diff.kernels.items[0].status, HD_DIFF_CHANGED); /* known on one side only */
-    hd_array_free(&diff.kernels);
-    assert_false(hd_diff_reports(&b->report, &after, "none", &diff, &b->diagnostics));
+    assert_true(hd_diff_reports(&b->report, &after, "helper", &b->arena, &diff, &b->diagnostics));
+    assert_int_equal(diff.kernels[0].status, HD_DIFF_CHANGED); /* known on one side only */
+    assert_false(hd_diff_reports(&b->report, &after, "none", &b->arena, &diff, &b->diagnostics));
     assert_int_equal(b->diagnostics.last->kind, HD_DIAG_UNKNOWN_KERNEL);
-    hd_array_free(&diff.kernels);
     add_kernel(&after, "fresh", "fresh", true, 250);
-    assert_false(hd_diff_reports(&b->report, &after, NULL, &diff, &b->diagnostics));
+    assert_false(hd_diff_reports(&b->report, &after, NULL, &b->arena, &diff, &b->diagnostics));
     assert_int_equal(b->diagnostics.last->kind, HD_DIAG_BAD_REPORT);
-    hd_array_free(&diff.kernels);
     free(after.kernels);
 }
 
