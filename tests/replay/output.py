@@ -1,0 +1,170 @@
+"""Figures and formats: numbers that hold by construction (relations.py), the table, JSON and CSV, and what the options
+of models change in them."""
+import csv
+import glob
+import io
+import json
+import math
+import os
+import re
+import subprocess
+
+import relations
+from program import case, EXAMPLES, HEDDLE, heddle, launch_file, replay_json, sums_hold, table_of, TOP
+
+
+def order_holds(kernel):
+    """A longer window bypasses no less; half of the entries never save more."""
+    r = {x["model"]: x for x in kernel["results"]}
+    for kind in ("bow", "bow-wr"):
+        reads = [r["%s-iw%d" % (kind, n)]["rf_reads_eliminated"] for n in (2, 3, 7)]
+        half = all(r["%s-iw%d-half" % (kind, n)]["rf_writes"] >= r["%s-iw%d" % (kind, n)]["rf_writes"] and
+                   r["%s-iw%d-half" % (kind, n)]["rf_reads_eliminated"] <= r["%s-iw%d" % (kind, n)]["rf_reads_eliminated"] for n in (2, 3, 7))
+        if reads != sorted(reads) or not half:
+            return kind
+    return None if r["bow-wr-iw3"]["rf_writes"] <= r["bow-wb-iw3"]["rf_writes"] <= r["bow-iw3"]["rf_writes"] else "write policies"
+
+
+def examples():
+    for example in EXAMPLES:
+        status, report, errors = replay_json(launch_file(example))
+        case(example + " runs, outputs right", status == 0 and all(k["outputs_ok"] for k in report["kernels"]), errors)
+        if not report:
+            continue
+        wrong = [w for w in map(sums_hold, report["kernels"]) if w]
+        case(example + " counts add up, all proved", not wrong, ", ".join(wrong))
+        wrong = [w for w in map(order_holds, report["kernels"]) if w]
+        case(example + " windows and policies are ordered", not wrong, ", ".join(wrong))
+
+
+def row_agrees(row, r):
+    figure = (r["headline"] or {}).get("value")
+    shown = re.search(r"(-?\+?[\d.]+)( %)?$", row[2])
+    headline = r["headline"] is None or row[2] == "not applied: %s" % r["headline"]["absent"] or (
+        row[2].startswith(r["headline"]["title"] + " ") and abs(float(shown.group(1)) - figure * (100 if shown.group(2) else 1)) <= 0.0501)
+    energy = "unknown" if r["energy_pj"] is None else "%.3f" % r["energy_normalized"]
+    return row[:2] == ("%.3f" % r["rf_accesses_normalized"], energy) and headline and (row[3] == "pass") == r["verified"]
+
+
+def text_agrees(path, report):
+    """Each row of the table and each counter is that of the JSON, and no line is longer than 100 columns but for paths."""
+    text = heddle("replay", "--models", "--counters", path)[1]
+    wrong = []
+    for kernel in report["kernels"]:
+        rows, counters = table_of(text, kernel["name"])
+        keys = ("energy_pj", "storage_bits", "physical_access_variation")
+        for r in kernel["results"]:
+            told = {key: r[key] for key in r if r[key] and (isinstance(r[key], int) and not isinstance(r[key], bool) or key in keys)}
+            if r["allocated_registers"]:
+                told.update({"allocated_registers " + key: r["allocated_registers"][key] for key in ("mean", "peak")})
+            shown = counters.get(r["model"], {})
+            same = set(shown) == set(told) and all(abs(shown[key] - told[key]) <= 0.51 for key in told)
+            if r["title"] not in rows or not row_agrees(rows[r["title"]], r) or not same:
+                wrong.append("%s of %s: %s" % (r["title"], kernel["name"], rows.get(r["title"])))
+    case("text and json agree", not wrong, "; ".join(wrong))
+    return text
+
+
+def means(path, report):
+    """The rows after "Mean over" are those of the launches, geometric for ratios and changes."""
+    text = heddle("replay", "--models", path)[1]
+    rows = {line.split()[0]: line.split() for line in text.split("\nMean over %d launches" % len(report["kernels"]))[1].split("\n\n")[0].splitlines()[1:]}
+    wrong = []
+    for m, r in enumerate(report["kernels"][0]["results"]):
+        each = [k["results"][m]["rf_accesses_normalized"] for k in report["kernels"]]
+        mean = math.exp(sum(map(math.log, each)) / len(each)) if all(each) else 0
+        if rows[r["title"]][1] != "%.3f" % mean or rows[r["title"]][-1] != "pass":
+            wrong.append("%s: %s, not %.3f" % (r["title"], rows[r["title"]], mean))
+    case("the means are those of the launches", not wrong, "; ".join(wrong))
+    wide = [line for line in text.replace(TOP + "/", "").splitlines() if len(line) > 100]
+    case("the table has at most 100 columns", not wide, str(wide))
+
+
+def readme():
+    """The README shows what the demo prints."""
+    with open(os.path.join(TOP, "README.md"), encoding="utf-8") as file:
+        shown = re.search(r"```\n(  technique .*?)```", file.read(), re.S).group(1).splitlines()
+    done = subprocess.run([HEDDLE, "replay", "examples/dxtc/dxtc.yaml"], capture_output=True, text=True, check=False, cwd=TOP)
+    missing = [line for line in shown if line not in done.stdout.splitlines()]
+    case("the README's table is that of the program", len(shown) > 10 and not missing, str(missing))
+
+
+def energy_unknown():
+    """A model whose energy no figure of the GPU gives has a row like any other."""
+    path = launch_file("vectorAdd")
+    for gpu in ("pascal-titan-x", "sm_80"):
+        status, report, errors = replay_json("--gpu=" + gpu, path)
+        unknown = [r for k in report["kernels"] for r in k["results"] if r["energy_pj"] is None]
+        wrong = [w for w in (sums_hold(k, relations.energies(gpu) if gpu != "sm_80" else {}) for k in report["kernels"]) if w]
+        case("some energies are not known on %s, and all else is" % gpu, status == 0 and unknown and not wrong, errors + str(wrong))
+        rows, _ = table_of(heddle("replay", "--models", "--gpu=" + gpu, path)[1], "vectorAdd")
+        case("they are called unknown on " + gpu, all(rows[r["title"]][1] == "unknown" and rows[r["title"]][3] == "pass" for r in unknown) and
+             sum(row[1] == "unknown" for row in rows.values()) == len(unknown), str(rows))
+
+
+def standard():
+    """A technique is its standard configurations, by the names of the papers; --models asks for all of its models."""
+    path = launch_file("vectorAdd")
+    models = relations.rows("hwmodel/rf/models.def", "HD_RF_MODEL")
+    titles = {row[1]: row[0] for row in relations.rows("hwmodel/rf/models.def", "HD_RF_STANDARD")}
+    names = lambda *options: [(r["model"], r["title"]) for r in json.loads(heddle("replay", "--format=json", *options, path)[1])["kernels"][0]["results"]]
+    wanted = [(row[0], titles.get(row[0], row[0])) for row in models]
+    case("by default the standard configuration of each technique", names() == names("--technique=all") ==
+         [w for w in wanted if w[0] in titles or w[0] == "baseline"], str(names()))
+    case("with --models all of them", names("--models") == wanted, str(names("--models")))
+    for technique in sorted({row[1] for row in models if row[1]}):
+        mine = [(row[0], titles.get(row[0], row[0])) for row in models if row[1] == technique]
+        if technique not in [row[0] for row in models]:
+            got = names("--technique=" + technique)[1:], names("--models", "--technique=" + technique)[1:]
+            case("technique %s" % technique, got == ([m for m in mine if m[0] in titles], mine), str(got))
+    untitled = next(row[0] for row in models if row[0] not in titles and row[0] != "baseline")
+    case("a model is itself", [n[0] for n in names("--technique=" + untitled)] == ["baseline", untitled])
+
+
+def formats():
+    path = launch_file("reduction")
+    _, report, _ = replay_json(path)
+    status, out, _ = heddle("replay", "--models", "--format=csv", path)
+    rows = list(csv.DictReader(io.StringIO(out)))
+    flat = [(k, r) for k in report["kernels"] for r in k["results"]]
+    same = len(rows) == len(flat) and all(
+        row["model"] == r["model"] and row["kernel"] == k["name"] and row["outputs_ok"] == "true" and
+        all(int(row[c]) == r[c] for c in ("rf_reads", "rf_writes", "window_reads", "window_writes", "destinations_boc"))
+        for row, (k, r) in zip(rows, flat))
+    case("csv and json agree", status == 0 and same)
+    text_agrees(path, report)
+    means(path, report)
+    case("runs are the same every time", heddle("replay", "--format=json", path) == heddle("replay", "-j1", "--format=json", path))
+    _, one, _ = replay_json("--technique=bow-wr-iw3", path)
+    case("a model alone counts as in company", [k["results"][1] for k in one["kernels"]] == [r for _, r in flat if r["model"] == "bow-wr-iw3"])
+
+
+def memoization():
+    """Each counter of each model is the same where nothing is looked up."""
+    wrong = []
+    for path in sorted(glob.glob(os.path.join(TOP, "examples", "*", "*.yaml"))):
+        looked_up, walked = (heddle("replay", "--models", "--format=csv", *option, path) for option in ([], ["--no-memo"]))
+        if looked_up != walked or looked_up[0]:
+            wrong.append(os.path.basename(path))
+    case("numbers are the same without memoization", not wrong, ", ".join(wrong))
+
+
+def flags():
+    """Without a flag cache each flag word is decoded, without renaming none is met; a larger cache never decodes more."""
+    _, report, _ = replay_json("--technique=release(cache=1),release-nocache,release-static,release()", launch_file("reduction"))
+    for kernel in report["kernels"]:
+        r = {x["model"]: x for x in kernel["results"]}
+        words, without = r["release-nocache"]["flag_words"], r["release-static"]
+        case("flag words of " + kernel["name"], words > 0 and r["release-nocache"]["flag_words_decoded"] == words and
+             r["release"]["flag_words_decoded"] <= r["release(cache=1)"]["flag_words_decoded"] <= words and
+             without["flag_words"] == without["registers_released"] == 0 and without["registers_touched"] == without["registers_static"] > 0, str(r)[:400])
+
+
+def storage():
+    """BOW's 36 KB and 12 KB, on its paper's machine: 32 collectors that grow from 3 to 12 and to 6 entries of 1024 bits, and tags."""
+    models = {"bow-iw3": (12, 8 + 2 + 32), "bow-wr-iw3": (12, 8 + 2 + 64), "bow-wr-iw3-half": (6, 8 + 2 + 64 + 3 + 32), "bow-iw3-half": (6, 8 + 2 + 32 + 3)}
+    _, report, _ = replay_json("--technique=" + ",".join(models) + ",bow-wb-iw3", launch_file("vectorAdd"))
+    bits = {r["model"]: r["storage_bits"] for r in report["kernels"][0]["results"]}
+    wanted = {name: 32 * ((entries - 3) * 1024 + entries * tag) for name, (entries, tag) in models.items()}
+    case("storage of bypass windows", {name: bits[name] for name in models} == wanted and 32 * 9 * 1024 == 36 * 1024 * 8 and
+         32 * 3 * 1024 == 12 * 1024 * 8, str(bits))
