@@ -26,7 +26,7 @@ static mode_t mode_for(const char *path)
     return 0666 & ~mask;
 }
 
-/* The place that a link leads to, whether there is something or not, so that the link stays; the path itself where it
+/* The path that a link leads to, whether there is something or not, so that the link stays; the path itself where it
  * is none; NULL: ELOOP. */
 static const char *behind_links(hd_cli *cli, const char *path)
 {
@@ -77,10 +77,10 @@ bool hd_output_open(hd_cli *cli, hd_output *output, const char *path)
 {
     *output = (hd_output){.descriptor = STDOUT_FILENO};
     if (path && strcmp(path, "-") != 0) {
-        const char *place = behind_links(cli, path);
-        if (!place)
+        const char *target = behind_links(cli, path);
+        if (!target)
             return failed(cli, path, ELOOP);
-        output->path = path = place;
+        output->path = path = target;
         if (!open_file(cli, output, path))
             return false;
     }

@@ -191,7 +191,7 @@ void hd_emit_comment(hd_writer *writer, const hd_annotation_run *run, bool to_li
 
 static bool is_modifier(const hd_annotation_info *info)
 {
-    return info->place != HD_PLACE_FUNCTION && info->place != HD_PLACE_BLOCK && !hd_annotation_is_list(info);
+    return info->anchor != HD_ANCHOR_FUNCTION && info->anchor != HD_ANCHOR_BLOCK && !hd_annotation_is_list(info);
 }
 
 void hd_emit_modifiers(hd_writer *writer, const hd_annotation_run *run)

@@ -40,11 +40,11 @@ static uint32_t write_byte(hd_writer *writer, unsigned char byte, uint32_t colum
 }
 
 /* The part of the line that is shown: all of a short one, else a window around the location. */
-static hd_span window_of(hd_span line, uint32_t place)
+static hd_span window_of(hd_span line, uint32_t at)
 {
     if (line.end - line.begin <= WINDOW_BYTES)
         return line;
-    uint32_t begin = place - line.begin > WINDOW_BEFORE_BYTES ? place - WINDOW_BEFORE_BYTES : line.begin;
+    uint32_t begin = at - line.begin > WINDOW_BEFORE_BYTES ? at - WINDOW_BEFORE_BYTES : line.begin;
     if (line.end - begin < WINDOW_BYTES)
         begin = line.end - WINDOW_BYTES;
     return (hd_span){begin, begin + WINDOW_BYTES};
@@ -55,21 +55,21 @@ static void write_excerpt(hd_writer *writer, hd_source *source, hd_span span, co
 {
     hd_position position = hd_source_position(source, span.begin);
     hd_span line = hd_source_line(source, position.line);
-    uint32_t place = span.begin < line.end ? span.begin : line.end;
+    uint32_t at = span.begin < line.end ? span.begin : line.end;
     uint32_t end = span.end < line.end ? span.end : line.end;
-    hd_span shown = window_of(line, place);
+    hd_span shown = window_of(line, at);
     const char *before = shown.begin > line.begin ? "..." : "";
     uint32_t column = (uint32_t)strlen(before), caret = column, marked = 1;
 
     hd_write_format(writer, "%5u | %s", position.line, before);
     for (uint32_t i = shown.begin; i < shown.end; i++) {
-        if (i == place)
+        if (i == at)
             caret = column;
         column = write_byte(writer, (unsigned char)source->text[i], column);
-        if (i >= place && i < end)
+        if (i >= at && i < end)
             marked = column - caret;
     }
-    if (place >= shown.end)
+    if (at >= shown.end)
         caret = column;
     hd_write_format(writer, "%s\n      | %*s%s^", shown.end < line.end ? "..." : "", (int)caret, "", s->caret);
     for (uint32_t i = 1; i < marked; i++)

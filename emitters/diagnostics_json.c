@@ -43,13 +43,13 @@ static const char *severity_name(hd_severity severity)
     return "error";
 }
 
-typedef struct place {
+typedef struct range {
     hd_position begin, end;
-} place;
+} range;
 
-static place range_of(hd_source *source, hd_span span)
+static range range_of(hd_source *source, hd_span span)
 {
-    return (place){hd_source_position(source, span.begin), hd_source_position(source, span.end)};
+    return (range){hd_source_position(source, span.begin), hd_source_position(source, span.end)};
 }
 
 /* Where code that the diagnostic is about comes from, innermost first. */
@@ -61,11 +61,11 @@ static uint32_t origins_of(hd_diagnostic_kind kind, const hd_source *source, hd_
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
-static json_t *json_place(hd_source *source, hd_span span)
+static json_t *json_range(hd_source *source, hd_span span)
 {
     if (!source)
         return json_null();
-    place p = range_of(source, span);
+    range p = range_of(source, span);
     return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I}", "file", hd_json_string(source->name), "line",
                      (json_int_t)p.begin.line, "column", (json_int_t)p.begin.column, "end_line", (json_int_t)p.end.line,
                      "end_column", (json_int_t)p.end.column, "begin", (json_int_t)span.begin, "end",
@@ -91,11 +91,11 @@ static json_t *json_diagnostic(const hd_diagnostic *d)
     json_t *notes = json_array();
     for (const hd_note *note = d->notes; note; note = note->next)
         json_array_append_new(notes, json_pack("{s:o, s:o, s:o}", "message", hd_json_string(note->message), "place",
-                                               json_place(note->source, note->span), "source",
+                                               json_range(note->source, note->span), "source",
                                                json_origins(d->kind, note->source, note->span)));
     return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "severity", severity_name(d->severity), "slug",
                      hd_diagnostic_slug(d->kind), "message", hd_json_string(d->message), "place",
-                     json_place(d->source, d->span), "source", json_origins(d->kind, d->source, d->span), "notes",
+                     json_range(d->source, d->span), "source", json_origins(d->kind, d->source, d->span), "notes",
                      notes);
 }
 
@@ -132,7 +132,7 @@ static json_t *sarif_location(hd_source *source, hd_span span, const char *messa
 {
     json_t *location = json_object();
     if (source) {
-        place p = range_of(source, span);
+        range p = range_of(source, span);
         json_t *region = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "startLine", (json_int_t)p.begin.line,
                                    "startColumn", (json_int_t)p.begin.column, "endLine", (json_int_t)p.end.line,
                                    "endColumn", (json_int_t)p.end.column, "byteOffset", (json_int_t)span.begin,

@@ -10,8 +10,8 @@
 #include <assert.h>
 
 const hd_annotation_info hd_annotation_infos[] = {
-#define HD_ANNOTATION(id, number, name, technique, place, value, words, summary) \
-    {number, name, technique, HD_PLACE_##place, HD_VALUE_##value, words, summary},
+#define HD_ANNOTATION(id, number, name, technique, anchor, value, words, summary) \
+    {number, name, technique, HD_ANCHOR_##anchor, HD_VALUE_##value, words, summary},
 #include "ir/annotations.def"
 #undef HD_ANNOTATION
 };

@@ -10,13 +10,13 @@
 
 #include "ir/ir.h"
 
-typedef enum hd_annotation_place {
-    HD_PLACE_FUNCTION,
-    HD_PLACE_BLOCK,
-    HD_PLACE_INSTRUCTION,
-    HD_PLACE_OPERAND, /* a destination slot */
-    HD_PLACE_SOURCE,  /* a source slot */
-} hd_annotation_place;
+typedef enum hd_annotation_anchor {
+    HD_ANCHOR_FUNCTION,
+    HD_ANCHOR_BLOCK,
+    HD_ANCHOR_INSTRUCTION,
+    HD_ANCHOR_OPERAND, /* a destination slot */
+    HD_ANCHOR_SOURCE,  /* a source slot */
+} hd_annotation_anchor;
 typedef enum hd_annotation_value {
     HD_VALUE_FLAG,      /* present or not */
     HD_VALUE_NUMBER,    /* u32 */
@@ -28,7 +28,7 @@ typedef enum hd_annotation_value {
 
 typedef enum hd_annotation_kind {
     HD_ANNOTATION_NONE,
-#define HD_ANNOTATION(id, number, name, technique, place, value, words, summary) HD_ANNOTATION_##id = number,
+#define HD_ANNOTATION(id, number, name, technique, anchor, value, words, summary) HD_ANNOTATION_##id = number,
 #include "ir/annotations.def"
 #undef HD_ANNOTATION
 } hd_annotation_kind;
@@ -37,7 +37,7 @@ typedef struct hd_annotation_info {
     uint16_t number;       /* hd_annotation_kind; also the record kind in the section */
     const char *name;      /* "bow": the word after //@, and the modifier or directive in the extended spelling */
     const char *technique; /* spelling in ir/techniques.def; "": private use */
-    uint8_t place, value;
+    uint8_t anchor, value;
     const char *words; /* CHOICE: "rf|boc|both" */
     const char *summary;
 } hd_annotation_info;
@@ -53,7 +53,7 @@ uint32_t hd_annotation_word_count(const hd_annotation_info *info);
 const char *hd_annotation_word(const hd_annotation_info *info, uint32_t position, size_t *length);
 uint32_t hd_annotation_word_find(const hd_annotation_info *info, const char *text, size_t length);
 /* True if annotations of the kind have an operand slot. */
-static inline bool hd_annotation_has_slots(const hd_annotation_info *info) { return info->place >= HD_PLACE_OPERAND; }
+static inline bool hd_annotation_has_slots(const hd_annotation_info *info) { return info->anchor >= HD_ANCHOR_OPERAND; }
 /* True if the value is a list, stored in function->annotation_words. */
 static inline bool hd_annotation_is_list(const hd_annotation_info *info) { return info->value >= HD_VALUE_REGISTERS; }
 
@@ -87,7 +87,7 @@ void hd_register_keys_init(hd_register_keys *keys, hd_function *function);
 void hd_register_keys_free(hd_register_keys *keys);
 uint32_t hd_register_keys_find(hd_register_keys *keys, hd_register_key key); /* HD_NONE: not declared */
 
-/* Slots of HD_PLACE_OPERAND: destination registers in the register file (no predicates) are numbered from 0 in operand
+/* Slots of HD_ANCHOR_OPERAND: destination registers in the register file (no predicates) are numbered from 0 in operand
  * order; source registers likewise, separately. These functions map slot <-> operand. */
 uint32_t hd_insn_destination_slot(const hd_function *f, const hd_instruction *i,
                                   uint32_t slot); /* operand index in function->operands or HD_NONE */

@@ -38,8 +38,8 @@ static uint32_t declare(hd_function *f, const char *name, hd_type type, uint32_t
     char type_word[32] = ".", count_word[16];
     strncat(type_word, hd_types[type].spelling, sizeof type_word - 2);
     snprintf(count_word, sizeof count_word, "%u", count);
-    uint32_t place = body_begin(f), first = f->registers.count;
-    hd_span span = {place, place};
+    uint32_t at = body_begin(f), first = f->registers.count;
+    hd_span span = {at, at};
     hd_declaration declaration = {.name = hd_names_add_string(&module->names, name),
                                   .count = range ? count : HD_NONE,
                                   .type = (uint8_t)type,
@@ -84,7 +84,7 @@ uint32_t hd_make_local(hd_function *f, const char *name, uint32_t align)
     hd_module *module = f->module;
     char align_word[16];
     snprintf(align_word, sizeof align_word, "%u", align);
-    uint32_t symbol = module->symbols.count, place = body_begin(f);
+    uint32_t symbol = module->symbols.count, at = body_begin(f);
     hd_symbol s = {.name = free_name(module, name),
                    .kind = HD_SYMBOL_VARIABLE,
                    .space = HD_SPACE_LOCAL,
@@ -95,12 +95,12 @@ uint32_t hd_make_local(hd_function *f, const char *name, uint32_t align)
                    .dimension_first = module->dimensions.count,
                    .dimension_count = 1,
                    .initializer_first = module->initializers.count,
-                   .span = {place, place}};
+                   .span = {at, at}};
     hd_array_push(&module->dimensions, 0);
     hd_array_push(&module->symbols, s);
     hd_group group = {make_tokens(module, (const char *const[]){".local", ".align", align_word, ".b8"}, 4), symbol, 1};
     hd_array_push(&module->variable_groups, group);
-    hd_statement statement = {HD_STATEMENT_VARIABLES, module->variable_groups.count - 1, {place, place}};
+    hd_statement statement = {HD_STATEMENT_VARIABLES, module->variable_groups.count - 1, {at, at}};
     put_first(f, statement);
     f->changed = true;
     return symbol;
@@ -119,8 +119,8 @@ void hd_local_resize(hd_module *module, uint32_t symbol, uint32_t bytes)
 
 static uint32_t new_label(hd_function *f, const char *name, uint32_t instruction)
 {
-    uint32_t place = text_end(f);
-    hd_array_push(&f->labels, (hd_label){hd_names_add_string(&f->module->names, name), instruction, {place, place}});
+    uint32_t at = text_end(f);
+    hd_array_push(&f->labels, (hd_label){hd_names_add_string(&f->module->names, name), instruction, {at, at}});
     return f->labels.count - 1;
 }
 
@@ -156,11 +156,11 @@ hd_operand hd_make_aggregate(hd_operand_kind kind, uint32_t count)
 hd_instruction hd_make_instruction(hd_function *f, const char *spelling, uint32_t guard, bool guard_not,
                                    const hd_operand *operands, uint32_t count, bool *ok)
 {
-    uint32_t place = text_end(f);
+    uint32_t at = text_end(f);
     hd_instruction insn = {
         .id = f->next_instruction_id,
         .origin = f->next_instruction_id,
-        .span = {place, place},
+        .span = {at, at},
         .form = hd_form_of(f->module, hd_names_add_string(&f->module->names, spelling)),
         .operand_first = f->operands.count,
         .operand_count = (uint16_t)count,

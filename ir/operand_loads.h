@@ -10,7 +10,7 @@
 #include "ir/annotations.h"
 
 enum { /* annotation kinds by their roles */
-#define HD_ANNOTATION(id, number, name, technique, place, value, words, summary)
+#define HD_ANNOTATION(id, number, name, technique, anchor, value, words, summary)
 #define HD_ANNOTATION_ROLE(role, id) HD_##role = HD_ANNOTATION_##id,
 #include "ir/annotations.def"
 #undef HD_ANNOTATION

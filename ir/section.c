@@ -114,7 +114,7 @@ static void put_list(const encoder *e, const hd_annotation *a, bool registers)
 static void put_entry(const encoder *e, const hd_annotation_info *info, const hd_annotation *a, uint32_t last,
                       uint32_t bits)
 {
-    uint32_t ordinal = info->place == HD_PLACE_FUNCTION ? 0 : a->instruction;
+    uint32_t ordinal = info->anchor == HD_ANCHOR_FUNCTION ? 0 : a->instruction;
     uint64_t head = (uint64_t)(ordinal - last) << 1 | (a->slot != 0);
     put_leb(e->out, head << bits | (info->value == HD_VALUE_CHOICE ? a->value : 0));
     if (a->slot)
@@ -142,7 +142,7 @@ static void put_kind(const encoder *e, const hd_annotation_info *info)
     if (count == 0)
         return;
     uint32_t record = begin_record(out, info->number);
-    const uint8_t shape[PAYLOAD_HEADER_BYTES] = {info->place, info->value, (uint8_t)bits};
+    const uint8_t shape[PAYLOAD_HEADER_BYTES] = {info->anchor, info->value, (uint8_t)bits};
     put_bytes(out, shape, sizeof shape);
     put_leb(out, count);
     for (uint32_t i = 0; i < function->annotations.count; i++) {
@@ -291,16 +291,16 @@ static uint32_t slots_of(const hd_annotation_info *info, const hd_function *func
     const hd_instruction *insn = &function->instructions.items[ordinal];
     if (!hd_annotation_has_slots(info))
         return 1;
-    return info->place == HD_PLACE_OPERAND ? hd_insn_destination_count(function, insn)
-                                           : hd_insn_source_count(function, insn);
+    return info->anchor == HD_ANCHOR_OPERAND ? hd_insn_destination_count(function, insn)
+                                             : hd_insn_source_count(function, insn);
 }
 
 /* Reads ordinal and slot of an entry whose head, without the inline bits, is `head`; `last` is the previous entry, NULL
  * for the first. */
-static void get_place(cursor *c, uint64_t head, const hd_annotation_info *info, const hd_function *function,
-                      const hd_annotation *last, hd_annotation *a)
+static void get_anchor(cursor *c, uint64_t head, const hd_annotation_info *info, const hd_function *function,
+                       const hd_annotation *last, hd_annotation *a)
 {
-    bool is_function = info->place == HD_PLACE_FUNCTION;
+    bool is_function = info->anchor == HD_ANCHOR_FUNCTION;
     uint64_t ordinal = (head >> 1) + (last ? last->instruction : 0), slot = head & 1 ? get_leb(c) : 0;
     if (head & 1 && slot == 0)
         fail(c, "slot 0 is written though it is implied");
@@ -322,7 +322,7 @@ static hd_annotation get_entry(cursor *c, const hd_annotation_info *info, hd_fun
     hd_annotation a = {.kind = info->number};
     uint32_t bits = inline_bits(info);
     uint64_t head = get_leb(c);
-    get_place(c, head >> bits, info, function, last, &a);
+    get_anchor(c, head >> bits, info, function, last, &a);
     if (info->value == HD_VALUE_CHOICE) {
         a.value = (uint32_t)(head & ((1u << bits) - 1));
         if (a.value >= hd_annotation_word_count(info))
@@ -341,7 +341,7 @@ const char *hd_section_decode(const hd_section_record *record, const hd_annotati
     cursor c = {record->payload + PAYLOAD_HEADER_BYTES, record->payload + record->length, NULL};
     if (record->length < PAYLOAD_HEADER_BYTES)
         return "a record is too short";
-    if (record->payload[0] != info->place || record->payload[1] != info->value ||
+    if (record->payload[0] != info->anchor || record->payload[1] != info->value ||
         record->payload[2] != inline_bits(info))
         return "a record's place or type is not that of its kind";
     uint64_t count = get_leb(&c);

@@ -39,31 +39,31 @@ static void lay_virtual(hd_storage *s)
 {
     const hd_function *f = s->function;
     uint32_t count = f->registers.count, *ordinals = hd_declaration_ordinals(f);
-    keyed_register *places = hd_calloc(count + 1, sizeof *places);
+    keyed_register *keyed = hd_calloc(count + 1, sizeof *keyed);
     bool *named = find_named(f), sorted = true;
     for (uint32_t r = 0; r < count; r++) {
         hd_register_key key = hd_register_key_of(f, r);
         bool declared = key.declaration != HD_NONE; /* the carry flag is not: it comes last */
         uint32_t ordinal = ordinals && declared ? ordinals[key.declaration] : key.declaration;
-        places[r] = (keyed_register){named[r] ? (uint64_t)ordinal << 32 | key.index : UINT64_MAX - count + r, r};
-        sorted = sorted && (!r || places[r - 1].key <= places[r].key);
+        keyed[r] = (keyed_register){named[r] ? (uint64_t)ordinal << 32 | key.index : UINT64_MAX - count + r, r};
+        sorted = sorted && (!r || keyed[r - 1].key <= keyed[r].key);
     }
     if (!sorted)
-        qsort(places, count, sizeof *places, compare_keys);
+        qsort(keyed, count, sizeof *keyed, compare_keys);
     for (uint32_t i = 0; i < count; i++) {
-        s->first[places[i].reg] = s->words;
-        s->words += general_words(s, places[i].reg);
-        if (named[places[i].reg])
+        s->first[keyed[i].reg] = s->words;
+        s->words += general_words(s, keyed[i].reg);
+        if (named[keyed[i].reg])
             s->frame = s->words;
     }
-    s->places = s->words;
-    free(places);
+    s->physical_words = s->words;
+    free(keyed);
     free(named);
     free(ordinals);
 }
 
 /* Then the registers without a physical name that are (or are not) mentioned. */
-static void lay_placeless(hd_storage *s, const bool *named, bool which)
+static void lay_unallocated(hd_storage *s, const bool *named, bool which)
 {
     for (uint32_t r = 0; r < s->function->registers.count; r++)
         if (s->first[r] == HD_NONE && named[r] == which) {
@@ -80,17 +80,17 @@ static void lay_architected(hd_storage *s)
     /* every register with words is a physical one, so it does not matter which are mentioned */
     bool complete = true;
     for (uint32_t r = 0; r < f->registers.count; r++) {
-        hd_physical place = hd_register_physical(f, r);
-        s->first[r] = place.words ? place.number : HD_NONE;
-        complete = complete && (place.words || !general_words(s, r));
-        if (place.words && place.number + place.words > s->words)
-            s->words = place.number + place.words;
+        hd_physical physical = hd_register_physical(f, r);
+        s->first[r] = physical.words ? physical.number : HD_NONE;
+        complete = complete && (physical.words || !general_words(s, r));
+        if (physical.words && physical.number + physical.words > s->words)
+            s->words = physical.number + physical.words;
     }
-    s->places = s->words;
+    s->physical_words = s->words;
     bool *named = complete ? hd_calloc(f->registers.count + 1, sizeof *named) : find_named(f);
-    lay_placeless(s, named, true);
+    lay_unallocated(s, named, true);
     s->frame = s->words;
-    lay_placeless(s, named, false);
+    lay_unallocated(s, named, false);
     free(named);
 }
 

@@ -23,7 +23,7 @@ typedef struct hd_storage {
     bool architected;
     uint32_t words; /* words of all declared registers */
     /* architected form: words of physical registers, R0 up to the highest declared one; else all words */
-    uint32_t places;
+    uint32_t physical_words;
     /* words of the function's frame; registers that are declared but not mentioned have later words */
     uint32_t frame;
     /* by register: its first word; meaningless for registers without words (predicates, bank operands) */

@@ -25,25 +25,26 @@ static const list_shape narrow = {HD_WORD_PBR, PBR_BITS, HD_WORD_PAYLOAD_BITS / 
 static const list_shape wide = {HD_WORD_PBR_WIDE, PBR_WIDE_BITS, HD_WORD_PAYLOAD_BITS / PBR_WIDE_BITS};
 
 /* Iterates over issued instructions, block by block. */
-typedef struct place {
+typedef struct flagged_instruction {
     uint32_t ordinal;
     /* index among the issued instructions of its block, modulo PIR_INSTRUCTIONS: 0: a pir word precedes it */
     uint32_t position;
-} place;
+} flagged_instruction;
 
-static place *list_places(const hd_function *function, hd_arena *scratch, uint32_t *count)
+static flagged_instruction *list_flagged(const hd_function *function, hd_arena *scratch, uint32_t *count)
 {
     const hd_cfg *cfg = hd_function_cfg((hd_function *)function); /* built on demand, and cached */
     hd_storage storage = hd_storage_of(function, scratch);
-    place *places = hd_arena_alloc(scratch, ((size_t)function->instructions.count + 1) * sizeof *places);
+    flagged_instruction *flagged =
+        hd_arena_alloc(scratch, ((size_t)function->instructions.count + 1) * sizeof *flagged);
     *count = 0;
     for (uint32_t b = 0; b < cfg->block_count; b++) {
         uint32_t issued = 0;
         for (uint32_t i = cfg->blocks[b].first; i < cfg->blocks[b].end; i++)
             if (!hd_storage_skips(&storage, i))
-                places[(*count)++] = (place){i, issued++ % PIR_INSTRUCTIONS};
+                flagged[(*count)++] = (flagged_instruction){i, issued++ % PIR_INSTRUCTIONS};
     }
-    return places;
+    return flagged;
 }
 
 /* ---- encoding ---------------------------------------------------------------------------------------------------- */
@@ -98,15 +99,15 @@ static bool put_flags(const hd_function *function, hd_word_array *words, const c
 {
     hd_arena scratch = {0};
     uint32_t count, pir_word = 0, at = 0;
-    const place *places = list_places(function, &scratch, &count);
+    const flagged_instruction *flagged = list_flagged(function, &scratch, &count);
     const hd_annotation *pir, *pbr;
     bool good = true;
     for (uint32_t p = 0; p < count && good; p++) {
-        uint32_t i = places[p].ordinal;
+        uint32_t i = flagged[p].ordinal;
         find_flags(function, i, &at, &pir, &pbr);
         if (pbr)
             good = put_list(function->annotation_words.items + pbr->value, pbr->count, i, words, refusal);
-        if (!places[p].position) {
+        if (!flagged[p].position) {
             pir_word = words->count;
             hd_array_push(words, (hd_word){i, hd_word_make(HD_WORD_PIR, 0)});
         }
@@ -114,7 +115,7 @@ static bool put_flags(const hd_function *function, hd_word_array *words, const c
             *refusal = "a pir word has bits for three sources", good = false;
         if (pir && good)
             words->items[pir_word].bits |=
-                hd_word_make(HD_WORD_PIR, (uint64_t)pir->value << places[p].position * PIR_BITS);
+                hd_word_make(HD_WORD_PIR, (uint64_t)pir->value << flagged[p].position * PIR_BITS);
     }
     hd_arena_free(&scratch);
     return good;
@@ -175,20 +176,20 @@ static void take_lists(reader *r, uint32_t instruction)
         hd_array_push(&r->set->items, note);
 }
 
-static bool take_flags(reader *r, const place *places, uint32_t count)
+static bool take_flags(reader *r, const flagged_instruction *flagged, uint32_t count)
 {
     uint64_t flags = 0;
     for (uint32_t p = 0; p < count; p++) {
-        uint32_t i = places[p].ordinal;
+        uint32_t i = flagged[p].ordinal;
         take_lists(r, i);
-        if (!places[p].position) {
+        if (!flagged[p].position) {
             if (flags || !is_next(r, i, HD_WORD_PIR)) /* bits of instructions that do not exist */
                 return false;
             flags = hd_word_payload(r->words[r->at++].bits);
         }
         uint64_t field = (1ull << PIR_BITS) - 1;
-        uint32_t bits = flags >> places[p].position * PIR_BITS & field;
-        flags &= ~(field << places[p].position * PIR_BITS);
+        uint32_t bits = flags >> flagged[p].position * PIR_BITS & field;
+        flags &= ~(field << flagged[p].position * PIR_BITS);
         if (bits)
             hd_array_push(&r->set->items, (hd_annotation){.kind = HD_ANNOTATION_PIR, .instruction = i, .value = bits});
     }
@@ -199,12 +200,12 @@ bool hd_words_to_release(const hd_function *function, const hd_word *words, uint
 {
     hd_arena scratch = {0};
     reader r = {words, count, 0, set};
-    uint32_t place_count;
+    uint32_t flagged_count;
     if (!count)
         return true;
-    const place *places = list_places(function, &scratch, &place_count);
+    const flagged_instruction *flagged = list_flagged(function, &scratch, &flagged_count);
     take_renamed(&r);
-    bool good = take_flags(&r, places, place_count);
+    bool good = take_flags(&r, flagged, flagged_count);
     hd_arena_free(&scratch);
     return good;
 }

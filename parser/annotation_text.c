@@ -223,16 +223,17 @@ static bool skip_none(scan *s)
 static void read_slots(scan *s, hd_annotation a)
 {
     const hd_instruction *insn = &s->function->instructions.items[a.instruction];
-    uint32_t count = s->info->place == HD_PLACE_SOURCE ? hd_insn_source_count(s->function, insn)
-                                                       : hd_insn_destination_count(s->function, insn);
+    uint32_t count = s->info->anchor == HD_ANCHOR_SOURCE ? hd_insn_source_count(s->function, insn)
+                                                         : hd_insn_destination_count(s->function, insn);
     uint32_t slot = 0;
     do {
         skip_blanks(s);
-        hd_span place = {s->at, s->at};
+        hd_span here = {s->at, s->at};
         if (slot >= count) {
-            complain(s, place,
-                     s->info->place == HD_PLACE_SOURCE ? "more values than the instruction has source registers"
-                                                       : "more values than the instruction has destination registers");
+            complain(s, here,
+                     s->info->anchor == HD_ANCHOR_SOURCE
+                         ? "more values than the instruction has source registers"
+                         : "more values than the instruction has destination registers");
             return;
         }
         a.slot = (uint16_t)slot++;
@@ -248,7 +249,7 @@ static void read_slots(scan *s, hd_annotation a)
 static hd_text_outcome read_values(scan *s, uint32_t instruction)
 {
     hd_annotation a = {.kind = s->info->number, .instruction = instruction};
-    if ((instruction == HD_NONE) != (s->info->place == HD_PLACE_FUNCTION))
+    if ((instruction == HD_NONE) != (s->info->anchor == HD_ANCHOR_FUNCTION))
         complain(s, (hd_span){s->at, s->at},
                  instruction == HD_NONE ? "it belongs to an instruction" : "it belongs to the whole function");
     if (s->wrong)

@@ -162,7 +162,7 @@ static void take_heddle(gatherer *g, uint32_t index)
     hd_span words = {statement->span.begin + 7, statement->span.end - 1};
     const hd_annotation_info *info = hd_annotation_text_kind(g->text, words);
     hd_array_push(&g->function->annotation_texts, with_line(g->text, statement->span));
-    if (info && info->place != HD_PLACE_FUNCTION)
+    if (info && info->anchor != HD_ANCHOR_FUNCTION)
         hd_array_push(&g->waiting, index);
     else
         read_heddle(g, statement, HD_NONE);

@@ -171,7 +171,7 @@ void hd_build_alias(hd_builder *b, const hd_node *word, const hd_node *alias, co
 
 /* ---- .loc -------------------------------------------------------------------------------------------------------- */
 
-static uint32_t place_number(hd_builder *b, const hd_node *number)
+static uint32_t location_number(hd_builder *b, const hd_node *number)
 {
     const char *text = hd_builder_source(b)->text + number->token.begin;
     uint32_t length = number->token.end - number->token.begin, value = 0;
@@ -203,7 +203,8 @@ static bool is_plain(const hd_builder *b, const hd_node *n)
 void hd_build_location(hd_builder *b, const hd_node *word, const hd_node *file, const hd_node *line,
                        const hd_node *column)
 {
-    hd_location l = {.file = place_number(b, file), .line = place_number(b, line), .column = place_number(b, column)};
+    hd_location l = {
+        .file = location_number(b, file), .line = location_number(b, line), .column = location_number(b, column)};
     if (!is_plain(b, file) || !is_plain(b, line) || !is_plain(b, column)) {
         uint32_t names[4] = {hd_token_spelling(&b->lexer, &word->token), spelled(b, file), spelled(b, line),
                              spelled(b, column)};
@@ -227,9 +228,9 @@ void hd_build_inlined_at(hd_builder *b, const hd_node *word, const hd_node *labe
 {
     hd_location l = {.function_name = hd_full_name(b, &label->token),
                      .function_offset = b->inlined_offset,
-                     .inlined_file = place_number(b, file),
-                     .inlined_line = place_number(b, line),
-                     .inlined_column = place_number(b, column)};
+                     .inlined_file = location_number(b, file),
+                     .inlined_line = location_number(b, line),
+                     .inlined_column = location_number(b, column)};
     if (!is_word(b, word, "function_name"))
         hd_builder_error(b, SYNTAX, hd_node_span(word), "expected function_name");
     if (!is_word(b, at, "inlined_at"))

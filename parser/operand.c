@@ -368,9 +368,9 @@ void hd_build_vector_pair(hd_builder *b, const hd_node *second)
     uint32_t at = b->closed, elements = b->elements;
     hd_operand pair = {.kind = HD_OPERAND_PAIR, .count = 2, .begin = b->function->operands.items[at].begin};
     hd_array_push(&b->function->operands, pair);
-    hd_operand *place = b->function->operands.items + at;
-    memmove(place + 1, place, (b->function->operands.count - 1 - at) * sizeof *place);
-    *place = pair;
+    hd_operand *slot = b->function->operands.items + at;
+    memmove(slot + 1, slot, (b->function->operands.count - 1 - at) * sizeof *slot);
+    *slot = pair;
     hd_build_operand(b, second);
     b->elements = elements;
 }

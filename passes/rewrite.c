@@ -5,30 +5,30 @@
 /* ---- operand positions ------------------------------------------------------------------------------------------- */
 
 /* Marks operand `index` and its elements; returns the index after them. */
-static uint32_t mark_places(const hd_operand *operands, uint32_t index, uint8_t place, uint8_t *places)
+static uint32_t mark_slots(const hd_operand *operands, uint32_t index, uint8_t slot, uint8_t *slots)
 {
     const hd_operand *o = &operands[index];
     uint32_t next = index + 1;
-    places[index] = place;
+    slots[index] = slot;
     for (uint32_t i = 0; i < o->count; i++) {
-        uint8_t inner = HD_PLACE_ELEMENT;
-        if (o->flags & (HD_OPERAND_WHOLE | HD_OPERAND_BARE) || place == HD_PLACE_FIXED)
-            inner = HD_PLACE_FIXED;
+        uint8_t inner = HD_SLOT_ELEMENT;
+        if (o->flags & (HD_OPERAND_WHOLE | HD_OPERAND_BARE) || slot == HD_SLOT_FIXED)
+            inner = HD_SLOT_FIXED;
         else if (o->kind == HD_OPERAND_ADDRESS && i == 0)
-            inner = HD_PLACE_BASE;
+            inner = HD_SLOT_BASE;
         else if (o->kind == HD_OPERAND_PAIR)
-            inner = HD_PLACE_SCALAR;
-        next = mark_places(operands, next, inner, places);
+            inner = HD_SLOT_SCALAR;
+        next = mark_slots(operands, next, inner, slots);
     }
     return next;
 }
 
-bool hd_operand_places(const hd_function *f, const hd_instruction *insn, uint8_t places[HD_REWRITE_OPERANDS])
+bool hd_operand_slots(const hd_function *f, const hd_instruction *insn, uint8_t slots[HD_REWRITE_OPERANDS])
 {
     if (insn->operand_count > HD_REWRITE_OPERANDS)
         return false;
     for (uint32_t i = 0; i < insn->operand_count;)
-        i = mark_places(hd_insn_operands(f, insn), i, HD_PLACE_SCALAR, places);
+        i = mark_slots(hd_insn_operands(f, insn), i, HD_SLOT_SCALAR, slots);
     return true;
 }
 

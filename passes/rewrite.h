@@ -11,14 +11,14 @@
 enum { HD_REWRITE_OPERANDS = 64 }; /* instructions with more operands (flat) are not changed */
 
 /* The position of an operand in its instruction. */
-typedef enum hd_operand_place {
-    HD_PLACE_SCALAR,  /* at top level or in a pair */
-    HD_PLACE_BASE,    /* base of an address */
-    HD_PLACE_ELEMENT, /* of a vector, a list, or an address (other than its base) */
-    HD_PLACE_FIXED    /* must not change: component of a whole vector register, subscript */
-} hd_operand_place;
+typedef enum hd_operand_slot {
+    HD_SLOT_SCALAR,  /* at top level or in a pair */
+    HD_SLOT_BASE,    /* base of an address */
+    HD_SLOT_ELEMENT, /* of a vector, a list, or an address (other than its base) */
+    HD_SLOT_FIXED    /* must not change: component of a whole vector register, subscript */
+} hd_operand_slot;
 /* By flat operand of the instruction; false if it has more than HD_REWRITE_OPERANDS. */
-bool hd_operand_places(const hd_function *function, const hd_instruction *insn, uint8_t places[HD_REWRITE_OPERANDS]);
+bool hd_operand_slots(const hd_function *function, const hd_instruction *insn, uint8_t slots[HD_REWRITE_OPERANDS]);
 
 /* Replaces opcode and operands (without implicit ones; those of the old instruction are removed). Id, origin, position
  * and guard stay. Branches must be neither created nor replaced. false: invalid, nothing changed. */

@@ -127,7 +127,7 @@ static void join_tallies(replay_part *p, const replay_run *run)
     uint32_t models = p->plan->model_count;
     for (uint32_t k = 0; k < p->rows.count && run->tallies; k++)
         for (uint32_t m = 0; m < models; m++)
-            if (run->file->model_place[m] != HD_NONE || run->file->refusals[m])
+            if (run->file->model_index[m] != HD_NONE || run->file->refusals[m])
                 p->tallies[k * models + m] = run->tallies[k * models + m];
 }
 

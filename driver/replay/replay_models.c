@@ -63,9 +63,9 @@ static bool is_crowded(const replay_part *p, const replay_file *f)
 void replay_open_count(replay_part *p, replay_file *f, hd_arena *arena, hd_diagnostics *diagnostics)
 {
     f->refusals = HD_ARENA_ARRAY(arena, const char *, p->plan->model_count);
-    f->model_place = HD_ARENA_ARRAY(arena, uint32_t, p->plan->model_count);
+    f->model_index = HD_ARENA_ARRAY(arena, uint32_t, p->plan->model_count);
     for (uint32_t m = 0; m < p->plan->model_count; m++)
-        f->model_place[m] = HD_NONE;
+        f->model_index[m] = HD_NONE;
     f->code = hd_rf_module_new(f->module);
     f->count = hd_count_new(f->code, diagnostics);
     hd_count_batches(f->count, HD_REPLAY_BATCH, p->threads);
@@ -82,7 +82,7 @@ void replay_add_model(const replay_part *p, replay_file *f, uint32_t m)
         return;
     if (f->crowded)
         hd_rf_model_crowd(model);
-    f->model_place[m] = hd_count_models(f->count);
+    f->model_index[m] = hd_count_models(f->count);
     hd_count_add(f->count, model);
 }
 

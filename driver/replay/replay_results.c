@@ -12,7 +12,7 @@ replay_tally *replay_open_tallies(const replay_part *p, const replay_file *f, hd
     for (uint32_t i = 0; i < count; i++) {
         uint32_t m = i % p->plan->model_count;
         tallies[i] = (replay_tally){
-            .refusal = f->refusals[m], .energy_known = f->model_place[m] != HD_NONE, .check = HD_CHECK_PASS};
+            .refusal = f->refusals[m], .energy_known = f->model_index[m] != HD_NONE, .check = HD_CHECK_PASS};
     }
     return tallies;
 }

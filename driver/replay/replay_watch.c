@@ -64,9 +64,9 @@ static void add_tallies(const replay_run *run, bool whole, const hd_count_result
     for (uint32_t m = 0; m < run->part->plan->model_count; m++) {
         replay_tally *t = &tallies[m];
         double energy_pj = 0;
-        if (run->file->model_place[m] == HD_NONE)
+        if (run->file->model_index[m] == HD_NONE)
             continue;
-        const hd_count_result *of = &counted[run->file->model_place[m]];
+        const hd_count_result *of = &counted[run->file->model_index[m]];
         hd_counters_join(t->counters, of->counters);
         t->energy_known = hd_rf_dynamic_energy(of->counters, run->part->plan->gpu, &energy_pj) && t->energy_known;
         t->energy_pj += energy_pj;
@@ -101,7 +101,7 @@ static void mark_failed(const replay_run *run)
 {
     uint32_t failed = hd_count_failed(run->file->count);
     for (uint32_t m = 0; m < run->part->plan->model_count && run->lost; m++)
-        if (failed != HD_NONE && run->file->model_place[m] == failed)
+        if (failed != HD_NONE && run->file->model_index[m] == failed)
             tallies_of(run, run->lost_launch)[m].check = HD_CHECK_OPERANDS;
 }
 

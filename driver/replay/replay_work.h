@@ -31,7 +31,7 @@ typedef struct replay_file {
     bool annotated;
     bool crowded;          /* a block may need more registers than the register file has */
     const char **refusals; /* by chosen model */
-    uint32_t *model_place; /* by chosen model: index in the count, or HD_NONE */
+    uint32_t *model_index; /* by chosen model: index in the count, or HD_NONE */
     /* the pass that changes the code for the models of this run; NULL: the unchanged code */
     const char *rewriting;
     bool untouched;                         /* the pass changed no instruction: its models use the first run */

@@ -150,14 +150,14 @@ typedef struct hd_launch_walker {
 bool hd_launch_walk(const hd_launch_file *file, const hd_launch_walker *walker);
 
 /* Addresses of buffers and textures on a device. */
-typedef struct hd_places {
+typedef struct hd_addresses {
     const uint64_t *buffers;    /* addresses, by buffer and symbol */
     const hd_texture *textures; /* with their handles */
     uint32_t address_bytes;     /* 4 or 8 */
     hd_diagnostics *diagnostics;
-} hd_places;
+} hd_addresses;
 /* Writes the value for repetition k. false (bad-value reported) if it does not fit its type. */
-bool hd_argument_lay(const hd_argument *argument, uint64_t k, const hd_places *places, unsigned char *to);
+bool hd_argument_lay(const hd_argument *argument, uint64_t k, const hd_addresses *addresses, unsigned char *to);
 
 /* ---- running ----------------------------------------------------------------------------------------------------- */
 
@@ -174,7 +174,7 @@ typedef struct hd_session {
     hd_grid *grids;               /* by launch; with the parameters of the last repetition that ran */
     unsigned char **parameters;   /* by launch: the block that grids[] points to */
     uint32_t *buffer_allocations; /* by buffer: index in memory.allocations */
-    hd_places places;
+    hd_addresses addresses;
     uint64_t workspace;      /* of cooperative launches: its address, or 0 where there is none */
     hd_exec_options options; /* for every run of a kernel; may be changed after opening */
 } hd_session;

@@ -126,33 +126,33 @@ uint64_t hd_argument_bytes(const hd_argument *a, uint32_t address_bytes, uint32_
     return (at + *align - 1) / *align * *align;
 }
 
-static bool lay_fields(const hd_argument *a, uint64_t k, const hd_places *places, unsigned char *to)
+static bool lay_fields(const hd_argument *a, uint64_t k, const hd_addresses *addresses, unsigned char *to)
 {
     uint64_t at = 0;
     for (uint32_t i = 0; i < a->field_count; i++) {
         uint32_t align;
-        uint64_t bytes = hd_argument_bytes(&a->fields[i], places->address_bytes, &align);
+        uint64_t bytes = hd_argument_bytes(&a->fields[i], addresses->address_bytes, &align);
         at = (at + align - 1) / align * align;
-        if (!hd_argument_lay(&a->fields[i], k, places, to + at))
+        if (!hd_argument_lay(&a->fields[i], k, addresses, to + at))
             return false;
         at += bytes;
     }
     return true;
 }
 
-bool hd_argument_lay(const hd_argument *a, uint64_t k, const hd_places *places, unsigned char *to)
+bool hd_argument_lay(const hd_argument *a, uint64_t k, const hd_addresses *addresses, unsigned char *to)
 {
     uint64_t value;
     switch ((hd_argument_kind)a->kind) {
     case HD_ARGUMENT_BUFFER:
-        value = places->buffers[a->buffer] + a->offset;
-        memcpy(to, &value, places->address_bytes);
+        value = addresses->buffers[a->buffer] + a->offset;
+        memcpy(to, &value, addresses->address_bytes);
         return true;
-    case HD_ARGUMENT_TEXTURE: memcpy(to, &places->textures[a->texture].handle, 8); return true;
+    case HD_ARGUMENT_TEXTURE: memcpy(to, &addresses->textures[a->texture].handle, 8); return true;
     case HD_ARGUMENT_NUMBER:
     case HD_ARGUMENT_BYTES: memcpy(to, a->bytes, a->size_bytes); return true;
-    case HD_ARGUMENT_IOTA: return hd_value_iota(a->iota, (hd_type)a->type, k, to, places->diagnostics);
-    case HD_ARGUMENT_STRUCT: return lay_fields(a, k, places, to);
+    case HD_ARGUMENT_IOTA: return hd_value_iota(a->iota, (hd_type)a->type, k, to, addresses->diagnostics);
+    case HD_ARGUMENT_STRUCT: return lay_fields(a, k, addresses, to);
     case HD_ARGUMENT_PAD: return true;
     }
     return false;

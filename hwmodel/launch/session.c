@@ -16,7 +16,7 @@ static uint32_t address_bytes(const hd_session *s) { return s->module->address_b
 /* Writes the value for repetition k; false (reported) if it does not fit. */
 static bool lay_value(const hd_session *s, const hd_argument *a, uint64_t k, unsigned char *to)
 {
-    return hd_argument_lay(a, k, &s->places, to);
+    return hd_argument_lay(a, k, &s->addresses, to);
 }
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
@@ -101,7 +101,7 @@ static bool place_memory(hd_session *s)
         good = (s->file->buffers.items[i].is_symbol ? place_symbol(s, i) : place_buffer(s, i)) && good;
     for (uint32_t i = 0; i < count && good; i++)
         addresses[i] = s->memory.allocations.items[s->buffer_allocations[i]].base;
-    s->places = (hd_places){addresses, s->file->textures.items, address_bytes(s), s->diagnostics};
+    s->addresses = (hd_addresses){addresses, s->file->textures.items, address_bytes(s), s->diagnostics};
     for (uint32_t i = 0; i < count && good; i++)
         good = links_fit(s, &s->file->buffers.items[i]) && fill_buffer(s, i, true);
     return good;

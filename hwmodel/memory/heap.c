@@ -47,9 +47,9 @@ static bool seek(hd_heap *heap, uint64_t room)
     }
 }
 
-static uint64_t place_block(hd_heap *heap, uint64_t size, uint64_t room, const hd_heap_place *place)
+static uint64_t place_block(hd_heap *heap, uint64_t size, uint64_t room, const hd_heap_call *call)
 {
-    hd_heap_block block = {.base = heap->next, .size = size, .allocated_at = *place};
+    hd_heap_block block = {.base = heap->next, .size = size, .allocated_at = *call};
     uint32_t following = heap->blocks.count - heap->index;
     hd_array_push(&heap->blocks, block);
     hd_heap_block *at = &heap->blocks.items[heap->index];
@@ -60,7 +60,7 @@ static uint64_t place_block(hd_heap *heap, uint64_t size, uint64_t room, const h
     return block.base;
 }
 
-uint64_t hd_heap_allocate(hd_heap *heap, uint64_t size, const hd_heap_place *place)
+uint64_t hd_heap_allocate(hd_heap *heap, uint64_t size, const hd_heap_call *call)
 {
     uint64_t room = (size + HD_HEAP_ALIGN - 1) / HD_HEAP_ALIGN * HD_HEAP_ALIGN + HD_HEAP_GAP, address = 0;
     if (!size || size > heap->size)
@@ -72,7 +72,7 @@ uint64_t hd_heap_allocate(hd_heap *heap, uint64_t size, const hd_heap_place *pla
         found = seek(heap, room);
     }
     if (found)
-        address = place_block(heap, size, room, place);
+        address = place_block(heap, size, room, call);
     pthread_mutex_unlock(&heap->lock);
     return address;
 }
@@ -84,7 +84,7 @@ static hd_heap_block *last_below(hd_heap *heap, uint64_t address)
     return low ? &heap->blocks.items[low - 1] : NULL;
 }
 
-hd_heap_result hd_heap_release(hd_heap *heap, uint64_t address, const hd_heap_place *place, hd_heap_block *block)
+hd_heap_result hd_heap_release(hd_heap *heap, uint64_t address, const hd_heap_call *call, hd_heap_block *block)
 {
     pthread_mutex_lock(&heap->lock);
     hd_heap_block *b = last_below(heap, address);
@@ -94,7 +94,7 @@ hd_heap_result hd_heap_release(hd_heap *heap, uint64_t address, const hd_heap_pl
     *block = b ? *b : (hd_heap_block){0};
     if (result == HD_HEAP_DONE) {
         b->freed = true;
-        b->freed_at = *place;
+        b->freed_at = *call;
     }
     pthread_mutex_unlock(&heap->lock);
     return result;

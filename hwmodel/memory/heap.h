@@ -21,16 +21,16 @@
 enum { HD_HEAP_BYTES = 8 << 20, HD_HEAP_ALIGN = 16, HD_HEAP_GAP = 16 };
 
 /* The call of malloc or free. */
-typedef struct hd_heap_place {
+typedef struct hd_heap_call {
     hd_span span;      /* of the call, in the module's text */
     uint32_t location; /* its .loc, in the module's list, or HD_NONE */
     uint32_t block[3], thread[3];
-} hd_heap_place;
+} hd_heap_call;
 
 typedef struct hd_heap_block {
     uint64_t base, size;
     bool freed;
-    hd_heap_place allocated_at, freed_at;
+    hd_heap_call allocated_at, freed_at;
 } hd_heap_block;
 
 typedef struct hd_heap {
@@ -45,11 +45,11 @@ hd_heap *hd_heap_new(uint64_t base, uint64_t size);
 void hd_heap_free(hd_heap *heap);
 
 /* Address of a new block; 0 for size 0, or if there is no room. */
-uint64_t hd_heap_allocate(hd_heap *heap, uint64_t size, const hd_heap_place *place);
+uint64_t hd_heap_allocate(hd_heap *heap, uint64_t size, const hd_heap_call *call);
 
 typedef enum hd_heap_result { HD_HEAP_DONE, HD_HEAP_FREED_BEFORE, HD_HEAP_NO_BLOCK } hd_heap_result;
 /* *block: for a double free, the block freed before; else the nearest one below the address (size 0: none). */
-hd_heap_result hd_heap_release(hd_heap *heap, uint64_t address, const hd_heap_place *place, hd_heap_block *block);
+hd_heap_result hd_heap_release(hd_heap *heap, uint64_t address, const hd_heap_call *call, hd_heap_block *block);
 
 /* The last block that starts at or below the address; false: none. */
 bool hd_heap_find(hd_heap *heap, uint64_t address, hd_heap_block *block);

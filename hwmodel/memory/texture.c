@@ -244,7 +244,7 @@ static void finish_texel(const sampling *s, hd_texel *texel)
         *texel = (hd_texel){.of.f = {compare_depth(s->how->compare, s->reference, texel->of.f[0]), 0, 0, 1}};
 }
 
-static void read_place(const sampling *s, const int64_t at[3], uint64_t z, hd_texel *texel)
+static void read_texel_at(const sampling *s, const int64_t at[3], uint64_t z, hd_texel *texel)
 {
     uint64_t index = texel_index(s->texture, (uint64_t)at[0], (uint64_t)at[1], z, s->layer);
     load_texel(s->texture, s->texture->bytes + index * hd_texel_bytes(s->texture), texel);
@@ -261,7 +261,7 @@ static void read_addressed(const sampling *s, const double i[3], hd_texel *texel
             finish_texel(s, texel);
             return;
         }
-    read_place(s, at, s->dimensions == 3 ? (uint64_t)at[2] : s->face, texel);
+    read_texel_at(s, at, s->dimensions == 3 ? (uint64_t)at[2] : s->face, texel);
 }
 
 /* ---- edges of cubes ---------------------------------------------------------------------------------------------- */
@@ -295,7 +295,7 @@ static void read_across(const sampling *s, int64_t x, int64_t y, hd_texel *texel
     int64_t n = s->size[0], at[3] = {x, y, 0};
     bool beyond = x < 0 || x >= n || y < 0 || y >= n;
     uint64_t face = beyond ? cross_edge(s, at) : s->face;
-    read_place(s, at, face, texel);
+    read_texel_at(s, at, face, texel);
 }
 
 static void read_seamless(const sampling *s, const double i[3], hd_texel *texel)
@@ -372,7 +372,7 @@ void hd_texture_sample(const hd_texture *t, const hd_texture *how, const hd_text
 void hd_texture_gather(const hd_texture *t, const hd_texture *how, const hd_texture_point *p, uint32_t c,
                        hd_texel *texel)
 {
-    static const double place[4][2] = {{0, 1}, {1, 1}, {1, 0}, {0, 0}};
+    static const double corner[4][2] = {{0, 1}, {1, 1}, {1, 0}, {0, 0}};
     sampling s;
     double ignored;
     start(&s, t, how, p);
@@ -380,7 +380,7 @@ void hd_texture_gather(const hd_texture *t, const hd_texture *how, const hd_text
         double i[3] = {0};
         hd_texel one;
         for (uint32_t j = 0; j < 2; j++)
-            i[j] = lower_texel(s.at[j], &ignored) + p->offset[j] + place[k][j];
+            i[j] = lower_texel(s.at[j], &ignored) + p->offset[j] + corner[k][j];
         read_addressed(&s, i, &one);
         texel->of.u[k] = one.of.u[c];
     }
@@ -408,16 +408,16 @@ void hd_texture_fetch(const hd_texture *t, const hd_texture_point *p, hd_texel *
 }
 
 /* Maps an index into [0, count); false: it is outside and stays so. */
-static bool bound(int64_t *place, int64_t count, hd_surface_bounds bounds)
+static bool bound(int64_t *index, int64_t count, hd_surface_bounds bounds)
 {
-    if (*place >= 0 && *place < count)
+    if (*index >= 0 && *index < count)
         return true;
-    *place = *place < 0 ? 0 : count - 1;
+    *index = *index < 0 ? 0 : count - 1;
     return bounds == HD_SURFACE_CLAMP;
 }
 
-unsigned char *hd_surface_place(const hd_texture *t, const hd_texture_point *p, uint32_t size, bool formatted,
-                                hd_surface_bounds bounds)
+unsigned char *hd_surface_address(const hd_texture *t, const hd_texture_point *p, uint32_t size, bool formatted,
+                                  hd_surface_bounds bounds)
 {
     uint32_t texel = hd_texel_bytes(t);
     int64_t unit = formatted ? texel : size, row = (int64_t)t->width * texel;

@@ -127,8 +127,8 @@ void hd_texture_gather(const hd_texture *t, const hd_texture *how, const hd_text
 
 typedef enum hd_surface_bounds { HD_SURFACE_TRAP, HD_SURFACE_CLAMP, HD_SURFACE_ZERO } hd_surface_bounds;
 /* Address of `size` bytes; index[0] counts bytes, or texels if `formatted`. NULL: outside (trap, zero). */
-unsigned char *hd_surface_place(const hd_texture *t, const hd_texture_point *p, uint32_t size, bool formatted,
-                                hd_surface_bounds bounds);
+unsigned char *hd_surface_address(const hd_texture *t, const hd_texture_point *p, uint32_t size, bool formatted,
+                                  hd_surface_bounds bounds);
 /* Writes a texel: `count` components, floats if hd_texture_is_float; integers are clamped to the format's range,
  * missing components are 0. */
 void hd_texel_store(const hd_texture *t, const hd_texel *texel, uint32_t count, unsigned char *to);

@@ -40,7 +40,7 @@
 enum { HD_CORF_FERMI_WARPS = 48, HD_CORF_FERMI_REGISTERS = 63, HD_CORF_FERMI_ENTRIES = 1024, HD_CORF_KERNELS = 8 };
 
 typedef struct hd_corf_register {
-    hd_pack_place place;
+    hd_pack_slices slices;
     /* mask of slices that it has; those of `place`, and with "kept" what a wider value left */
     uint8_t held;
     bool left;        /* a buddy at the left end */
@@ -54,7 +54,7 @@ typedef struct hd_corf_warp {
 } hd_corf_warp;
 
 typedef struct hd_corf_operand {
-    hd_pack_place place;
+    hd_pack_slices slices;
     uint16_t with; /* 1 + the source before it that it joins; 0: none */
     bool taken;    /* is one of two */
 } hd_corf_operand;
@@ -141,17 +141,17 @@ static void access_table(hd_access_sink *sink, hd_access_kind kind, uint16_t ope
     hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_TABLE, .kind = (uint8_t)kind, .operand = operand});
 }
 
-static void take(hd_corf *c, hd_pack_pool *pool, hd_pack_place place)
+static void take(hd_corf *c, hd_pack_pool *pool, hd_pack_slices slices)
 {
     uint32_t before = in_file(c, pool->used);
-    hd_pack_take(pool, place);
+    hd_pack_take(pool, slices);
     c->model.held += in_file(c, pool->used) - before;
 }
 
-static void give(hd_corf *c, hd_pack_pool *pool, hd_pack_place place)
+static void give(hd_corf *c, hd_pack_pool *pool, hd_pack_slices slices)
 {
     uint32_t before = in_file(c, pool->used);
-    hd_pack_give(pool, place);
+    hd_pack_give(pool, slices);
     c->model.held -= before - in_file(c, pool->used);
 }
 
@@ -176,42 +176,42 @@ static uint8_t resized(uint8_t run, uint32_t width, bool left)
 }
 
 /* Into the buddy's entry, at the other end. */
-static bool join_buddy(const hd_corf_target *t, uint32_t width, hd_pack_place *place)
+static bool join_buddy(const hd_corf_target *t, uint32_t width, hd_pack_slices *slices)
 {
     const hd_corf_register *b = t->buddy;
     hd_corf_register *pair = t->reg < t->buddy ? t->reg : t->buddy;
     hd_pack_side other = b->left ? HD_PACK_RIGHT : HD_PACK_LEFT;
-    uint8_t run = hd_pack_run(t->pool, b->place.entry, width, other);
+    uint8_t run = hd_pack_run(t->pool, b->slices.entry, width, other);
     hd_rf_event(&t->c->model, HD_COUNTER_PAIR_TRIES, 1);
     hd_rf_event(&t->c->model, HD_COUNTER_PAIRS_MET, !pair->met);
     pair->met = true;
     if (!run)
-        run = hd_pack_run(t->pool, b->place.entry, width, HD_PACK_ANY);
+        run = hd_pack_run(t->pool, b->slices.entry, width, HD_PACK_ANY);
     if (!run)
         return false;
     hd_rf_event(&t->c->model, HD_COUNTER_PAIR_FITS, 1);
     hd_rf_event(&t->c->model, HD_COUNTER_PAIRS_JOINED, !pair->joined);
     pair->joined = true;
     t->reg->left = run >> (HD_PACK_SLICES - 1) && !(run & 1);
-    *place = (hd_pack_place){b->place.entry, run};
+    *slices = (hd_pack_slices){b->slices.entry, run};
     return true;
 }
 
 /* Where the register goes; its slices so far are free. */
-static hd_pack_place choose_place(const hd_corf_target *t, hd_pack_place old, uint32_t width)
+static hd_pack_slices choose_slices(const hd_corf_target *t, hd_pack_slices old, uint32_t width)
 {
-    hd_pack_place place;
+    hd_pack_slices slices;
     hd_pack_side side = t->c->policy == HD_CORF_SIDES ? (hd_pack_side)t->function->sides[t->word] : HD_PACK_ANY;
-    if (t->buddy && t->buddy->place.mask && join_buddy(t, width, &place))
-        return place;
+    if (t->buddy && t->buddy->slices.mask && join_buddy(t, width, &slices))
+        return slices;
     uint8_t grown = old.mask ? resized(old.mask, width, is_left(t)) : 0;
     if (grown && !(t->pool->entries.items[old.entry].taken & grown))
-        return (hd_pack_place){old.entry, grown};
+        return (hd_pack_slices){old.entry, grown};
     t->reg->left = false;
-    if (t->buddy && !t->buddy->place.mask) {
-        place.entry = hd_pack_empty(t->pool);
-        place.mask = hd_pack_run(t->pool, place.entry, width, HD_PACK_RIGHT);
-        return place;
+    if (t->buddy && !t->buddy->slices.mask) {
+        slices.entry = hd_pack_empty(t->pool);
+        slices.mask = hd_pack_run(t->pool, slices.entry, width, HD_PACK_RIGHT);
+        return slices;
     }
     return hd_pack_find(t->pool, width, side);
 }
@@ -221,26 +221,26 @@ static void reserve(const hd_corf_target *t)
 {
     if (!t->buddy)
         return;
-    if (t->buddy->place.mask)
-        hd_pack_reserve(t->pool, t->buddy->place.entry, false);
-    hd_pack_reserve(t->pool, t->reg->place.entry, !t->buddy->place.mask);
+    if (t->buddy->slices.mask)
+        hd_pack_reserve(t->pool, t->buddy->slices.entry, false);
+    hd_pack_reserve(t->pool, t->reg->slices.entry, !t->buddy->slices.mask);
 }
 
 static void widen(const hd_corf_target *t, uint32_t width)
 {
     hd_corf *c = t->c;
-    hd_pack_place old = t->reg->place;
+    hd_pack_slices old = t->reg->slices;
     if (old.mask) {
-        give(c, t->pool, (hd_pack_place){old.entry, t->reg->held});
+        give(c, t->pool, (hd_pack_slices){old.entry, t->reg->held});
         hd_rf_event(&c->model, HD_COUNTER_WIDENINGS, 1);
     }
-    hd_pack_place place = choose_place(t, old, width);
-    take(c, t->pool, place);
-    t->reg->place = place;
-    t->reg->held = place.mask;
+    hd_pack_slices slices = choose_slices(t, old, width);
+    take(c, t->pool, slices);
+    t->reg->slices = slices;
+    t->reg->held = slices.mask;
     access_table(t->sink, HD_RF_WRITE, 0);
     if (old.mask)
-        hd_rf_event(&c->model, HD_COUNTER_RELOCATIONS, place.entry != old.entry);
+        hd_rf_event(&c->model, HD_COUNTER_RELOCATIONS, slices.entry != old.entry);
     else
         count_mapped(c, t->warp, true);
     reserve(t);
@@ -250,12 +250,12 @@ static void widen(const hd_corf_target *t, uint32_t width)
 static bool resize(const hd_corf_target *t, uint32_t width)
 {
     hd_corf_register *r = t->reg;
-    uint8_t run = r->held ? resized(r->place.mask, width, is_left(t) && r->place.mask >> (HD_PACK_SLICES - 1)) : 0;
+    uint8_t run = r->held ? resized(r->slices.mask, width, is_left(t) && r->slices.mask >> (HD_PACK_SLICES - 1)) : 0;
     if (!run || run & ~r->held)
         return false;
-    r->place.mask = run;
+    r->slices.mask = run;
     if (!t->c->kept) {
-        give(t->c, t->pool, (hd_pack_place){r->place.entry, r->held & (uint8_t)~run});
+        give(t->c, t->pool, (hd_pack_slices){r->slices.entry, r->held & (uint8_t)~run});
         r->held = run;
     }
     access_table(t->sink, HD_RF_WRITE, 0);
@@ -264,9 +264,9 @@ static bool resize(const hd_corf_target *t, uint32_t width)
 
 static void unmap(hd_corf *c, hd_corf_warp *w, hd_corf_register *r)
 {
-    if (!r->place.mask)
+    if (!r->slices.mask)
         return;
-    give(c, pool_of(c, w), (hd_pack_place){r->place.entry, r->held});
+    give(c, pool_of(c, w), (hd_pack_slices){r->slices.entry, r->held});
     *r = (hd_corf_register){0};
     count_mapped(c, w, false);
 }
@@ -278,7 +278,7 @@ static const hd_corf_register *source_of(const hd_corf_warp *w, const hd_rf_step
     return &w->registers.items[hd_rf_index(step, step->sources[source])];
 }
 
-static bool coalesce(const hd_corf *c, hd_pack_place a, hd_pack_place b)
+static bool coalesce(const hd_corf *c, hd_pack_slices a, hd_pack_slices b)
 {
     bool both = a.mask && b.mask;
     return both && (c->policy == HD_CORF_SIDES ? !(a.mask & b.mask) : a.entry == b.entry);
@@ -287,7 +287,7 @@ static bool coalesce(const hd_corf *c, hd_pack_place a, hd_pack_place b)
 static bool join(const hd_corf *c, hd_corf_operand *operands, uint32_t s)
 {
     for (uint32_t t = 0; t < s; t++)
-        if (!operands[t].taken && coalesce(c, operands[t].place, operands[s].place)) {
+        if (!operands[t].taken && coalesce(c, operands[t].slices, operands[s].slices)) {
             operands[s].with = (uint16_t)(t + 1);
             operands[t].taken = operands[s].taken = true;
             return true;
@@ -296,12 +296,12 @@ static bool join(const hd_corf *c, hd_corf_operand *operands, uint32_t s)
 }
 
 /* Where the operands are, and which of them are one access. Says how many come with others. */
-static uint32_t place_operands(hd_corf *c, const hd_rf_step *step)
+static uint32_t find_operands(hd_corf *c, const hd_rf_step *step)
 {
     const hd_corf_warp *w = warp_of(c, step->warp);
     uint32_t joined = 0;
     for (uint32_t s = 0; s < step->source_count; s++) {
-        c->operands.items[s] = (hd_corf_operand){.place = source_of(w, step, s)->place};
+        c->operands.items[s] = (hd_corf_operand){.slices = source_of(w, step, s)->slices};
         joined += s && join(c, c->operands.items, s);
     }
     return joined;
@@ -312,7 +312,7 @@ static bool is_coalesceable(const hd_corf *c, uint32_t count)
 {
     uint32_t least = 8, second = 8;
     for (uint32_t s = 0; s < count; s++) {
-        uint32_t width = hd_pack_width(c->operands.items[s].place);
+        uint32_t width = hd_pack_width(c->operands.items[s].slices);
         if (width && width < least) {
             second = least;
             least = width;
@@ -339,7 +339,7 @@ static void count_operands(hd_corf *c, const hd_rf_step *step, uint32_t joined)
         hd_rf_event(model, HD_COUNTER_FLOAT_COALESCED, joined);
     }
     for (uint32_t s = 0; s < count; s++)
-        count_width(model, hd_pack_width(c->operands.items[s].place));
+        count_width(model, hd_pack_width(c->operands.items[s].slices));
     if (count < 2)
         return;
     hd_rf_event(model, HD_COUNTER_MULTI_OPERAND, 1);
@@ -352,16 +352,16 @@ static void count_operands(hd_corf *c, const hd_rf_step *step, uint32_t joined)
 static void read_operand(hd_corf *c, const hd_rf_step *step, uint32_t source, hd_access_sink *sink)
 {
     const hd_corf_operand *operand = &c->operands.items[source];
-    hd_pack_place place = operand->place;
+    hd_pack_slices slices = operand->slices;
     /* of a register that was never written */
     hd_pack_value value = {.owner = hd_rf_owner(step, step->sources[source])};
-    if (place.mask)
-        value = hd_pack_read(pool_of(c, warp_of(c, step->warp)), place);
+    if (slices.mask)
+        value = hd_pack_read(pool_of(c, warp_of(c, step->warp)), slices);
     hd_rf_deliver(sink, step, source, HD_STRUCTURE_FILE, step->effective, value.owner, value.claim);
     access_table(sink, HD_RF_LOOKUP, hd_access_source(source));
     if (operand->with)
         return;
-    uint32_t bank = step->warp->slot + (c->policy == HD_CORF_SIDES ? 0 : place.entry);
+    uint32_t bank = step->warp->slot + (c->policy == HD_CORF_SIDES ? 0 : slices.entry);
     hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_FILE,
                                  .kind = HD_RF_READ,
                                  .operand = hd_access_source(source),
@@ -374,17 +374,17 @@ static void read_operand(hd_corf *c, const hd_rf_step *step, uint32_t source, hd
 
 /* Do lanes that are not written have to be written with those that are? Not where each byte they have stays where it
  * is. */
-static bool moves(hd_pack_place from, hd_pack_place to)
+static bool moves(hd_pack_slices from, hd_pack_slices to)
 {
     return from.mask && (from.entry != to.entry || __builtin_ctz(from.mask) != __builtin_ctz(to.mask) ||
                          hd_pack_width(to) > hd_pack_width(from));
 }
 
-static hd_pack_place slipped(hd_pack_place place)
+static hd_pack_slices slipped(hd_pack_slices slices)
 {
-    uint32_t mask = place.mask;
-    place.mask = (mask >> (HD_PACK_SLICES - 1) ? mask & 1 ? mask : mask >> 1 : mask << 1) & HD_PACK_WHOLE;
-    return place;
+    uint32_t mask = slices.mask;
+    slices.mask = (mask >> (HD_PACK_SLICES - 1) ? mask & 1 ? mask : mask >> 1 : mask << 1) & HD_PACK_WHOLE;
+    return slices;
 }
 
 static hd_corf_target target_of(hd_corf *c, const hd_rf_step *step, uint32_t word, hd_access_sink *sink)
@@ -415,7 +415,7 @@ static hd_claim move_lanes(hd_corf *c, hd_claim claim, hd_access_sink *sink)
 }
 
 /* The register gets slices for `width` bytes, where it has none or others. */
-static void change_place(hd_corf *c, const hd_rf_step *step, uint32_t word, uint32_t width, hd_access_sink *sink)
+static void change_slices(hd_corf *c, const hd_rf_step *step, uint32_t word, uint32_t width, hd_access_sink *sink)
 {
     hd_corf_target t = target_of(c, step, word, sink);
     if (!resize(&t, width))
@@ -423,38 +423,38 @@ static void change_place(hd_corf *c, const hd_rf_step *step, uint32_t word, uint
 }
 
 /* What the register's slices hold of its own lanes, before it is written. */
-static hd_claim held_claim(const hd_pack_pool *pool, hd_pack_place place, hd_owner owner)
+static hd_claim held_claim(const hd_pack_pool *pool, hd_pack_slices slices, hd_owner owner)
 {
-    hd_pack_value old = hd_pack_read(pool, place);
+    hd_pack_value old = hd_pack_read(pool, slices);
     bool own = old.owner.warp == owner.warp && old.owner.frame == owner.frame && old.owner.index == owner.index;
     return own ? old.claim : (hd_claim){0, 0};
 }
 
 /* Lanes that were released count no more; what the others need is no more than what the register has. */
-static uint32_t width_of(hd_pack_place place, hd_width width)
+static uint32_t width_of(hd_pack_slices slices, hd_width width)
 {
-    uint32_t most = place.mask && hd_pack_width(place) > width.written ? hd_pack_width(place) : width.written;
+    uint32_t most = slices.mask && hd_pack_width(slices) > width.written ? hd_pack_width(slices) : width.written;
     return width.held < most ? width.held : most;
 }
 
-static void access_result(const hd_rf_step *step, uint32_t destination, hd_pack_place place, hd_access_sink *sink)
+static void access_result(const hd_rf_step *step, uint32_t destination, hd_pack_slices slices, hd_access_sink *sink)
 {
     access_table(sink, HD_RF_LOOKUP, hd_access_result(destination));
     hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_FILE,
                                  .kind = HD_RF_WRITE,
                                  .operand = hd_access_result(destination),
                                  .after = (uint16_t)sink->accesses.count,
-                                 .bank = (uint16_t)(step->warp->slot + place.entry),
+                                 .bank = (uint16_t)(step->warp->slot + slices.entry),
                                  .lanes = step->effective});
 }
 
 /* The renaming table keeps the old place: for tests. */
-static void keep_stale(hd_corf *c, hd_pack_pool *pool, hd_corf_register *r, hd_pack_place from)
+static void keep_stale(hd_corf *c, hd_pack_pool *pool, hd_corf_register *r, hd_pack_slices from)
 {
-    if (!c->stale || !from.mask || from.entry == r->place.entry)
+    if (!c->stale || !from.mask || from.entry == r->slices.entry)
         return;
     take(c, pool, from); /* so that it can be given back */
-    r->place = from;
+    r->slices = from;
     r->held = from.mask;
 }
 
@@ -466,19 +466,19 @@ static void write_result(hd_corf *c, const hd_rf_step *step, uint32_t destinatio
     uint32_t word = step->destinations[destination].word, index = hd_rf_index(step, word), lanes = step->effective;
     uint32_t others = identity->registers.items[index].ever & ~lanes; /* lanes that hold something already */
     hd_corf_register *r = &w->registers.items[index];
-    hd_pack_place from = r->place;
+    hd_pack_slices from = r->slices;
     hd_owner owner = hd_rf_owner(step, word);
     hd_claim claim = from.mask && others ? held_claim(pool, from, owner) : (hd_claim){0, 0};
     uint32_t width = width_of(from, step->widths[destination]);
     if (width != hd_pack_width(from))
-        change_place(c, step, word, width, sink);
+        change_slices(c, step, word, width, sink);
     count_width(&c->model, width);
-    if (others && moves(from, r->place))
+    if (others && moves(from, r->slices))
         claim = move_lanes(c, claim, sink);
-    access_result(step, destination, r->place, sink);
+    access_result(step, destination, r->slices, sink);
     if (!hd_rf_loses(&c->model)) {
         claim = others ? hd_rf_written(step, destination, claim) : (hd_claim){step->serial + destination, lanes};
-        hd_pack_write(pool, c->slipped ? slipped(r->place) : r->place, owner, claim);
+        hd_pack_write(pool, c->slipped ? slipped(r->slices) : r->slices, owner, claim);
     }
     keep_stale(c, pool, r, from);
 }
@@ -514,7 +514,7 @@ static void corf_execute(hd_rf_model *model, const hd_rf_step *step, hd_access_s
     release(c, step, 0, sink);
     count_held(c, step);
     if (step->effective)
-        count_operands(c, step, place_operands(c, step));
+        count_operands(c, step, find_operands(c, step));
     for (uint32_t s = 0; s < step->source_count && step->effective; s++)
         read_operand(c, step, s, sink);
     for (uint32_t d = 0; d < step->destination_count && step->effective; d++)
@@ -542,11 +542,11 @@ static void map_parameters(hd_corf *c, hd_corf_warp *w, const hd_rf_warp *warp)
         const hd_identity_register *r = &warp->identity.registers.items[i];
         if (!r->ever)
             continue;
-        hd_pack_place place = hd_pack_find(pool, HD_PACK_SLICES, HD_PACK_ANY);
-        take(c, pool, place);
+        hd_pack_slices slices = hd_pack_find(pool, HD_PACK_SLICES, HD_PACK_ANY);
+        take(c, pool, slices);
         count_mapped(c, w, true);
-        w->registers.items[i] = (hd_corf_register){.place = place, .held = place.mask};
-        hd_pack_write(pool, place, (hd_owner){warp->identity.warp, warp->identity.frame, i},
+        w->registers.items[i] = (hd_corf_register){.slices = slices, .held = slices.mask};
+        hd_pack_write(pool, slices, (hd_owner){warp->identity.warp, warp->identity.frame, i},
                       (hd_claim){r->current, r->ever});
     }
 }
@@ -576,11 +576,11 @@ static void corf_frame_end(hd_rf_model *model, hd_rf_warp *warp)
 
 static void carry_register(hd_snapshot *c, hd_corf_register *r)
 {
-    uint32_t marks = r->place.mask | (uint32_t)r->held << 4 | (uint32_t)r->left << 8 | (uint32_t)r->met << 9 |
+    uint32_t marks = r->slices.mask | (uint32_t)r->held << 4 | (uint32_t)r->left << 8 | (uint32_t)r->met << 9 |
                      (uint32_t)r->joined << 10;
-    r->place.entry = hd_snapshot_word(c, r->place.entry);
+    r->slices.entry = hd_snapshot_word(c, r->slices.entry);
     marks = hd_snapshot_word(c, marks);
-    r->place.mask = marks & HD_PACK_WHOLE;
+    r->slices.mask = marks & HD_PACK_WHOLE;
     r->held = marks >> 4 & HD_PACK_WHOLE;
     r->left = marks >> 8 & 1;
     r->met = marks >> 9 & 1;

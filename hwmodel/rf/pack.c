@@ -86,26 +86,26 @@ uint8_t hd_pack_run(const hd_pack_pool *pool, uint32_t entry, uint32_t width, hd
     return run_in(HD_PACK_WHOLE & ~(uint32_t)pool->entries.items[entry].taken, width, side);
 }
 
-hd_pack_place hd_pack_find(hd_pack_pool *pool, uint32_t width, hd_pack_side side)
+hd_pack_slices hd_pack_find(hd_pack_pool *pool, uint32_t width, hd_pack_side side)
 {
     uint32_t entry = lowest_with(pool, masks_with_room[side][width - 1]);
-    return (hd_pack_place){entry, hd_pack_run(pool, entry, width, side)};
+    return (hd_pack_slices){entry, hd_pack_run(pool, entry, width, side)};
 }
 
 uint32_t hd_pack_empty(hd_pack_pool *pool) { return lowest_with(pool, 1u << HD_PACK_WHOLE); }
 
-void hd_pack_take(hd_pack_pool *pool, hd_pack_place place)
+void hd_pack_take(hd_pack_pool *pool, hd_pack_slices slices)
 {
-    hd_pack_entry *e = &pool->entries.items[place.entry];
-    set_entry(pool, place.entry, (uint8_t)(e->taken | place.mask), e->reserved);
-    e->layout &= ~hd_pack_bytes(place.mask);
+    hd_pack_entry *e = &pool->entries.items[slices.entry];
+    set_entry(pool, slices.entry, (uint8_t)(e->taken | slices.mask), e->reserved);
+    e->layout &= ~hd_pack_bytes(slices.mask);
 }
 
-void hd_pack_give(hd_pack_pool *pool, hd_pack_place place)
+void hd_pack_give(hd_pack_pool *pool, hd_pack_slices slices)
 {
-    const hd_pack_entry *e = &pool->entries.items[place.entry];
-    uint8_t left = (uint8_t)(e->taken & ~place.mask);
-    set_entry(pool, place.entry, left, left && e->reserved);
+    const hd_pack_entry *e = &pool->entries.items[slices.entry];
+    uint8_t left = (uint8_t)(e->taken & ~slices.mask);
+    set_entry(pool, slices.entry, left, left && e->reserved);
 }
 
 void hd_pack_reserve(hd_pack_pool *pool, uint32_t entry, bool reserved)

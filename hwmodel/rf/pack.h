@@ -22,10 +22,10 @@ enum { HD_PACK_SLICES = 4, HD_PACK_WHOLE = 15 /* mask of all */ };
 /* left: up to slice 3; right: from slice 0 on */
 typedef enum hd_pack_side { HD_PACK_ANY, HD_PACK_LEFT, HD_PACK_RIGHT } hd_pack_side;
 
-typedef struct hd_pack_place { /* as the renaming table has it; a word, as it is copied all the time */
+typedef struct hd_pack_slices { /* as the renaming table has it; a word, as it is copied all the time */
     uint32_t entry : 28;
     uint32_t mask : HD_PACK_SLICES; /* 0: nowhere */
-} hd_pack_place;
+} hd_pack_slices;
 
 typedef struct hd_pack_value { /* what somebody wrote into neighbouring slices */
     hd_owner owner;
@@ -56,26 +56,26 @@ void hd_pack_free(hd_pack_pool *pool);
 /* A run of `width` free slices in an entry, at the side if it is one, else the lowest; 0: there is none. */
 uint8_t hd_pack_run(const hd_pack_pool *pool, uint32_t entry, uint32_t width, hd_pack_side side);
 /* The lowest entry with such a run, and the run. */
-hd_pack_place hd_pack_find(hd_pack_pool *pool, uint32_t width, hd_pack_side side);
+hd_pack_slices hd_pack_find(hd_pack_pool *pool, uint32_t width, hd_pack_side side);
 /* The lowest empty entry. */
 uint32_t hd_pack_empty(hd_pack_pool *pool);
 
-void hd_pack_take(hd_pack_pool *pool, hd_pack_place place); /* what the slices held is forgotten */
-void hd_pack_give(hd_pack_pool *pool, hd_pack_place place);
+void hd_pack_take(hd_pack_pool *pool, hd_pack_slices slices); /* what the slices held is forgotten */
+void hd_pack_give(hd_pack_pool *pool, hd_pack_slices slices);
 void hd_pack_reserve(hd_pack_pool *pool, uint32_t entry, bool reserved);
 
 /* What the slices of a place hold together: no lane, where they are not the bytes of one value from its lowest on. */
-static inline hd_pack_value hd_pack_read(const hd_pack_pool *pool, hd_pack_place place);
-static inline void hd_pack_write(hd_pack_pool *pool, hd_pack_place place, hd_owner owner, hd_claim claim);
+static inline hd_pack_value hd_pack_read(const hd_pack_pool *pool, hd_pack_slices slices);
+static inline void hd_pack_write(hd_pack_pool *pool, hd_pack_slices slices, hd_owner owner, hd_claim claim);
 
 /* What lies in the entries, all of one warp's. Of frames that rest, what is in their slices; which are taken is of the
  * warp, as others look for free ones. */
 void hd_pack_snapshot(hd_pack_pool *pool, hd_snapshot *carrier);
 
 /* Slices of a place; a digit for each mask, from the right. */
-static inline uint32_t hd_pack_width(hd_pack_place place)
+static inline uint32_t hd_pack_width(hd_pack_slices slices)
 {
-    return (uint32_t)(0x4332322132212110 >> 4 * place.mask & 15);
+    return (uint32_t)(0x4332322132212110 >> 4 * slices.mask & 15);
 }
 
 /* ---- layouts ----------------------------------------------------------------------------------------------------- */
@@ -88,19 +88,19 @@ static inline uint32_t hd_pack_layout(uint32_t low) { return (0x04030201u + 0x04
 /* All of each byte whose highest bit is set. */
 static inline uint32_t hd_pack_bytes_marked(uint32_t word) { return (word >> 7 & 0x01010101u) * 0xffu; }
 
-static inline hd_pack_value hd_pack_read(const hd_pack_pool *pool, hd_pack_place place)
+static inline hd_pack_value hd_pack_read(const hd_pack_pool *pool, hd_pack_slices slices)
 {
-    const hd_pack_entry *e = &pool->entries.items[place.entry];
-    uint32_t low = (uint32_t)__builtin_ctz(place.mask),
-             other = (e->layout ^ hd_pack_layout(low)) & hd_pack_bytes(place.mask);
+    const hd_pack_entry *e = &pool->entries.items[slices.entry];
+    uint32_t low = (uint32_t)__builtin_ctz(slices.mask),
+             other = (e->layout ^ hd_pack_layout(low)) & hd_pack_bytes(slices.mask);
     const hd_pack_value *value = &e->values[low];
     return (hd_pack_value){value->owner, {value->claim.serial, other ? 0 : value->claim.lanes}};
 }
 
-static inline void hd_pack_write(hd_pack_pool *pool, hd_pack_place place, hd_owner owner, hd_claim claim)
+static inline void hd_pack_write(hd_pack_pool *pool, hd_pack_slices slices, hd_owner owner, hd_claim claim)
 {
-    hd_pack_entry *e = &pool->entries.items[place.entry];
-    uint32_t low = (uint32_t)__builtin_ctz(place.mask), all = hd_pack_layout(low), bytes = hd_pack_bytes(place.mask);
+    hd_pack_entry *e = &pool->entries.items[slices.entry];
+    uint32_t low = (uint32_t)__builtin_ctz(slices.mask), all = hd_pack_layout(low), bytes = hd_pack_bytes(slices.mask);
     /* has a byte of 0 where bytes of this value remain that are not written now, or nothing */
     uint32_t other = e->layout ^ (all & ~bytes);
     uint32_t kept = ((other & 0x7f7f7f7f) + 0x7f7f7f7f) | other;

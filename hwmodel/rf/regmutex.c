@@ -82,7 +82,7 @@ static void read_function(hd_mutex *m, hd_mutex_function *to, const hd_rf_code *
     const hd_function *f = code->function;
     hd_architected numbers;
     to->marks = HD_ARENA_ARRAY(&m->arena, uint8_t, code->instruction_count + 1u);
-    to->places = code->storage.places;
+    to->places = code->storage.physical_words;
     to->base = hd_architected_of(f, &numbers) ? numbers.registers : code->storage.frame;
     for (uint32_t a = 0; a < f->annotations.count; a++) {
         const hd_annotation *note = &f->annotations.items[a];

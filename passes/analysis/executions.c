@@ -160,9 +160,9 @@ typedef struct value { /* NUMBER: add; AT_HEADER: value of reg there, plus add *
     uint64_t add;
 } value;
 
-typedef struct place { /* before instruction `ordinal` of the block, or at its end */
+typedef struct point { /* before instruction `ordinal` of the block, or at its end */
     uint32_t block, ordinal;
-} place;
+} point;
 
 static uint32_t width_of(const hd_function *f, uint32_t reg) { return hd_types[f->registers.items[reg].type].bits; }
 
@@ -185,7 +185,7 @@ static bool spend(counting *c, uint32_t steps)
 }
 
 /* The last definition in the block before that point; *out: the budget is spent. */
-static uint32_t definition_before(counting *c, uint32_t reg, place at, bool *out)
+static uint32_t definition_before(counting *c, uint32_t reg, point at, bool *out)
 {
     for (uint32_t i = at.ordinal; i-- > c->cfg->blocks[at.block].first;) {
         *out = *out || !spend(c, 1);
@@ -267,7 +267,7 @@ static void step_back(const counting *c, uint32_t ordinal, value *v)
 static value value_outside(counting *c, uint32_t reg, uint64_t add, uint32_t block)
 {
     value v = {AT_HEADER, reg, add};
-    place at = {block, c->cfg->blocks[block].end};
+    point at = {block, c->cfg->blocks[block].end};
     for (uint32_t i = 0; i < CHAIN_MOST && v.kind == AT_HEADER;) {
         bool out = false;
         uint32_t d = definition_before(c, v.reg, at, &out);
@@ -279,7 +279,7 @@ static value value_outside(counting *c, uint32_t reg, uint64_t add, uint32_t blo
             const hd_block *b = &c->cfg->blocks[at.block];
             if (d == HD_NONE && b->pred_count == 1 && spend(c, 1)) {
                 uint32_t before = hd_block_predecessors(c->cfg, at.block)[0];
-                at = (place){before, c->cfg->blocks[before].end};
+                at = (point){before, c->cfg->blocks[before].end};
                 continue;
             }
             out = d == HD_NONE;
@@ -287,7 +287,7 @@ static value value_outside(counting *c, uint32_t reg, uint64_t add, uint32_t blo
         if (out)
             return (value){UNKNOWN, HD_NONE, 0};
         step_back(c, d, &v);
-        at = (place){c->cfg->block_of[d], d};
+        at = (point){c->cfg->block_of[d], d};
         i++;
     }
     return v.kind == NUMBER ? v : (value){UNKNOWN, HD_NONE, 0};
@@ -295,7 +295,7 @@ static value value_outside(counting *c, uint32_t reg, uint64_t add, uint32_t blo
 
 /* Steps to the preceding definition within an iteration of the loop and returns its ordinal; HD_NONE if v is final
  * (v->kind is the kind of result). */
-static uint32_t definition_in_turn(counting *c, uint32_t loop, value *v, place at)
+static uint32_t definition_in_turn(counting *c, uint32_t loop, value *v, point at)
 {
     const hd_cfg *cfg = c->cfg;
     const turns *l = &c->loops[loop];
@@ -320,7 +320,7 @@ static uint32_t definition_in_turn(counting *c, uint32_t loop, value *v, place a
     return HD_NONE; /* defined later in each iteration: here it is the value at the header */
 }
 
-static value value_in_turn(counting *c, uint32_t loop, uint32_t reg, place at)
+static value value_in_turn(counting *c, uint32_t loop, uint32_t reg, point at)
 {
     value v = {AT_HEADER, reg, 0};
     for (uint32_t i = 0; i < CHAIN_MOST && v.kind == AT_HEADER; i++) {
@@ -328,7 +328,7 @@ static value value_in_turn(counting *c, uint32_t loop, uint32_t reg, place at)
         if (d == HD_NONE)
             return v;
         step_back(c, d, &v);
-        at = (place){c->cfg->block_of[d], d};
+        at = (point){c->cfg->block_of[d], d};
     }
     return v.kind == NUMBER ? v : (value){UNKNOWN, HD_NONE, 0};
 }
@@ -422,7 +422,7 @@ static uint32_t comparison_in(counting *c, uint32_t block, uint32_t predicate)
     return HD_NONE;
 }
 
-static value operand_in_turn(counting *c, uint32_t loop, const hd_operand *o, uint32_t width, place at)
+static value operand_in_turn(counting *c, uint32_t loop, const hd_operand *o, uint32_t width, point at)
 {
     value v = {NUMBER, HD_NONE, 0};
     if (integer_of(c->function, o, &v.add))
@@ -437,7 +437,7 @@ static bool count_by(counting *c, uint32_t loop, uint32_t ordinal, bool goes_on_
     const hd_form *form = hd_insn_form(f, &f->instructions.items[ordinal]);
     hd_type type = form->type_count ? (hd_type)form->types[0] : HD_TYPE_NONE;
     turns *l = &c->loops[loop];
-    place at = {l->exit, ordinal};
+    point at = {l->exit, ordinal};
     if (hd_types[type].class == HD_CLASS_FLOAT || hd_types[type].bits < 16 || hd_types[type].bits > 64)
         return false;
     value left = operand_in_turn(c, loop, &o[1], hd_types[type].bits, at),
@@ -451,7 +451,7 @@ static bool count_by(counting *c, uint32_t loop, uint32_t ordinal, bool goes_on_
     }
     if (left.kind != AT_HEADER || right.kind != NUMBER)
         return false;
-    value next = value_in_turn(c, loop, left.reg, (place){l->latch, c->cfg->blocks[l->latch].end});
+    value next = value_in_turn(c, loop, left.reg, (point){l->latch, c->cfg->blocks[l->latch].end});
     value start = value_outside(c, left.reg, 0, l->entry);
     if (next.kind != AT_HEADER || next.reg != left.reg || start.kind != NUMBER)
         return false;

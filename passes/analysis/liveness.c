@@ -113,10 +113,10 @@ static hd_register_set find_module_wide(const hd_function *f, hd_arena *arena)
 
 /* ---- upward-exposed uses and kills of blocks --------------------------------------------------------------------- */
 
-typedef struct place {
+typedef struct occurrence {
     uint32_t reg, block;
-} place;
-typedef HD_ARRAY(place) place_list;
+} occurrence;
+typedef HD_ARRAY(occurrence) occurrence_list;
 
 typedef struct scan {
     const hd_function *function;
@@ -124,9 +124,9 @@ typedef struct scan {
     uint32_t registers;
     /* by register: last block + 1 with an upward-exposed use; last block + 1 that kills it */
     uint32_t *read, *killed;
-    place_list reads, kills;     /* in block order */
-    hd_register_set module_wide; /* registers declared at module scope */
-    const hd_async_spans *spans; /* NULL: nothing is ever in flight */
+    occurrence_list reads, kills; /* in block order */
+    hd_register_set module_wide;  /* registers declared at module scope */
+    const hd_async_spans *spans;  /* NULL: nothing is ever in flight */
 } scan;
 
 static inline void note_read(scan *s, uint32_t reg, uint32_t block)
@@ -134,7 +134,7 @@ static inline void note_read(scan *s, uint32_t reg, uint32_t block)
     if (s->killed[reg] == block + 1 || s->read[reg] == block + 1)
         return;
     s->read[reg] = block + 1;
-    hd_array_push(&s->reads, (place){reg, block});
+    hd_array_push(&s->reads, (occurrence){reg, block});
 }
 
 static inline void note_kill(scan *s, uint32_t reg, uint32_t block)
@@ -142,7 +142,7 @@ static inline void note_kill(scan *s, uint32_t reg, uint32_t block)
     if (s->killed[reg] == block + 1)
         return;
     s->killed[reg] = block + 1;
-    hd_array_push(&s->kills, (place){reg, block});
+    hd_array_push(&s->kills, (occurrence){reg, block});
 }
 
 /* Always inlined, with `note`: called for each operand. */
@@ -204,7 +204,7 @@ typedef struct search {
     /* upward-exposed registers, ascending; by register: 1 + its index there, or 0 */
     uint32_t *registers, *number;
     uint32_t groups, *found_first;
-    place *reads, *kills; /* by group: upward-exposed uses and kills */
+    occurrence *reads, *kills; /* by group: upward-exposed uses and kills */
     uint32_t *read_first, *kill_first;
     node *nodes;
     hd_u32_array due;        /* blocks */
@@ -227,10 +227,11 @@ static void number_registers(search *s, const scan *from, hd_arena *scratch)
 }
 
 /* Distributes the entries of a list to groups; those of group g are (*first)[g] .. (*first)[g + 1]. */
-static place *by_group(const search *s, const place *list, uint32_t count, uint32_t **first, hd_arena *scratch)
+static occurrence *by_group(const search *s, const occurrence *list, uint32_t count, uint32_t **first,
+                            hd_arena *scratch)
 {
     uint32_t *start = HD_ARENA_ARRAY(scratch, uint32_t, (size_t)s->groups + 2);
-    place *sorted = hd_arena_alloc(scratch, ((size_t)count + 1) * sizeof *sorted);
+    occurrence *sorted = hd_arena_alloc(scratch, ((size_t)count + 1) * sizeof *sorted);
     for (uint32_t i = 0; i < count; i++)
         if (s->number[list[i].reg])
             start[(s->number[list[i].reg] - 1) / GROUP + 2]++;
@@ -239,7 +240,7 @@ static place *by_group(const search *s, const place *list, uint32_t count, uint3
     for (uint32_t i = 0; i < count; i++) {
         uint32_t number = s->number[list[i].reg];
         if (number)
-            sorted[start[(number - 1) / GROUP + 1]++] = (place){number - 1, list[i].block};
+            sorted[start[(number - 1) / GROUP + 1]++] = (occurrence){number - 1, list[i].block};
     }
     *first = start;
     return sorted;

@@ -25,9 +25,9 @@
 
 enum { SWEEPS = 4 };
 
-typedef struct places { /* indices in `order`: from `first` to before `end` */
+typedef struct range { /* indices in `order`: from `first` to before `end` */
     uint32_t first, end;
-} places;
+} range;
 
 typedef struct spread {
     const hd_function *function;
@@ -343,10 +343,10 @@ static void collect_order(spread *s)
 
 /* The range of the order that contains the branch's region: from its join, which all its blocks reach, to the branch
  * itself. */
-static places region_places(const spread *s, uint32_t branch, uint32_t join)
+static range region_range(const spread *s, uint32_t branch, uint32_t join)
 {
     uint32_t loop = outermost_loop(s, branch);
-    places all = {0, loop == HD_NONE ? s->rank[branch] : s->loop_end[loop]};
+    range all = {0, loop == HD_NONE ? s->rank[branch] : s->loop_end[loop]};
     if (join == s->cfg->block_count || !s->cfg->blocks[join].reachable)
         return all;
     loop = outermost_loop(s, join);
@@ -361,7 +361,7 @@ static uint32_t find_written(const spread *s, uint32_t reg, uint32_t least)
 }
 
 /* Whether the branch's region may write the register: a cheap test that avoids most walks. */
-static bool may_write(const spread *s, uint32_t join, places within, uint32_t reg)
+static bool may_write(const spread *s, uint32_t join, range within, uint32_t reg)
 {
     enum { TRIES = 32 };
     uint32_t start = find_written(s, reg, within.first);
@@ -413,7 +413,7 @@ static uint32_t want_registers(spread *s, uint32_t branch, uint32_t join)
         collect_order(s);
         collect_definitions(s);
     }
-    places within = region_places(s, branch, join);
+    range within = region_range(s, branch, join);
     s->round++;
     for (; i < live.count; i++)
         if (!is_divergent(s, live.items[i]) && may_write(s, join, within, live.items[i])) {

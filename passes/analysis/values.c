@@ -15,16 +15,16 @@
 
 enum { HD_MEETS_FACTOR = 64 };
 
-typedef struct place {
+typedef struct occurrence {
     uint32_t reg, block;
-} place;
+} occurrence;
 
 typedef struct placing {
     hd_value_walk *walk;
     hd_arena *arena;
     uint32_t *frontier_first, *frontier; /* by block */
-    HD_ARRAY(place) definitions;         /* in block order, at most once per block and register */
-    HD_ARRAY(place) meets;
+    HD_ARRAY(occurrence) definitions;    /* in block order, at most once per block and register */
+    HD_ARRAY(occurrence) meets;
     uint32_t *stamp, *queue; /* by block */
     uint64_t work, budget;
 } placing;
@@ -84,15 +84,15 @@ static void collect_definitions(placing *p)
             HD_INSN_REGISTERS (f, &f->instructions.items[i], o)
                 if (o->flags & HD_OPERAND_DEF && last[o->value] != b + 1) {
                     last[o->value] = b + 1;
-                    hd_array_push(&p->definitions, (place){o->value, b});
+                    hd_array_push(&p->definitions, (occurrence){o->value, b});
                 }
 }
 
 /* A stable sort by register: the definitions of register r are [first[r], first[r + 1]) of the result. */
-static place *by_register(placing *p, uint32_t *first)
+static occurrence *by_register(placing *p, uint32_t *first)
 {
     uint32_t registers = p->walk->function->registers.count;
-    place *sorted = HD_ARENA_ARRAY(p->arena, place, p->definitions.count);
+    occurrence *sorted = HD_ARENA_ARRAY(p->arena, occurrence, p->definitions.count);
     for (uint32_t i = 0; i < p->definitions.count; i++)
         first[p->definitions.items[i].reg + 1]++;
     for (uint32_t r = 0; r < registers; r++)
@@ -104,7 +104,7 @@ static place *by_register(placing *p, uint32_t *first)
 }
 
 /* false if it exceeds the budget: the register's joins are then incomplete. */
-static bool find_meets(placing *p, uint32_t reg, const place *definitions, uint32_t count)
+static bool find_meets(placing *p, uint32_t reg, const occurrence *definitions, uint32_t count)
 {
     uint32_t tail = 0, mark = reg + 1;
     for (uint32_t i = 0; i < count; i++)
@@ -119,7 +119,7 @@ static bool find_meets(placing *p, uint32_t reg, const place *definitions, uint3
             if (p->stamp[join] == mark)
                 continue;
             p->stamp[join] = mark;
-            hd_array_push(&p->meets, (place){reg, join});
+            hd_array_push(&p->meets, (occurrence){reg, join});
             p->queue[tail++] = join; /* each block at most twice: as a definition, and as a join */
         }
     }
@@ -148,7 +148,7 @@ static void place_meets(placing *p, hd_bitset *wild)
     uint32_t blocks = p->walk->cfg->block_count;
     uint32_t *first = HD_ARENA_ARRAY(p->arena, uint32_t, f->registers.count + 1);
     collect_definitions(p);
-    const place *definitions = by_register(p, first);
+    const occurrence *definitions = by_register(p, first);
     memset(p->stamp, 0, blocks * sizeof *p->stamp);
     p->work = 0;
     p->budget = (uint64_t)HD_MEETS_FACTOR * (p->definitions.count + blocks) + 4096;

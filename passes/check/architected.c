@@ -23,10 +23,10 @@ static bool refute(hd_function *f, hd_diagnostics *diagnostics, uint32_t instruc
 
 static void name(const hd_function *f, uint32_t reg, hd_architected *needs)
 {
-    hd_physical place = hd_register_physical(f, reg);
-    uint32_t *most = place.words ? &needs->registers : &needs->predicates;
-    uint32_t end = place.number + (place.words ? place.words : 1u);
-    if (place.class != HD_PHYSICAL_NONE && end > *most)
+    hd_physical physical = hd_register_physical(f, reg);
+    uint32_t *most = physical.words ? &needs->registers : &needs->predicates;
+    uint32_t end = physical.number + (physical.words ? physical.words : 1u);
+    if (physical.class != HD_PHYSICAL_NONE && end > *most)
         *most = end;
 }
 

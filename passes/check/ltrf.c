@@ -296,9 +296,9 @@ static bool check_covered(ltrf_check *c, uint32_t ordinal, const hd_annotation *
     uint32_t covered = 0, missing = HD_NONE;
     find_words(c, ordinal);
     for (uint32_t w = 0; w < c->words.count; w++) {
-        uint32_t place = find_in_list(c, list, c->words.items[w]);
-        if (place != HD_NONE) {
-            hd_bitset_add(&c->used, place);
+        uint32_t index = find_in_list(c, list, c->words.items[w]);
+        if (index != HD_NONE) {
+            hd_bitset_add(&c->used, index);
             covered++;
         } else {
             missing = c->words.items[w];

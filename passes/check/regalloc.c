@@ -44,11 +44,11 @@ void hd_proof_fail(hd_proof *p, const hd_instruction *insn, const char *format, 
 }
 
 /* Whether a location may hold a value of this class: the same class, or a word for a predicate. */
-static bool may_hold(const hd_proof *p, uint32_t place, uint32_t value)
+static bool may_hold(const hd_proof *p, uint32_t location, uint32_t value)
 {
-    if (place >= p->names || hd_proof_is_bank(p, place, value))
+    if (location >= p->names || hd_proof_is_bank(p, location, value))
         return true;
-    hd_physical_class class = hd_proof_class_at(p, place);
+    hd_physical_class class = hd_proof_class_at(p, location);
     hd_physical_class wanted = hd_proof_class_of(p, value);
     return class == wanted || (wanted == HD_PHYSICAL_PREDICATE && class == HD_PHYSICAL_WORD);
 }
@@ -59,12 +59,12 @@ static bool is_named_for(const hd_proof *p, uint32_t name, uint32_t value)
 }
 
 /* Calls `visit` for every name that overlaps a location, itself included. */
-static void each_overlap(const hd_proof *p, uint32_t place, void (*visit)(void *, uint32_t), void *to)
+static void each_overlap(const hd_proof *p, uint32_t location, void (*visit)(void *, uint32_t), void *to)
 {
-    visit(to, place);
-    if (place >= p->names)
+    visit(to, location);
+    if (location >= p->names)
         return;
-    hd_physical at = hd_register_physical(p->allocated, place);
+    hd_physical at = hd_register_physical(p->allocated, location);
     for (uint32_t w = at.number; w < (uint32_t)at.number + at.words; w++) {
         const uint32_t found[] = {p->name_at[HD_PHYSICAL_BYTE][w], p->name_at[HD_PHYSICAL_HALF][w],
                                   p->name_at[HD_PHYSICAL_WORD][w], p->name_at[HD_PHYSICAL_PAIR][w & ~1u],
@@ -77,11 +77,11 @@ static void each_overlap(const hd_proof *p, uint32_t place, void (*visit)(void *
 
 /* ---- dataflow over all registers --------------------------------------------------------------------------------- */
 
-static void clear_place(void *state, uint32_t place) { ((uint32_t *)state)[place] = HD_NONE; }
+static void clear_location(void *state, uint32_t location) { ((uint32_t *)state)[location] = HD_NONE; }
 
 static void forget(const hd_proof *p, uint32_t *state, uint32_t value)
 {
-    for (uint32_t i = 0; i < p->places; i++)
+    for (uint32_t i = 0; i < p->locations; i++)
         if (state[i] == value)
             state[i] = HD_NONE;
 }
@@ -99,24 +99,24 @@ static void apply(const hd_proof *p, const hd_effect *e, uint32_t *state)
     case HD_EFFECT_GONE: return;
     case HD_EFFECT_WRITE:
     case HD_EFFECT_MERGE:
-        held = e->kind == HD_EFFECT_WRITE || state[e->place] == e->value ? e->value : HD_NONE;
+        held = e->kind == HD_EFFECT_WRITE || state[e->location] == e->value ? e->value : HD_NONE;
         forget(p, state, e->value);
         break;
     case HD_EFFECT_MAKE: held = e->value; break;
     case HD_EFFECT_COPY:
         held = state[e->from];
-        if (held != HD_NONE && (bits_of(p, held) > e->bits || !may_hold(p, e->place, held)))
+        if (held != HD_NONE && (bits_of(p, held) > e->bits || !may_hold(p, e->location, held)))
             held = HD_NONE;
         break;
     }
-    each_overlap(p, e->place, clear_place, state);
-    if (held == HD_NONE || may_hold(p, e->place, held))
-        state[e->place] = held;
+    each_overlap(p, e->location, clear_location, state);
+    if (held == HD_NONE || may_hold(p, e->location, held))
+        state[e->location] = held;
 }
 
 static bool reads_right(const hd_proof *p, const hd_effect *e, const uint32_t *state)
 {
-    return state[e->place] == e->value && e->place < p->names && is_named_for(p, e->place, e->value);
+    return state[e->location] == e->value && e->location < p->names && is_named_for(p, e->location, e->value);
 }
 
 /* Merges `state` into the input of a block; true if the input changed. */
@@ -124,10 +124,10 @@ static bool meet(hd_proof *p, uint32_t block, const uint32_t *state)
 {
     bool changed = false;
     if (!p->in[block]) {
-        p->in[block] = hd_arena_copy(&p->arena, state, p->places * sizeof(uint32_t));
+        p->in[block] = hd_arena_copy(&p->arena, state, p->locations * sizeof(uint32_t));
         return true;
     }
-    for (uint32_t i = 0; i < p->places; i++)
+    for (uint32_t i = 0; i < p->locations; i++)
         if (p->in[block][i] != state[i] && p->in[block][i] != HD_NONE) {
             p->in[block][i] = HD_NONE;
             changed = true;
@@ -137,7 +137,7 @@ static bool meet(hd_proof *p, uint32_t block, const uint32_t *state)
 
 static void run_block(hd_proof *p, uint32_t block, uint32_t *state, bool check)
 {
-    memcpy(state, p->in[block], p->places * sizeof(uint32_t));
+    memcpy(state, p->in[block], p->locations * sizeof(uint32_t));
     uint32_t from = p->effect_first[p->cfg->blocks[block].first], to = p->effect_first[p->cfg->blocks[block].end];
     for (uint32_t k = from; k < to; k++) {
         const hd_effect *e = &p->effects.items[k];
@@ -151,10 +151,10 @@ static void run_block(hd_proof *p, uint32_t block, uint32_t *state, bool check)
 static void flow(hd_proof *p)
 {
     const hd_cfg *cfg = p->cfg;
-    uint32_t *state = HD_ARENA_ARRAY(&p->arena, uint32_t, p->places);
+    uint32_t *state = HD_ARENA_ARRAY(&p->arena, uint32_t, p->locations);
     hd_bitset due = hd_bitset_new(&p->arena, cfg->block_count);
     p->in = HD_ARENA_ARRAY(&p->arena, uint32_t *, cfg->block_count);
-    memset(state, 0xff, p->places * sizeof(uint32_t));
+    memset(state, 0xff, p->locations * sizeof(uint32_t));
     meet(p, 0, state);
     hd_bitset_add(&due, 0);
     for (bool changed = true; changed;) {
@@ -190,7 +190,7 @@ typedef struct single {
     bool now_written;
 } single;
 
-static void remove_place(void *set, uint32_t place) { hd_bitset_remove(set, place); }
+static void remove_location(void *set, uint32_t location) { hd_bitset_remove(set, location); }
 
 static void apply_single(single *s, const hd_effect *e)
 {
@@ -204,12 +204,12 @@ static void apply_single(single *s, const hd_effect *e)
     if (e->kind == HD_EFFECT_COPY)
         holds = hd_bitset_has(&s->now, e->from) && bits_of(p, s->value) <= e->bits;
     else if (ours)
-        holds = e->kind != HD_EFFECT_MERGE || !was_written || hd_bitset_has(&s->now, e->place);
+        holds = e->kind != HD_EFFECT_MERGE || !was_written || hd_bitset_has(&s->now, e->location);
     if (ours && (e->kind == HD_EFFECT_WRITE || e->kind == HD_EFFECT_MERGE))
         hd_bitset_clear(&s->now);
-    each_overlap(p, e->place, remove_place, &s->now);
-    if (holds && may_hold(p, e->place, s->value))
-        hd_bitset_add(&s->now, e->place);
+    each_overlap(p, e->location, remove_location, &s->now);
+    if (holds && may_hold(p, e->location, s->value))
+        hd_bitset_add(&s->now, e->location);
 }
 
 static bool meet_single(single *s, uint32_t block)
@@ -236,12 +236,12 @@ static void check_single(single *s, const hd_effect *e, const hd_instruction *in
     hd_proof *p = s->p;
     if (e->kind != HD_EFFECT_READ || e->value != s->value)
         return;
-    bool right = e->place < p->names && is_named_for(p, e->place, s->value);
+    bool right = e->location < p->names && is_named_for(p, e->location, s->value);
     char was[64], is[64];
-    if (right && (!s->now_written || hd_bitset_has(&s->now, e->place)))
+    if (right && (!s->now_written || hd_bitset_has(&s->now, e->location)))
         return;
     hd_register_spell(p->original, s->value, was, sizeof was);
-    hd_register_spell(p->allocated, e->place, is, sizeof is);
+    hd_register_spell(p->allocated, e->location, is, sizeof is);
     hd_proof_fail(p, insn, "%s may not hold the value of %s", is, was);
 }
 
@@ -268,10 +268,10 @@ static void prove_single(hd_proof *p, uint32_t value)
     single s = {.p = p, .value = value};
     s.in = HD_ARENA_ARRAY(&arena, hd_bitset, cfg->block_count);
     for (uint32_t b = 0; b < cfg->block_count; b++)
-        s.in[b] = hd_bitset_new(&arena, p->places);
+        s.in[b] = hd_bitset_new(&arena, p->locations);
     s.reached = HD_ARENA_ARRAY(&arena, bool, cfg->block_count);
     s.written = HD_ARENA_ARRAY(&arena, bool, cfg->block_count);
-    s.now = hd_bitset_new(&arena, p->places);
+    s.now = hd_bitset_new(&arena, p->locations);
     s.reached[0] = true;
     for (bool changed = true; changed;) {
         changed = false;
@@ -297,7 +297,7 @@ bool hd_check_allocation(hd_function *original, hd_function *allocated, hd_diagn
     p.collected = hd_operand_registers(allocated, &p.arena);
     hd_proof_match(&p);
     p.cfg = hd_function_cfg(allocated);
-    p.places = p.names + p.slots.count;
+    p.locations = p.names + p.slots.count;
     p.bank = hd_bank_operands(allocated, &p.arena);
     p.doubtful = hd_bitset_new(&p.arena, original->registers.count);
     if (!p.failed && p.cfg->block_count && allocated->instructions.count)

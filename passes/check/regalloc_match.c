@@ -4,14 +4,14 @@
 
 #include "ir/sregs.h"
 
-static void add_effect(hd_proof *p, hd_effect_kind kind, uint32_t place, uint32_t value)
+static void add_effect(hd_proof *p, hd_effect_kind kind, uint32_t location, uint32_t value)
 {
-    hd_array_push(&p->effects, (hd_effect){(uint8_t)kind, 0, place, value, HD_NONE});
+    hd_array_push(&p->effects, (hd_effect){(uint8_t)kind, 0, location, value, HD_NONE});
 }
 
-static void add_copy(hd_proof *p, uint32_t place, uint32_t from, uint32_t bits)
+static void add_copy(hd_proof *p, uint32_t location, uint32_t from, uint32_t bits)
 {
-    hd_array_push(&p->effects, (hd_effect){HD_EFFECT_COPY, (uint8_t)bits, place, HD_NONE, from});
+    hd_array_push(&p->effects, (hd_effect){HD_EFFECT_COPY, (uint8_t)bits, location, HD_NONE, from});
 }
 
 /* ---- original instructions --------------------------------------------------------------------------------------- */
@@ -35,12 +35,12 @@ static bool same_operand(const hd_proof *p, const hd_operand *a, const hd_operan
     return a->value == b->value && (a->extra == b->extra || names_a_vector);
 }
 
-static void read_register(hd_proof *p, const hd_instruction *insn, uint32_t value, uint32_t place)
+static void read_register(hd_proof *p, const hd_instruction *insn, uint32_t value, uint32_t location)
 {
-    if ((value == p->original->carry_register) != (place == p->allocated->carry_register))
+    if ((value == p->original->carry_register) != (location == p->allocated->carry_register))
         hd_proof_fail(p, insn, "the carry flag replaces another register");
     else if (value != p->original->carry_register)
-        add_effect(p, HD_EFFECT_READ, place, value);
+        add_effect(p, HD_EFFECT_READ, location, value);
 }
 
 static void add_original(hd_proof *p, const hd_instruction *was, const hd_instruction *is)
@@ -96,7 +96,7 @@ static bool is_constant(const hd_proof *p, const hd_instruction *insn)
     return true;
 }
 
-static uint32_t place_of_slot(hd_proof *p, const hd_instruction *insn, const hd_operand *address, uint32_t bits)
+static uint32_t location_of_slot(hd_proof *p, const hd_instruction *insn, const hd_operand *address, uint32_t bits)
 {
     const hd_operand *symbol = address + 1;
     bool good = address->kind == HD_OPERAND_ADDRESS && symbol->kind == HD_OPERAND_SYMBOL &&
@@ -137,9 +137,9 @@ static void add_inserted(hd_proof *p, const hd_instruction *insn)
     else if (form->opcode == HD_OP_MOV && n == 2 && first && second)
         add_copy(p, o[0].value, o[1].value, bits);
     else if (form->opcode == HD_OP_LD && form->space == HD_SPACE_LOCAL && first && form->vector < 2)
-        add_copy(p, o[0].value, place_of_slot(p, insn, o + 1, bits), bits);
+        add_copy(p, o[0].value, location_of_slot(p, insn, o + 1, bits), bits);
     else if (form->opcode == HD_OP_ST && form->space == HD_SPACE_LOCAL && o[n - 1].kind == HD_OPERAND_REGISTER)
-        add_copy(p, place_of_slot(p, insn, o, bits), o[n - 1].value, bits);
+        add_copy(p, location_of_slot(p, insn, o, bits), o[n - 1].value, bits);
     else if (form->opcode == HD_OP_SELP && n == 4 && first && is_literal(p, o + 1, 1) && is_literal(p, o + 2, 0) &&
              o[3].kind == HD_OPERAND_REGISTER && !(o[3].flags & HD_OPERAND_NOT))
         add_copy(p, o[0].value, o[3].value, 1);
@@ -260,9 +260,9 @@ static void find_names(hd_proof *p)
     memset(p->name_at, 0xff, sizeof p->name_at);
     p->names = f->registers.count;
     for (uint32_t r = 0; r < f->registers.count; r++) {
-        hd_physical place = hd_register_physical(f, r);
-        if (place.class != HD_PHYSICAL_NONE)
-            p->name_at[place.class][place.number] = r;
+        hd_physical location = hd_register_physical(f, r);
+        if (location.class != HD_PHYSICAL_NONE)
+            p->name_at[location.class][location.number] = r;
     }
 }
 

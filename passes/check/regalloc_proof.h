@@ -8,18 +8,18 @@
 #include "ir/constant_bank.h"
 
 typedef enum hd_effect_kind {
-    HD_EFFECT_READ,  /* requires `value` in `place` */
-    HD_EFFECT_WRITE, /* a new `value` in `place` */
-    HD_EFFECT_MERGE, /* a new `value` in some lanes or bits of `place`, which must hold the old value */
-    HD_EFFECT_COPY,  /* `place` gets the contents of `from`, if the value has at most `bits` bits */
-    HD_EFFECT_MAKE,  /* `value`, a constant, is computed again in `place` */
+    HD_EFFECT_READ,  /* requires `value` in `location` */
+    HD_EFFECT_WRITE, /* a new `value` in `location` */
+    HD_EFFECT_MERGE, /* a new `value` in some lanes or bits of `location`, which must hold the old value */
+    HD_EFFECT_COPY,  /* `location` gets the contents of `from`, if the value has at most `bits` bits */
+    HD_EFFECT_MAKE,  /* `value`, a constant, is computed again in `location` */
     HD_EFFECT_GONE,  /* the instruction that wrote `value`, a constant, was removed */
 } hd_effect_kind;
 
 typedef struct hd_effect {
     uint8_t kind;
     uint8_t bits;
-    uint32_t place, value, from;
+    uint32_t location, value, from;
 } hd_effect;
 
 typedef struct hd_slot {
@@ -34,7 +34,7 @@ typedef struct hd_proof {
     uint32_t *effect_first; /* by ordinal, plus one */
     HD_ARRAY(hd_effect) effects;
     HD_ARRAY(hd_slot) slots;
-    uint32_t names, places; /* names come before slots */
+    uint32_t names, locations; /* names come before slots */
     uint32_t name_at[HD_PHYSICAL_CLASSES]
                     [HD_GENERAL_REGISTERS + 1]; /* register of the allocated function, or HD_NONE */
     uint32_t slot_symbol;
@@ -56,19 +56,19 @@ void hd_proof_match(hd_proof *p);
 void hd_proof_flights(hd_proof *p);
 
 /* The class of a name of the allocated function. A memory operand has no physical register and may have any type. */
-static inline hd_physical_class hd_proof_class_at(const hd_proof *p, uint32_t place)
+static inline hd_physical_class hd_proof_class_at(const hd_proof *p, uint32_t location)
 {
-    if (p->collected && p->collected[place])
-        return hd_physical_class_of((hd_type)p->allocated->registers.items[place].type);
-    return (hd_physical_class)hd_register_physical(p->allocated, place).class;
+    if (p->collected && p->collected[location])
+        return hd_physical_class_of((hd_type)p->allocated->registers.items[location].type);
+    return (hd_physical_class)hd_register_physical(p->allocated, location).class;
 }
 
 /* Whether the location is a bank operand: a register without a physical name, which nothing overlaps, of the value's
  * width. */
-static inline bool hd_proof_is_bank(const hd_proof *p, uint32_t place, uint32_t value)
+static inline bool hd_proof_is_bank(const hd_proof *p, uint32_t location, uint32_t value)
 {
-    return p->bank && p->bank[place] &&
-           hd_types[p->allocated->registers.items[place].type].bits ==
+    return p->bank && p->bank[location] &&
+           hd_types[p->allocated->registers.items[location].type].bits ==
                hd_types[p->original->registers.items[value].type].bits;
 }
 

@@ -102,7 +102,7 @@ static void read_marks(mutex_check *c, uint64_t *count)
 static uint32_t registers_named(const mutex_check *c)
 {
     const hd_lives *words = &c->facts.words;
-    uint32_t count = c->facts.storage.places;
+    uint32_t count = c->facts.storage.physical_words;
     while (count && words->access_first[count] == words->access_first[count - 1])
         count--;
     return count;
@@ -136,7 +136,7 @@ static bool read_sets(mutex_check *c)
 
 static void add_live(const mutex_check *c, extended_set *set, uint32_t block)
 {
-    for (uint32_t w = c->base; block != c->facts.cfg->block_count && w < c->facts.storage.places; w++)
+    for (uint32_t w = c->base; block != c->facts.cfg->block_count && w < c->facts.storage.physical_words; w++)
         if (hd_lives_live_into(&c->facts.words, w, block))
             set->bits[(w - c->base) / 64] |= 1ull << ((w - c->base) % 64);
 }
@@ -184,7 +184,7 @@ static void end_search(mutex_check *c, side_search *s, uint32_t join)
 static void find_waiting_within(mutex_check *c)
 {
     for (uint32_t b = 0; c->waits.at.count && b < c->facts.cfg->block_count; b++)
-        for (uint32_t w = c->base; w < c->facts.storage.places; w++)
+        for (uint32_t w = c->base; w < c->facts.storage.physical_words; w++)
             if (hd_waits_need(&c->waits, w, b))
                 c->waiting[b].bits[(w - c->base) / 64] |= 1ull << ((w - c->base) % 64);
 }
@@ -229,7 +229,7 @@ static void check_words(mutex_check *c, uint32_t ordinal)
 {
     const hd_lives *words = &c->facts.words;
     const extended_set *waiting = &c->waiting[c->facts.cfg->block_of[ordinal]];
-    for (uint32_t w = c->base; w < c->facts.storage.places; w++) {
+    for (uint32_t w = c->base; w < c->facts.storage.physical_words; w++) {
         uint32_t a = hd_lives_access_from(words, w, ordinal);
         bool accessed = a < words->access_first[w + 1] && words->accesses[a].ordinal == ordinal;
         bool named = accessed && words->accesses[a].kinds & ~HD_ACCESS_HELD;

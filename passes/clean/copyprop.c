@@ -211,16 +211,16 @@ static bool put_variable(copyprop *p, uint32_t ordinal, uint32_t index, const fa
 }
 
 /* One step: the replacement may be known to be a copy, a number or a variable itself. */
-static bool replace(copyprop *p, uint32_t ordinal, uint32_t index, hd_operand_place place)
+static bool replace(copyprop *p, uint32_t ordinal, uint32_t index, hd_operand_slot slot)
 {
     const hd_operand *o = &hd_insn_operands(p->function, &p->function->instructions.items[ordinal])[index];
     const fact *known = o->kind == HD_OPERAND_REGISTER ? fact_about(p, o->value) : NULL;
     bool done = false;
     if (holds_still(p, known))
         done = put_register(p, ordinal, index, known);
-    else if (known && known->kind == FACT_NUMBER && place == HD_PLACE_SCALAR)
+    else if (known && known->kind == FACT_NUMBER && slot == HD_SLOT_SCALAR)
         done = put_number(p, ordinal, index, known);
-    else if (known && known->kind == FACT_VARIABLE && place == HD_PLACE_BASE)
+    else if (known && known->kind == FACT_VARIABLE && slot == HD_SLOT_BASE)
         done = put_variable(p, ordinal, index, known);
     if (done)
         p->replaced[known->kind]++;
@@ -242,13 +242,13 @@ static void replace_guard(copyprop *p, uint32_t ordinal)
 static void visit(copyprop *p, uint32_t ordinal)
 {
     hd_function *f = p->function;
-    uint8_t places[HD_REWRITE_OPERANDS];
+    uint8_t slots[HD_REWRITE_OPERANDS];
     hd_instruction *insn = &f->instructions.items[ordinal];
     replace_guard(p, ordinal);
-    if (hd_insn_form(f, insn)->opcode != HD_OP_CALL && hd_operand_places(f, insn, places))
+    if (hd_insn_form(f, insn)->opcode != HD_OP_CALL && hd_operand_slots(f, insn, slots))
         for (uint32_t i = insn->operand_count; i-- > 0;) /* backwards: a change moves only operands already visited */
-            if (places[i] != HD_PLACE_FIXED && hd_operand_is_reading(f, insn, &hd_insn_operands(f, insn)[i]))
-                while (replace(p, ordinal, i, (hd_operand_place)places[i])) {
+            if (slots[i] != HD_SLOT_FIXED && hd_operand_is_reading(f, insn, &hd_insn_operands(f, insn)[i]))
+                while (replace(p, ordinal, i, (hd_operand_slot)slots[i])) {
                 }
     fact found = find_fact(p, ordinal);
     hd_value_define(&p->walk, ordinal);

@@ -301,13 +301,13 @@ static void fold_addresses(fold *p, uint32_t ordinal)
 {
     hd_function *f = p->function;
     const hd_instruction *insn = &f->instructions.items[ordinal];
-    uint8_t places[HD_REWRITE_OPERANDS];
+    uint8_t slots[HD_REWRITE_OPERANDS];
     const hd_form *form = hd_insn_form(f, insn);
     if (!(form->behaviour & (HD_BEHAVE_LOAD | HD_BEHAVE_STORE | HD_BEHAVE_ATOMIC)) ||
-        form->behaviour & HD_BEHAVE_TEXTURE || !hd_operand_places(f, insn, places))
+        form->behaviour & HD_BEHAVE_TEXTURE || !hd_operand_slots(f, insn, slots))
         return;
     for (uint32_t k = insn->operand_count; k-- > 0;)
-        if (places[k] == HD_PLACE_BASE && hd_operand_is_reading(f, insn, &hd_insn_operands(f, insn)[k]))
+        if (slots[k] == HD_SLOT_BASE && hd_operand_is_reading(f, insn, &hd_insn_operands(f, insn)[k]))
             p->counts[COUNT_ADDRESSES] += fold_address(p, ordinal, k);
 }
 
@@ -446,19 +446,19 @@ static void visit(fold *p, uint32_t ordinal)
 static void count_readings(fold *p, hd_arena *arena)
 {
     const hd_function *f = p->function;
-    uint8_t places[HD_REWRITE_OPERANDS];
+    uint8_t slots[HD_REWRITE_OPERANDS];
     p->readings = HD_ARENA_ARRAY(arena, uint32_t, f->registers.count);
     p->addresses = HD_ARENA_ARRAY(arena, uint32_t, f->registers.count);
     for (uint32_t i = 0; i < f->instructions.count; i++) {
         const hd_instruction *insn = &f->instructions.items[i];
-        bool known = hd_operand_places(f, insn, places);
+        bool known = hd_operand_slots(f, insn, slots);
         const hd_operand *o = hd_insn_operands(f, insn);
         if (insn->guard != HD_NONE)
             p->readings[insn->guard]++;
         for (uint32_t k = 0; k < insn->operand_count; k++)
             if (o[k].kind == HD_OPERAND_REGISTER && (o[k].flags & HD_OPERAND_USE || insn->flags & HD_INSN_OPAQUE)) {
                 p->readings[o[k].value]++;
-                p->addresses[o[k].value] += known && places[k] == HD_PLACE_BASE;
+                p->addresses[o[k].value] += known && slots[k] == HD_SLOT_BASE;
             }
     }
 }

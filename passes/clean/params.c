@@ -151,13 +151,13 @@ static void visit(params *p, uint32_t ordinal)
 {
     const hd_function *f = p->function;
     const hd_instruction *insn = &f->instructions.items[ordinal];
-    uint8_t places[HD_REWRITE_OPERANDS];
+    uint8_t slots[HD_REWRITE_OPERANDS];
     bool taken = false;
-    if (hd_insn_form(f, insn)->opcode != HD_OP_CALL && hd_operand_places(f, insn, places))
+    if (hd_insn_form(f, insn)->opcode != HD_OP_CALL && hd_operand_slots(f, insn, slots))
         for (uint32_t k = 0; k < insn->operand_count; k++) {
             const hd_operand *o = &hd_insn_operands(f, insn)[k];
             uint32_t value =
-                places[k] != HD_PLACE_FIXED && hd_operand_is_reading(f, insn, o) ? hd_value_of(&p->walk, o->value) : 0;
+                slots[k] != HD_SLOT_FIXED && hd_operand_is_reading(f, insn, o) ? hd_value_of(&p->walk, o->value) : 0;
             uint32_t known = value < p->of_value.count ? p->of_value.items[value] : 0;
             if (known)
                 read_again(p, ordinal, k, known - 1, &taken);

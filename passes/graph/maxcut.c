@@ -44,25 +44,25 @@ static void branch(cut_search *s, uint32_t depth, uint64_t uncut)
     }
 }
 
-/* place_of: position by vertex */
-static void order_vertices(const hd_part *part, uint32_t *place_of)
+/* rank_of: by vertex */
+static void order_vertices(const hd_part *part, uint32_t *rank_of)
 {
     uint64_t towards[N] = {0}, whole[N] = {0};
     for (uint32_t v = 0; v < part->vertices; v++) {
-        place_of[v] = HD_NONE;
+        rank_of[v] = HD_NONE;
         for (uint32_t i = part->first.items[v]; i < part->first.items[v + 1]; i++)
             whole[v] += hd_part_weight(part, part->half.items[i] / 2);
     }
-    for (uint32_t place = 0; place < part->vertices; place++) {
+    for (uint32_t rank = 0; rank < part->vertices; rank++) {
         uint32_t next = HD_NONE;
         for (uint32_t v = 0; v < part->vertices; v++) {
-            if (place_of[v] != HD_NONE)
+            if (rank_of[v] != HD_NONE)
                 continue;
             if (next == HD_NONE || towards[v] > towards[next] ||
                 (towards[v] == towards[next] && whole[v] > whole[next]))
                 next = v;
         }
-        place_of[next] = place;
+        rank_of[next] = rank;
         for (uint32_t i = part->first.items[next]; i < part->first.items[next + 1]; i++)
             towards[hd_part_other(part, part->half.items[i])] += hd_part_weight(part, part->half.items[i] / 2);
     }
@@ -78,21 +78,21 @@ static uint64_t whole_weight(const hd_part *part)
 
 bool hd_maxcut_exact(const hd_part *part, bool *side, uint64_t *budget)
 {
-    uint32_t place_of[N];
+    uint32_t rank_of[N];
     cut_search *s = hd_calloc(1, sizeof *s);
     s->n = part->vertices;
     s->least = whole_weight(part) - hd_maxcut_weight(part, side);
     s->budget = *budget;
-    order_vertices(part, place_of);
+    order_vertices(part, rank_of);
     for (uint32_t e = 0; e < part->count; e++) {
-        uint32_t a = place_of[part->ends.items[2 * e]], b = place_of[part->ends.items[2 * e + 1]];
+        uint32_t a = rank_of[part->ends.items[2 * e]], b = rank_of[part->ends.items[2 * e + 1]];
         s->weight[a][b] = s->weight[b][a] = hd_part_weight(part, e);
     }
     for (uint32_t v = 0; v < part->vertices; v++)
-        s->best[place_of[v]] = side[v];
+        s->best[rank_of[v]] = side[v];
     branch(s, 0, 0);
     for (uint32_t v = 0; v < part->vertices; v++)
-        side[v] = s->best[place_of[v]];
+        side[v] = s->best[rank_of[v]];
     bool sure = !s->out;
     *budget = s->budget;
     free(s);

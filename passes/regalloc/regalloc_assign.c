@@ -17,12 +17,12 @@ typedef struct taken {
 } taken;
 typedef HD_ARRAY(taken) taken_list;
 
-enum { PLACES = HD_GENERAL_REGISTERS + HD_PREDICATE_REGISTERS, NO_ROOM = 0x7fffffff };
+enum { NUMBERS = HD_GENERAL_REGISTERS + HD_PREDICATE_REGISTERS, NO_ROOM = 0x7fffffff };
 
 typedef struct assigner {
     hd_regalloc *ra;
-    taken_list places[PLACES]; /* predicates after the general registers */
-    taken_list fixed[PLACES];  /* those of units with a limit, when the other units are assigned */
+    taken_list used[NUMBERS];  /* predicates after the general registers */
+    taken_list fixed[NUMBERS]; /* those of units with a limit, when the other units are assigned */
     uint32_t high;             /* registers up to here are used already and cost nothing */
     uint32_t *hint_first;      /* by register, plus one: its copies in hints */
     hd_copy *hints;
@@ -52,9 +52,9 @@ static bool list_has(const taken_list *list, uint32_t position)
     return at < list->count && list->items[at].begin <= position;
 }
 
-static bool is_taken(const assigner *a, uint32_t place, uint32_t position)
+static bool is_taken(const assigner *a, uint32_t number, uint32_t position)
 {
-    return list_has(&a->places[place], position) || list_has(&a->fixed[place], position);
+    return list_has(&a->used[number], position) || list_has(&a->fixed[number], position);
 }
 
 static bool is_free(const assigner *a, const taken_list *list, uint32_t part)
@@ -90,22 +90,22 @@ static void release(assigner *a, taken_list *list, uint32_t part)
 }
 
 static uint32_t lists_from(const hd_alloc_unit *u) { return u->predicate ? HD_GENERAL_REGISTERS : 0; }
-static taken_list *lists_of(assigner *a, const hd_alloc_unit *u) { return a->places + lists_from(u); }
+static taken_list *lists_of(assigner *a, const hd_alloc_unit *u) { return a->used + lists_from(u); }
 
-static void take_place(assigner *a, uint32_t unit, uint32_t place)
+static void take_number(assigner *a, uint32_t unit, uint32_t number)
 {
     hd_alloc_unit *u = &a->ra->units.units[unit];
-    u->place = place;
+    u->number = number;
     for (uint32_t w = 0; w < u->words; w++)
-        mark_taken(a, &lists_of(a, u)[place + w], u->word[w], unit);
+        mark_taken(a, &lists_of(a, u)[number + w], u->word[w], unit);
 }
 
-static void release_place(assigner *a, uint32_t unit)
+static void release_number(assigner *a, uint32_t unit)
 {
     hd_alloc_unit *u = &a->ra->units.units[unit];
     for (uint32_t w = 0; w < u->words; w++)
-        release(a, &lists_of(a, u)[u->place + w], u->word[w]);
-    u->place = HD_NONE;
+        release(a, &lists_of(a, u)[u->number + w], u->word[w]);
+    u->number = HD_NONE;
 }
 
 /* ---- preferences ------------------------------------------------------------------------------------------------- */
@@ -138,22 +138,22 @@ static void gather_hints(assigner *a)
 }
 
 /* The number of copies of the unit that become identities with this register. */
-static int count_hints(const assigner *a, const hd_alloc_unit *u, uint32_t place)
+static int count_hints(const assigner *a, const hd_alloc_unit *u, uint32_t number)
 {
     const hd_units *units = &a->ra->units;
     int count = 0;
     for (uint32_t r = u->members; r != HD_NONE; r = units->next_member[r])
         for (uint32_t h = a->hint_first[r]; h < a->hint_first[r + 1]; h++) {
             const hd_copy *c = &a->hints[h];
-            uint32_t other = units->units[units->of[c->from]].place;
+            uint32_t other = units->units[units->of[c->from]].number;
             count += other != HD_NONE &&
-                     place + units->offset[r] + c->to_word == other + units->offset[c->from] + c->from_word;
+                     number + units->offset[r] + c->to_word == other + units->offset[c->from] + c->from_word;
         }
     return count;
 }
 
 /* The number of other sources, of instructions that read the unit, in the same bank. */
-static int count_conflicts(const assigner *a, const hd_alloc_unit *u, uint32_t place)
+static int count_conflicts(const assigner *a, const hd_alloc_unit *u, uint32_t number)
 {
     const hd_regalloc *ra = a->ra;
     const hd_units *units = &ra->units;
@@ -163,39 +163,39 @@ static int count_conflicts(const assigner *a, const hd_alloc_unit *u, uint32_t p
     for (uint32_t r = u->members; r != HD_NONE; r = units->next_member[r])
         for (uint32_t k = ra->use_first[r]; k < ra->use_first[r + 1] && looked_at < 256; k++, looked_at++)
             HD_INSN_REGISTERS (f, &f->instructions.items[ra->uses[k]], o) {
-                uint32_t other = units->units[units->of[o->value]].place;
+                uint32_t other = units->units[units->of[o->value]].number;
                 bool general = !hd_regalloc_is_predicate(ra, o->value) && o->value != f->carry_register;
                 count += o->flags & HD_OPERAND_USE && units->of[o->value] != of && general && other != HD_NONE &&
-                         (other + units->offset[o->value]) % ra->banks == (place + units->offset[r]) % ra->banks;
+                         (other + units->offset[o->value]) % ra->banks == (number + units->offset[r]) % ra->banks;
             }
     return count;
 }
 
 /* The number of aligned pairs or quads, free where the unit begins, that it would break up: this costs later pairs and
  * quads. */
-static int count_broken(const assigner *a, const hd_alloc_unit *u, uint32_t place)
+static int count_broken(const assigner *a, const hd_alloc_unit *u, uint32_t number)
 {
     int broken = 0;
     for (uint32_t size = 2; size <= HD_UNIT_WORDS; size *= 2) {
-        uint32_t from = place / size * size;
+        uint32_t from = number / size * size;
         bool whole = u->words < size && from + size <= HD_GENERAL_REGISTERS;
         for (uint32_t p = from; whole && p < from + size; p++)
-            whole = (p >= place && p < place + u->words) || !is_taken(a, p, u->begin);
+            whole = (p >= number && p < number + u->words) || !is_taken(a, p, u->begin);
         broken += whole ? (int)size : 0;
     }
     return broken;
 }
 
-static int cost_of(const assigner *a, const hd_alloc_unit *u, uint32_t place)
+static int cost_of(const assigner *a, const hd_alloc_unit *u, uint32_t number)
 {
-    int cost = -64 * count_hints(a, u, place);
+    int cost = -64 * count_hints(a, u, number);
     if (u->predicate)
         return cost;
-    if (place + u->words > a->high)
-        cost += 1000 * (int)(place + u->words - a->high);
+    if (number + u->words > a->high)
+        cost += 1000 * (int)(number + u->words - a->high);
     if (a->ra->banks)
-        cost += 16 * count_conflicts(a, u, place);
-    return cost + count_broken(a, u, place);
+        cost += 16 * count_conflicts(a, u, number);
+    return cost + count_broken(a, u, number);
 }
 
 /* ---- units ------------------------------------------------------------------------------------------------------- */
@@ -208,10 +208,10 @@ static bool lists_are_free(const assigner *a, const taken_list *lists, const hd_
     return true;
 }
 
-static bool place_is_free(const assigner *a, const hd_alloc_unit *u, uint32_t place)
+static bool fits_at(const assigner *a, const hd_alloc_unit *u, uint32_t number)
 {
-    uint32_t from = lists_from(u) + place;
-    return lists_are_free(a, a->fixed + from, u) && lists_are_free(a, a->places + from, u);
+    uint32_t from = lists_from(u) + number;
+    return lists_are_free(a, a->fixed + from, u) && lists_are_free(a, a->used + from, u);
 }
 
 /* A lower bound of the cost of any register for the unit. */
@@ -223,20 +223,20 @@ static int least_cost(const assigner *a, const hd_alloc_unit *u)
     return -64 * (int)hints;
 }
 
-static uint32_t find_place(assigner *a, const hd_alloc_unit *u, uint32_t limit)
+static uint32_t find_number(assigner *a, const hd_alloc_unit *u, uint32_t limit)
 {
     uint32_t best = HD_NONE;
     int best_cost = NO_ROOM, least = least_cost(a, u);
     if (u->limit && u->limit < limit)
         limit = u->limit;
-    for (uint32_t place = 0; place + u->words <= limit && best_cost > least; place += u->align) {
-        if (!u->predicate && best != HD_NONE && place + u->words > a->high && best + u->words <= a->high)
+    for (uint32_t number = 0; number + u->words <= limit && best_cost > least; number += u->align) {
+        if (!u->predicate && best != HD_NONE && number + u->words > a->high && best + u->words <= a->high)
             break;
-        if (!place_is_free(a, u, place))
+        if (!fits_at(a, u, number))
             continue;
-        int cost = cost_of(a, u, place);
+        int cost = cost_of(a, u, number);
         if (cost < best_cost) {
-            best = place;
+            best = number;
             best_cost = cost;
         }
     }
@@ -248,14 +248,14 @@ static uint32_t find_place(assigner *a, const hd_alloc_unit *u, uint32_t limit)
 enum { MOST_MOVED = 4 };
 
 /* The units that occupy a register wanted by another; more than MOST_MOVED if there are more. */
-static uint32_t find_rivals(assigner *a, const hd_alloc_unit *u, uint32_t place, uint32_t *rivals)
+static uint32_t find_rivals(assigner *a, const hd_alloc_unit *u, uint32_t number, uint32_t *rivals)
 {
     const hd_part *parts = a->ra->ranges.parts.items;
     uint32_t count = 0;
-    if (!lists_are_free(a, a->fixed + lists_from(u) + place, u))
+    if (!lists_are_free(a, a->fixed + lists_from(u) + number, u))
         return MOST_MOVED + 1;
     for (uint32_t w = 0; w < u->words; w++) {
-        const taken_list *list = &lists_of(a, u)[place + w];
+        const taken_list *list = &lists_of(a, u)[number + w];
         for (uint32_t p = u->word[w]; p != HD_NONE; p = parts[p].next)
             for (uint32_t t = taken_from(list, parts[p].begin); t < list->count && list->items[t].begin < parts[p].end;
                  t++) {
@@ -296,7 +296,7 @@ static bool fits_next_to(const assigner *a, const taken_list *list, uint32_t par
 
 /* Whether a rival might fit elsewhere when the unit is at its register: cheaper than trying, and nearly always
  * false. */
-static bool might_move(assigner *a, const hd_alloc_unit *unit, uint32_t place, const uint32_t *rivals, uint32_t count,
+static bool might_move(assigner *a, const hd_alloc_unit *unit, uint32_t number, const uint32_t *rivals, uint32_t count,
                        uint32_t rival, uint32_t limit)
 {
     const hd_alloc_unit *r = &a->ra->units.units[rival];
@@ -304,9 +304,9 @@ static bool might_move(assigner *a, const hd_alloc_unit *unit, uint32_t place, c
     for (uint32_t to = 0; to + r->words <= limit; to += r->align) {
         bool fits = true;
         for (uint32_t w = 0; w < r->words && fits; w++) {
-            bool shared = to + w >= place && to + w < place + unit->words;
+            bool shared = to + w >= number && to + w < number + unit->words;
             fits = fits_next_to(a, &lists[to + w], r->word[w], rivals, count,
-                                shared ? unit->word[to + w - place] : HD_NONE);
+                                shared ? unit->word[to + w - number] : HD_NONE);
         }
         if (fits)
             return true;
@@ -315,65 +315,65 @@ static bool might_move(assigner *a, const hd_alloc_unit *unit, uint32_t place, c
 }
 
 /* Assigns a register to a unit and moves its rivals elsewhere; false, with nothing changed, if one does not fit. */
-static bool displace(assigner *a, uint32_t unit, uint32_t place, uint32_t limit)
+static bool displace(assigner *a, uint32_t unit, uint32_t number, uint32_t limit)
 {
     hd_alloc_unit *units = a->ra->units.units;
     uint32_t rivals[MOST_MOVED], old[MOST_MOVED], moved = 0;
-    uint32_t count = find_rivals(a, &units[unit], place, rivals);
+    uint32_t count = find_rivals(a, &units[unit], number, rivals);
     if (count > MOST_MOVED)
         return false;
     for (uint32_t i = 0; i < count; i++)
-        if (!might_move(a, &units[unit], place, rivals, count, rivals[i], limit))
+        if (!might_move(a, &units[unit], number, rivals, count, rivals[i], limit))
             return false;
     for (uint32_t i = 0; i < count; i++) {
-        old[i] = units[rivals[i]].place;
-        release_place(a, rivals[i]);
+        old[i] = units[rivals[i]].number;
+        release_number(a, rivals[i]);
     }
-    take_place(a, unit, place);
+    take_number(a, unit, number);
     for (; moved < count; moved++) {
-        uint32_t found = find_place(a, &units[rivals[moved]], limit);
+        uint32_t found = find_number(a, &units[rivals[moved]], limit);
         if (found == HD_NONE)
             break;
-        take_place(a, rivals[moved], found);
+        take_number(a, rivals[moved], found);
     }
     if (moved == count)
         return true;
     while (moved-- > 0)
-        release_place(a, rivals[moved]);
-    release_place(a, unit);
+        release_number(a, rivals[moved]);
+    release_number(a, unit);
     for (uint32_t i = 0; i < count; i++)
-        take_place(a, rivals[i], old[i]);
+        take_number(a, rivals[i], old[i]);
     return false;
 }
 
 static bool repair(assigner *a, uint32_t unit, uint32_t limit)
 {
     const hd_alloc_unit *u = &a->ra->units.units[unit];
-    for (uint32_t place = 0; place + u->words <= limit; place += u->align)
-        if (displace(a, unit, place, limit))
+    for (uint32_t number = 0; number + u->words <= limit; number += u->align)
+        if (displace(a, unit, number, limit))
             return true;
     return false;
 }
 
-static void place_unit(assigner *a, uint32_t unit)
+static void assign_unit(assigner *a, uint32_t unit)
 {
     hd_regalloc *ra = a->ra;
     hd_alloc_unit *u = &ra->units.units[unit];
     uint32_t most = u->predicate ? ra->max_predicates : u->limit ? u->limit : ra->max_registers;
-    uint32_t place = find_place(a, u, most), limit = u->predicate || most < a->high ? most : a->high;
-    bool costs = place == HD_NONE || place + u->words > limit;
-    if (!costs || (!repair(a, unit, limit) && place != HD_NONE))
-        take_place(a, unit, place);
-    else if (u->place == HD_NONE)
+    uint32_t number = find_number(a, u, most), limit = u->predicate || most < a->high ? most : a->high;
+    bool costs = number == HD_NONE || number + u->words > limit;
+    if (!costs || (!repair(a, unit, limit) && number != HD_NONE))
+        take_number(a, unit, number);
+    else if (u->number == HD_NONE)
         hd_array_push(&ra->failed, u->members);
-    if (!u->predicate && u->place != HD_NONE && u->place + u->words > a->high)
-        a->high = u->place + u->words;
+    if (!u->predicate && u->number != HD_NONE && u->number + u->words > a->high)
+        a->high = u->number + u->words;
 }
 
-static void fix_places(assigner *a)
+static void fix_taken(assigner *a)
 {
-    memcpy(a->fixed, a->places, sizeof a->fixed);
-    memset(a->places, 0, sizeof a->places);
+    memcpy(a->fixed, a->used, sizeof a->fixed);
+    memset(a->used, 0, sizeof a->used);
 }
 
 static void find_used(hd_regalloc *ra)
@@ -382,8 +382,8 @@ static void find_used(hd_regalloc *ra)
     for (uint32_t i = 0; i < ra->function->registers.count; i++) {
         const hd_alloc_unit *u = &ra->units.units[i];
         uint32_t *used = u->predicate ? &ra->used_predicates : &ra->used;
-        if (u->words && u->place != HD_NONE && u->place + u->words > *used)
-            *used = u->place + u->words;
+        if (u->words && u->number != HD_NONE && u->number + u->words > *used)
+            *used = u->number + u->words;
     }
 }
 
@@ -446,13 +446,13 @@ bool hd_regalloc_assign(hd_regalloc *ra)
     qsort(order, count, sizeof *order, compare_entries);
     for (uint32_t i = 0; i < count && !is_hopeless(ra); i++) {
         if (i && order[i - 1].limited && !order[i].limited)
-            fix_places(&a);
-        place_unit(&a, order[i].unit);
+            fix_taken(&a);
+        assign_unit(&a, order[i].unit);
     }
     find_used(ra);
     if (!ra->failed.count)
         find_held(&a);
-    for (uint32_t p = 0; p < PLACES; p++)
-        hd_array_free(&a.places[p]), hd_array_free(&a.fixed[p]);
+    for (uint32_t p = 0; p < NUMBERS; p++)
+        hd_array_free(&a.used[p]), hd_array_free(&a.fixed[p]);
     return ra->failed.count == 0;
 }

@@ -108,19 +108,19 @@ static bool is_defined_into(const defined *d, uint32_t reg, uint32_t block)
 
 typedef struct walk {
     hd_regalloc *ra;
-    uint32_t *open;                   /* by register: end of the open part; 0: not live here */
-    uint32_t *members, *place, count; /* live registers, and their index in `members` */
-    uint32_t *defined_at;             /* by register: its earliest definition so far in this block; else HD_NONE */
-    hd_u32_array touched;             /* registers with an entry in defined_at */
+    uint32_t *open;                      /* by register: end of the open part; 0: not live here */
+    uint32_t *members, *index_of, count; /* live registers, and their index in `members` */
+    uint32_t *defined_at;                /* by register: its earliest definition so far in this block; else HD_NONE */
+    hd_u32_array touched;                /* registers with an entry in defined_at */
     defined defined;
 } walk;
 
 static void open_part(walk *w, uint32_t reg, uint32_t end)
 {
-    if (w->open[reg] || hd_regalloc_is_placeless(w->ra, reg))
+    if (w->open[reg] || hd_regalloc_needs_no_register(w->ra, reg))
         return;
     w->open[reg] = end;
-    w->place[reg] = w->count;
+    w->index_of[reg] = w->count;
     w->members[w->count++] = reg;
 }
 
@@ -142,15 +142,15 @@ static void close_part(walk *w, uint32_t reg, uint32_t begin)
     add_part(&w->ra->ranges, reg, begin, w->open[reg]);
     w->open[reg] = 0;
     uint32_t last = w->members[--w->count];
-    w->members[w->place[reg]] = last;
-    w->place[last] = w->place[reg];
+    w->members[w->index_of[reg]] = last;
+    w->index_of[last] = w->index_of[reg];
 }
 
 static void walk_definitions(walk *w, const hd_instruction *insn, uint32_t write)
 {
     const hd_function *f = w->ra->function;
     HD_INSN_REGISTERS (f, insn, d) {
-        if (!(d->flags & HD_OPERAND_DEF) || hd_regalloc_is_placeless(w->ra, d->value))
+        if (!(d->flags & HD_OPERAND_DEF) || hd_regalloc_needs_no_register(w->ra, d->value))
             continue;
         if (w->defined_at[d->value] == HD_NONE)
             hd_array_push(&w->touched, d->value);
@@ -241,7 +241,7 @@ void hd_regalloc_ranges(hd_regalloc *ra)
     walk w = {.ra = ra,
               .open = HD_ARENA_ARRAY(arena, uint32_t, registers),
               .members = HD_ARENA_ARRAY(arena, uint32_t, registers),
-              .place = HD_ARENA_ARRAY(arena, uint32_t, registers),
+              .index_of = HD_ARENA_ARRAY(arena, uint32_t, registers),
               .defined_at = hd_arena_alloc(arena, ((size_t)registers + 1) * sizeof(uint32_t)),
               .defined.ra = ra};
     memset(w.defined_at, 0xff, registers * sizeof(uint32_t));

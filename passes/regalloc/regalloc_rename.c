@@ -11,7 +11,7 @@
 typedef struct renamer {
     hd_regalloc *ra;
     hd_function *f;
-    hd_physical *places; /* by old register */
+    hd_physical *physical; /* by old register */
     uint32_t count[HD_PHYSICAL_CLASSES], first[HD_PHYSICAL_CLASSES];
     bool *collected; /* by old register: it names a memory operand; NULL: none */
     uint32_t collected_count[HD_PHYSICAL_CLASSES], collected_first[HD_PHYSICAL_CLASSES];
@@ -58,11 +58,11 @@ static bool is_prefix_free(const hd_function *f, const char *prefix)
 
 /* ---- registers --------------------------------------------------------------------------------------------------- */
 
-static void find_places(renamer *r)
+static void find_physical(renamer *r)
 {
     const hd_function *f = r->f;
     const hd_units *units = &r->ra->units;
-    r->places = HD_ARENA_ARRAY(r->ra->arena, hd_physical, f->registers.count);
+    r->physical = HD_ARENA_ARRAY(r->ra->arena, hd_physical, f->registers.count);
     r->vector = HD_ARENA_ARRAY(r->ra->arena, bool, f->registers.count);
     r->bank = HD_ARENA_ARRAY(r->ra->arena, uint32_t, f->registers.count);
     r->bank_wide = HD_ARENA_ARRAY(r->ra->arena, bool, f->registers.count);
@@ -75,8 +75,8 @@ static void find_places(renamer *r)
             continue;
         }
         hd_physical_class class = hd_physical_class_of((hd_type)f->registers.items[reg].type);
-        uint32_t number = units->units[units->of[reg]].place + units->offset[reg];
-        r->places[reg] = (hd_physical){(uint8_t) class, 0, (uint16_t)number};
+        uint32_t number = units->units[units->of[reg]].number + units->offset[reg];
+        r->physical[reg] = (hd_physical){(uint8_t) class, 0, (uint16_t)number};
         r->vector[reg] = f->registers.items[reg].vector > 1;
     }
 }
@@ -90,31 +90,31 @@ static void number_collected(renamer *r)
         uint32_t reg = hd_insn_is_operand_load(f, i) ? hd_insn_operands(f, &f->instructions.items[i])->value : HD_NONE;
         if (reg == HD_NONE || !r->collected[reg])
             continue;
-        hd_physical *place = &r->places[reg];
-        place->number = (uint16_t)(i - hd_operand_group_first(f, i));
-        if (r->collected_count[place->class] <= place->number)
-            r->collected_count[place->class] = place->number + 1u;
+        hd_physical *at = &r->physical[reg];
+        at->number = (uint16_t)(i - hd_operand_group_first(f, i));
+        if (r->collected_count[at->class] <= at->number)
+            r->collected_count[at->class] = at->number + 1u;
     }
 }
 
-static void count_place(renamer *r, uint32_t reg)
+static void count_physical(renamer *r, uint32_t reg)
 {
-    hd_physical place = r->places[reg];
+    hd_physical at = r->physical[reg];
     if (r->collected && r->collected[reg])
         return;
-    if (place.class != HD_PHYSICAL_NONE && r->count[place.class] <= place.number)
-        r->count[place.class] = place.number + 1u;
+    if (at.class != HD_PHYSICAL_NONE && r->count[at.class] <= at.number)
+        r->count[at.class] = at.number + 1u;
 }
 
-static void count_places(renamer *r)
+static void count_all_physical(renamer *r)
 {
     const hd_function *f = r->f;
     for (uint32_t i = 0; i < f->instructions.count; i++) {
         const hd_instruction *insn = &f->instructions.items[i];
         HD_INSN_REGISTERS (f, insn, o)
-            count_place(r, o->value);
+            count_physical(r, o->value);
         if (insn->guard != HD_NONE)
-            count_place(r, insn->guard);
+            count_physical(r, insn->guard);
     }
 }
 
@@ -130,7 +130,7 @@ static void drop_declarations(hd_function *f)
     hd_array_clear(&f->register_groups);
 }
 
-static void declare_places(renamer *r, const char *prefix)
+static void declare_physical(renamer *r, const char *prefix)
 {
     static const hd_physical_class order[] = {
         HD_PHYSICAL_QUAD, HD_PHYSICAL_PAIR, HD_PHYSICAL_WORD,
@@ -171,7 +171,7 @@ static uint32_t new_of(const renamer *r, uint32_t reg)
     const uint32_t *first = r->collected && r->collected[reg] ? r->collected_first : r->first;
     if (hd_regalloc_is_bank(r->ra, reg))
         return r->bank_first[r->bank_wide[reg]] + r->bank[reg];
-    return reg == r->old_carry ? r->carry : first[r->places[reg].class] + r->places[reg].number;
+    return reg == r->old_carry ? r->carry : first[r->physical[reg].class] + r->physical[reg].number;
 }
 
 /* Vector registers become brace lists; alternative spellings and vector components are replaced. */
@@ -233,10 +233,10 @@ bool hd_regalloc_rename(hd_regalloc *ra)
                   hd_names_text(&r.f->module->names, r.f->name));
         return false;
     }
-    find_places(&r);
+    find_physical(&r);
     number_collected(&r);
-    count_places(&r);
-    declare_places(&r, prefix);
+    count_all_physical(&r);
+    declare_physical(&r, prefix);
     rename_all(&r);
     drop_annotations(r.f);
     hd_function_drop_cfg(r.f);

@@ -85,7 +85,7 @@ static void absorb(merger *m, uint32_t into, uint32_t from)
     units->next_member[last] = x->members;
     x->members = y->members;
     *y = (hd_alloc_unit){
-        .word = {HD_NONE, HD_NONE, HD_NONE, HD_NONE}, .members = HD_NONE, .begin = HD_NONE, .place = HD_NONE};
+        .word = {HD_NONE, HD_NONE, HD_NONE, HD_NONE}, .members = HD_NONE, .begin = HD_NONE, .number = HD_NONE};
 }
 
 static uint32_t member_count(const hd_units *units, uint32_t unit, uint32_t limit)
@@ -267,7 +267,7 @@ static void make_units(hd_regalloc *ra)
         *u = (hd_alloc_unit){.word = {HD_NONE, HD_NONE, HD_NONE, HD_NONE},
                              .members = reg,
                              .begin = first == HD_NONE ? HD_NONE : r->parts.items[first].begin,
-                             .place = HD_NONE,
+                             .number = HD_NONE,
                              .words = (uint8_t)words,
                              .align = (uint8_t)(words ? words : 1),
                              .predicate = predicate};

@@ -53,7 +53,7 @@ typedef struct hd_alloc_unit {
     uint32_t word[HD_UNIT_WORDS]; /* first part of each word's ranges, or HD_NONE */
     uint32_t members;             /* first register of the list; hd_units.next_member */
     uint32_t begin;               /* start of its live range; HD_NONE: never live */
-    uint32_t place;               /* first general register or the predicate; HD_NONE: unassigned */
+    uint32_t number;              /* first general register or the predicate; HD_NONE: unassigned */
     uint8_t words, align;         /* 0 words: merged into another unit */
     bool predicate;
     uint16_t limit; /* it must be below this register; 0: no limit. Units with a limit are assigned first */
@@ -140,7 +140,7 @@ static inline bool hd_regalloc_is_bank(const hd_regalloc *ra, uint32_t reg)
 {
     return ra->bank && reg < ra->bank_count && ra->bank[reg];
 }
-static inline bool hd_regalloc_is_placeless(const hd_regalloc *ra, uint32_t reg)
+static inline bool hd_regalloc_needs_no_register(const hd_regalloc *ra, uint32_t reg)
 {
     return hd_regalloc_is_collected(ra, reg) || hd_regalloc_is_bank(ra, reg);
 }

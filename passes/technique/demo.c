@@ -117,16 +117,16 @@ static bool is_arithmetic(const hd_form *form)
            (unit == HD_UNIT_INT || unit == HD_UNIT_SP || unit == HD_UNIT_DP || unit == HD_UNIT_SFU);
 }
 
-static demo_kind kind_of(const demo_pass *p, const hd_instruction *insn, uint8_t place)
+static demo_kind kind_of(const demo_pass *p, const hd_instruction *insn, uint8_t slot)
 {
     const hd_form *form = hd_insn_form(p->function, insn);
-    if (insn->flags & HD_INSN_OPAQUE || place == HD_PLACE_FIXED)
+    if (insn->flags & HD_INSN_OPAQUE || slot == HD_SLOT_FIXED)
         return OTHER;
-    if (place == HD_PLACE_BASE)
+    if (slot == HD_SLOT_BASE)
         return ADDRESS;
     if (form->opcode == HD_OP_ST)
         return COPY;
-    if (!is_arithmetic(form) || place != HD_PLACE_SCALAR)
+    if (!is_arithmetic(form) || slot != HD_SLOT_SCALAR)
         return OTHER;
     return hd_form_unit(form) == HD_UNIT_INT ? ARITHMETIC_INTEGER : ARITHMETIC_FLOAT;
 }
@@ -301,7 +301,7 @@ static bool reads_whole(const demo_pass *p, const demo_load *load, const hd_oper
     return hd_operand_selector(f, o) == HD_NO_NAME && o->value == loaded->value && !(o->flags & HD_OPERAND_DEF);
 }
 
-static void use(demo_pass *p, uint32_t ordinal, const hd_operand *o, uint8_t place)
+static void use(demo_pass *p, uint32_t ordinal, const hd_operand *o, uint8_t slot)
 {
     const hd_function *f = p->function;
     const hd_instruction *insn = &f->instructions.items[ordinal];
@@ -315,7 +315,7 @@ static void use(demo_pass *p, uint32_t ordinal, const hd_operand *o, uint8_t pla
         load->spoiled = load->spoiled || !reads_whole(p, load, o);
         load->consumer = ordinal;
         load->operand = (uint32_t)(o - hd_insn_operands(f, insn));
-        load->kind = (uint8_t)kind_of(p, insn, place);
+        load->kind = (uint8_t)kind_of(p, insn, slot);
         load->safe = is_safe(p, load, ordinal);
     }
 }
@@ -387,8 +387,8 @@ static void step(demo_pass *p, uint32_t ordinal)
 {
     const hd_function *f = p->function;
     const hd_instruction *insn = &f->instructions.items[ordinal];
-    uint8_t places[HD_REWRITE_OPERANDS];
-    bool known = hd_operand_places(f, insn, places);
+    uint8_t slots[HD_REWRITE_OPERANDS];
+    bool known = hd_operand_slots(f, insn, slots);
     if (hd_storage_skips(&p->storage, ordinal)) {
         spoil_named(p, insn);
         HD_INSN_REGISTERS (f, insn, o)
@@ -399,7 +399,7 @@ static void step(demo_pass *p, uint32_t ordinal)
         spoil_all(p);
     HD_INSN_REGISTERS (f, insn, o)
         if (o->flags & HD_OPERAND_USE)
-            use(p, ordinal, o, known ? places[o - hd_insn_operands(f, insn)] : (uint8_t)HD_PLACE_FIXED);
+            use(p, ordinal, o, known ? slots[o - hd_insn_operands(f, insn)] : (uint8_t)HD_SLOT_FIXED);
     HD_INSN_REGISTERS (f, insn, o)
         if (o->flags & HD_OPERAND_DEF)
             define(p, ordinal, o);
@@ -483,16 +483,16 @@ static uint32_t loads_after(const demo_pass *p, uint32_t pair)
     return count;
 }
 
-static bool is_in_place(const demo_pass *p, uint32_t pair)
+static bool is_placed(const demo_pass *p, uint32_t pair)
 {
     return p->pairs.items[pair].loader + 1 + loads_after(p, pair) == p->pairs.items[pair].consumer;
 }
 
 /* Do all loads of a consumer, `count` from the first one on, directly precede it in operand order? */
-static bool are_in_place(const demo_pass *p, uint32_t first, uint32_t count)
+static bool are_placed(const demo_pass *p, uint32_t first, uint32_t count)
 {
     for (uint32_t i = first; i < first + count; i++)
-        if (!is_in_place(p, i))
+        if (!is_placed(p, i))
             return false;
     return true;
 }
@@ -554,12 +554,12 @@ static void move_loads(demo_pass *p)
     hd_edit_begin(&edit, f);
     for (uint32_t first = 0, count; first < p->pairs.count; first += count) {
         count = loads_after(p, first) + 1;
-        for (uint32_t i = first; i < first + count && !are_in_place(p, first, count); i++) {
+        for (uint32_t i = first; i < first + count && !are_placed(p, first, count); i++) {
             hd_instruction load = f->instructions.items[p->pairs.items[i].loader];
             load.flags |= HD_INSN_DIRTY | HD_INSN_FRESH;
             hd_edit_remove(&edit, p->pairs.items[i].loader);
             hd_edit_before(&edit, p->pairs.items[i].consumer, load);
-            p->moved += !is_in_place(p, i);
+            p->moved += !is_placed(p, i);
         }
     }
     if (edit.steps.count)
@@ -578,11 +578,11 @@ static uint32_t slot_of(const hd_function *f, const hd_instruction *insn, uint32
 static void annotate(demo_pass *p, const uint32_t *ids)
 {
     hd_function *f = p->function;
-    uint32_t *place = HD_ARENA_ARRAY(&p->context->scratch, uint32_t, f->next_instruction_id);
+    uint32_t *ordinals = HD_ARENA_ARRAY(&p->context->scratch, uint32_t, f->next_instruction_id);
     for (uint32_t i = 0; i < f->instructions.count; i++)
-        place[f->instructions.items[i].id] = i;
+        ordinals[f->instructions.items[i].id] = i;
     for (uint32_t i = 0; i < p->pairs.count; i++) {
-        uint32_t consumer = place[ids[i]], load = consumer - 1 - loads_after(p, i);
+        uint32_t consumer = ordinals[ids[i]], load = consumer - 1 - loads_after(p, i);
         uint32_t slot = slot_of(f, &f->instructions.items[consumer], p->pairs.items[i].operand);
         hd_annotate(f, (hd_annotation){.kind = HD_ANNOTATION_DEMO, .instruction = load});
         if (p->pairs.items[i].after)

@@ -113,7 +113,7 @@ static bool names_extended(const marker *m, const hd_instruction *insn)
 {
     HD_INSN_REGISTERS (m->f, insn, o)
         HD_STORAGE_WORDS (&m->words->storage, o->value, word)
-            if (word >= m->base && word < m->words->storage.places)
+            if (word >= m->base && word < m->words->storage.physical_words)
                 return true;
     return false;
 }
@@ -121,7 +121,7 @@ static bool names_extended(const marker *m, const hd_instruction *insn)
 static bool any_extended(const marker *m, const hd_live_walk *walk)
 {
     for (uint32_t i = 0; i < walk->count; i++)
-        if (walk->members[i] >= m->base && walk->members[i] < m->words->storage.places)
+        if (walk->members[i] >= m->base && walk->members[i] < m->words->storage.physical_words)
             return true;
     return false;
 }

@@ -13,7 +13,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void check_places(const hd_diagnostics *diagnostics)
+static void check_spans(const hd_diagnostics *diagnostics)
 {
     for (const hd_diagnostic *d = diagnostics->first; d; d = d->next)
         assert(!d->source || (d->span.begin <= d->span.end && d->span.begin <= d->source->length &&
@@ -34,7 +34,7 @@ static void try_gates(const char *text, hd_gates_mode mode, hd_diagnostics *diag
         assert(hd_gates_check_report(gates, &report, NULL, &arena, diagnostics) == diagnostics->error_count);
     if (gates && mode == HD_GATES_OF_CHANGES && hd_diff_reports(&report, &report, NULL, &arena, &diff, diagnostics))
         assert(hd_gates_check_diff(gates, &diff, &arena, diagnostics) == diagnostics->error_count);
-    check_places(diagnostics);
+    check_spans(diagnostics);
     hd_gates_free(gates);
     hd_arena_free(&arena);
 }
@@ -64,7 +64,7 @@ static void try_report(const char *text, size_t size, hd_diagnostics *diagnostic
         assert(diff.counts[HD_DIFF_SAME] == diff.kernel_count);
         check_written(&diff);
     }
-    check_places(diagnostics);
+    check_spans(diagnostics);
     hd_arena_free(&arena);
     hd_source_free(&source);
 }

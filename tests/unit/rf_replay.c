@@ -50,14 +50,14 @@ static void open_models(kernel_run *run, hd_module *module)
         look->ops.execute = execute_and_look;
         look->info.ops = &look->ops;
         r->results[m].refusal = NULL;
-        r->place[m] = HD_NONE;
+        r->index[m] = HD_NONE;
         hd_rf_model *model = hd_rf_model_new(&look->info, r->code, &r->results[m].refusal);
         assert_true(!model == (r->results[m].refusal != NULL));
         if (!model)
             continue;
         model->fault = m ? 0 : r->fault;
         model->memo.forgets = r->forgets;
-        r->place[m] = hd_count_models(r->count);
+        r->index[m] = hd_count_models(r->count);
         hd_count_add(r->count, model);
     }
     hd_rf_residency residency = r->residency;
@@ -86,8 +86,8 @@ static void close_models(kernel_run *run)
         fail_msg("the kernel did not run");
     keep_result(hd_count_model(r->count, 0), &r->baseline);
     for (uint32_t m = 0; m < r->model_count; m++)
-        if (r->place[m] != HD_NONE)
-            keep_result(hd_count_model(r->count, r->place[m]), &r->results[m]);
+        if (r->index[m] != HD_NONE)
+            keep_result(hd_count_model(r->count, r->index[m]), &r->results[m]);
     hd_count_free(r->count);
     hd_rf_module_free(r->code);
     hd_diagnostics_free(&r->quiet);

@@ -43,7 +43,7 @@ typedef struct rf_replay {
     hd_count *count;
     hd_sink sink;
     hd_diagnostics quiet;
-    uint32_t place[RF_REPLAY_MODELS]; /* index in the count; HD_NONE: refused */
+    uint32_t index[RF_REPLAY_MODELS]; /* index in the count; HD_NONE: refused */
 } rf_replay;
 
 void rf_replay_run(rf_replay *replay);

@@ -224,7 +224,7 @@ static void break_annotations(hd_function *f)
     hd_array_push(&f->annotations, (hd_annotation){.kind = 17, .instruction = 1});
     hd_array_push(&f->annotations, (hd_annotation){.kind = 17, .instruction = 0});
 }
-static void break_annotation_place(hd_function *f)
+static void break_annotation_anchor(hd_function *f)
 {
     hd_array_push(&f->annotations, (hd_annotation){.kind = 17, .instruction = 5});
 }
@@ -262,7 +262,7 @@ static void the_validator_finds_what_is_broken(void **state)
         {break_register_type, "has no type"},
         {break_location, "names no location"},
         {break_annotations, "out of order"},
-        {break_annotation_place, "is at no instruction"},
+        {break_annotation_anchor, "is at no instruction"},
         {break_edge, "disagree"},
         {break_block, "does not follow"},
         {break_block_of, "is not of block"},

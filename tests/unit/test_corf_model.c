@@ -75,7 +75,7 @@ static void the_lowest_room_is_found(void **state)
 {
     enum { ENTRIES = 400, PLACES = 1000 };
     static uint8_t taken[ENTRIES], reserved[ENTRIES];
-    static hd_pack_place places[PLACES];
+    static hd_pack_slices places[PLACES];
     hd_pack_pool pool = {0};
     uint64_t seed = 1;
     uint32_t count = 0, highest = 0;
@@ -96,7 +96,7 @@ static void the_lowest_room_is_found(void **state)
             bool empty = unit_random(&seed) % 8 == 0;
             while (reserved[at] || (empty ? taken[at] != 0 : !naive_run(taken[at], width, side)))
                 at++;
-            hd_pack_place place = empty ? (hd_pack_place){hd_pack_empty(&pool), 0} : hd_pack_find(&pool, width, side);
+            hd_pack_slices place = empty ? (hd_pack_slices){hd_pack_empty(&pool), 0} : hd_pack_find(&pool, width, side);
             place.mask = empty ? hd_pack_run(&pool, place.entry, width, HD_PACK_RIGHT) : place.mask;
             assert_int_equal(place.entry, at);
             assert_int_equal(place.mask, naive_run(taken[at], width, empty ? HD_PACK_RIGHT : side));
@@ -124,25 +124,25 @@ static void the_lowest_room_is_found(void **state)
 static void slices_must_agree(void **state)
 {
     hd_pack_pool pool = {0};
-    hd_pack_place place = {0, 6}, beside = {0, 12}, low = {0, 2};
+    hd_pack_slices place = {0, 6}, beside = {0, 12}, low = {0, 2};
     hd_owner one = {1, 0, 7}, other = {1, 0, 8};
     (void)state;
     assert_int_equal(hd_pack_empty(&pool), 0);
-    hd_pack_take(&pool, (hd_pack_place){0, 15});
+    hd_pack_take(&pool, (hd_pack_slices){0, 15});
     hd_pack_write(&pool, place, one, (hd_claim){5, 0xff});
     assert_int_equal(hd_pack_read(&pool, place).claim.lanes, 0xff);
-    assert_int_equal(hd_pack_read(&pool, low).claim.lanes, 0xff);                /* the low byte alone */
-    assert_int_equal(hd_pack_read(&pool, (hd_pack_place){0, 4}).claim.lanes, 0); /* the high byte for the low one */
+    assert_int_equal(hd_pack_read(&pool, low).claim.lanes, 0xff);                 /* the low byte alone */
+    assert_int_equal(hd_pack_read(&pool, (hd_pack_slices){0, 4}).claim.lanes, 0); /* the high byte for the low one */
     assert_int_equal(hd_pack_read(&pool, beside).claim.lanes, 0);
     hd_pack_write(&pool, low, one, (hd_claim){6, 0xff});
     assert_int_equal(hd_pack_read(&pool, place).claim.lanes, 0); /* one byte is older */
     hd_pack_write(&pool, place, one, (hd_claim){6, 0xff});
-    hd_pack_write(&pool, (hd_pack_place){0, 4}, other, (hd_claim){6, 0xff});
+    hd_pack_write(&pool, (hd_pack_slices){0, 4}, other, (hd_claim){6, 0xff});
     assert_int_equal(hd_pack_read(&pool, place).claim.lanes, 0);
-    assert_int_equal(hd_pack_read(&pool, (hd_pack_place){0, 4}).claim.lanes, 0xff);
-    hd_pack_give(&pool, (hd_pack_place){0, 15});
-    hd_pack_take(&pool, (hd_pack_place){0, 4});
-    assert_int_equal(hd_pack_read(&pool, (hd_pack_place){0, 4}).claim.lanes, 0); /* taken anew */
+    assert_int_equal(hd_pack_read(&pool, (hd_pack_slices){0, 4}).claim.lanes, 0xff);
+    hd_pack_give(&pool, (hd_pack_slices){0, 15});
+    hd_pack_take(&pool, (hd_pack_slices){0, 4});
+    assert_int_equal(hd_pack_read(&pool, (hd_pack_slices){0, 4}).claim.lanes, 0); /* taken anew */
     hd_pack_free(&pool);
 }
 

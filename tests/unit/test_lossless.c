@@ -142,7 +142,8 @@ static void drop_missing_slots(hd_function *f)
         uint32_t slots = 1;
         if (hd_annotation_has_slots(info)) {
             const hd_instruction *insn = &f->instructions.items[a.instruction];
-            slots = info->place == HD_PLACE_SOURCE ? hd_insn_source_count(f, insn) : hd_insn_destination_count(f, insn);
+            slots =
+                info->anchor == HD_ANCHOR_SOURCE ? hd_insn_source_count(f, insn) : hd_insn_destination_count(f, insn);
         }
         if (a.slot < slots)
             f->annotations.items[kept++] = a;

@@ -167,7 +167,7 @@ static void calls(void **state)
 
 /* One place under several names: R2 is the low word of RD2, and RH2 its low half. What other names have left in lanes
  * that are not written counts, what this name had there before does not. */
-static void names_of_one_place(void **state)
+static void names_of_one_register(void **state)
 {
     static const char text[] =
         HEAD ".entry k(.param .u64 in, .param .u64 out)\n{ //@architected (8,4,0,0)\n.reg .b32 %R<8>;\n.reg .b64 "
@@ -196,7 +196,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_programs),
         cmocka_unit_test(calls),
-        cmocka_unit_test(names_of_one_place),
+        cmocka_unit_test(names_of_one_register),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

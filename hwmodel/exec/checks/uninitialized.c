@@ -27,7 +27,7 @@ static hd_step report(const hd_op *op, hd_warp *w, uint32_t lanes, uint32_t reg,
     hd_register_spell(code->function, reg, name, sizeof name);
     hd_step step = hd_fault(op, w, lanes, "%s was never written and is used as %s", name, use);
     if (origin != HD_NONE)
-        hd_fault_note_place(w, code, origin, "its value comes from here, where what was never written is read");
+        hd_fault_note_location(w, code, origin, "its value comes from here, where what was never written is read");
     return step;
 }
 

@@ -59,9 +59,9 @@ static bool equal_in(const uint32_t *row, uint32_t mask)
     return true;
 }
 
-typedef struct hd_place {
+typedef struct hd_barrier_use {
     uint32_t number, count;
-} hd_place;
+} hd_barrier_use;
 
 static const char *kind_word(uint32_t kind)
 {
@@ -69,7 +69,7 @@ static const char *kind_word(uint32_t kind)
 }
 
 /* The barrier and its thread count. */
-static hd_step find_place(const hd_op *op, hd_warp *w, uint32_t mask, hd_place *place)
+static hd_step find_barrier(const hd_op *op, hd_warp *w, uint32_t mask, hd_barrier_use *use)
 {
     const uint32_t *numbers = hd_row(w, op->a), *counts = op->b == HD_NO_REF ? NULL : hd_row(w, op->b);
     uint32_t number = numbers[__builtin_ctz(mask)], count = counts ? counts[__builtin_ctz(mask)] : 0;
@@ -78,26 +78,26 @@ static hd_step find_place(const hd_op *op, hd_warp *w, uint32_t mask, hd_place *
     if (number >= HD_BARRIERS || count % LANES || (op->boolean == HD_BARRIER_ARRIVE && !count))
         return hd_fault(op, w, mask, "barrier %u with %u threads: there are 16, for multiples of 32 threads", number,
                         count);
-    *place = (hd_place){number, count};
+    *use = (hd_barrier_use){number, count};
     return HD_STEP_NEXT;
 }
 
 /* A warp arrives, with the votes of its lanes. */
-static hd_step arrive(const hd_op *op, hd_warp *w, uint32_t mask, hd_place place, uint32_t ayes)
+static hd_step arrive(const hd_op *op, hd_warp *w, uint32_t mask, hd_barrier_use use, uint32_t ayes)
 {
-    hd_barrier *b = &w->cta->barriers[place.number];
+    hd_barrier *b = &w->cta->barriers[use.number];
     bool reduces = op->boolean >= HD_BARRIER_POPC;
-    if (b->arrived && b->expected != place.count)
-        return hd_fault(op, w, mask, "barrier %u expects %u threads here and %u elsewhere", place.number, place.count,
+    if (b->arrived && b->expected != use.count)
+        return hd_fault(op, w, mask, "barrier %u expects %u threads here and %u elsewhere", use.number, use.count,
                         b->expected);
     if (b->arrived && (reduces || b->kind >= HD_BARRIER_POPC) && b->kind != op->boolean)
-        return hd_fault(op, w, mask, "barrier %u: %s with another operation than elsewhere (%s)", place.number,
+        return hd_fault(op, w, mask, "barrier %u: %s with another operation than elsewhere (%s)", use.number,
                         kind_word(op->boolean), kind_word(b->kind));
     b->kind = op->boolean;
-    b->expected = place.count;
+    b->expected = use.count;
     b->arrived += LANES;
     if (w->cta->checks && w->cta->checks->races)
-        hd_races_arrive(w, place.number);
+        hd_races_arrive(w, use.number);
     if (reduces) {
         b->ayes += (uint32_t)__builtin_popcount(ayes & mask);
         b->noes += (uint32_t)__builtin_popcount(mask & ~ayes);
@@ -105,7 +105,7 @@ static hd_step arrive(const hd_op *op, hd_warp *w, uint32_t mask, hd_place place
     if (op->boolean != HD_BARRIER_ARRIVE) {
         b->waiting |= 1u << w->index;
         w->state = HD_WARP_WAITING;
-        w->barrier = (uint8_t)place.number;
+        w->barrier = (uint8_t)use.number;
         w->waiting = op;
     }
     hd_barriers_check(w->cta);
@@ -126,9 +126,9 @@ static void deliver(const hd_op *op, hd_warp *w, uint32_t mask)
 }
 
 /* All lanes of the warp come together, and there is no result to wait for. */
-static hd_step arrive_together(const hd_op *op, hd_warp *w, uint32_t mask, hd_place place)
+static hd_step arrive_together(const hd_op *op, hd_warp *w, uint32_t mask, hd_barrier_use use)
 {
-    hd_step step = arrive(op, w, mask, place, 0);
+    hd_step step = arrive(op, w, mask, use, 0);
     return step == HD_STEP_NEXT && w->state == HD_WARP_WAITING ? HD_STEP_WAIT : step;
 }
 
@@ -152,10 +152,10 @@ static hd_step block_aligned(const hd_op *op, hd_warp *w, hd_park_key key)
 }
 
 /* Lanes arrive separately, or wait for a result: they stay here until the warp is complete and the barrier opens. */
-static hd_step arrive_parked(const hd_op *op, hd_warp *w, uint32_t mask, hd_place place)
+static hd_step arrive_parked(const hd_op *op, hd_warp *w, uint32_t mask, hd_barrier_use use)
 {
     bool aligned = op->flags & HD_OP_ALIGNED;
-    hd_park_key key = HD_PARK_KEY(HD_PARK_CTA, place.number | (uint32_t)op->boolean << 8 | place.count << 12);
+    hd_park_key key = HD_PARK_KEY(HD_PARK_CTA, use.number | (uint32_t)op->boolean << 8 | use.count << 12);
     if (aligned)
         key = HD_PARK_KEY(HD_PARK_INSTRUCTION, hd_top(w)->pc);
     if (aligned && mask != hd_top(w)->mask)
@@ -167,7 +167,7 @@ static hd_step arrive_parked(const hd_op *op, hd_warp *w, uint32_t mask, hd_plac
     if (mask & ~w->parked)
         hd_park(w, mask, key);
     if (hd_parked_at(w, key) == w->lanes) {
-        hd_step step = arrive(op, w, w->lanes, place, w->ayes);
+        hd_step step = arrive(op, w, w->lanes, use, w->ayes);
         if (step != HD_STEP_NEXT)
             return step;
         if (op->boolean == HD_BARRIER_ARRIVE)
@@ -184,19 +184,19 @@ static hd_step arrive_parked(const hd_op *op, hd_warp *w, uint32_t mask, hd_plac
 
 hd_step hd_run_barrier(const hd_op *op, hd_warp *w, uint32_t mask)
 {
-    hd_place place;
+    hd_barrier_use use;
     if (hd_take_pass(w, mask)) {
         deliver(op, w, mask);
         return HD_STEP_NEXT;
     }
     if (op->flags & HD_OP_ALIGNED && mask != w->lanes && !w->parked)
         hd_end_waiting(w);
-    hd_step step = find_place(op, w, mask, &place);
+    hd_step step = find_barrier(op, w, mask, &use);
     if (step != HD_STEP_NEXT)
         return step;
     if (mask == w->lanes && op->boolean < HD_BARRIER_POPC && !w->parked)
-        return arrive_together(op, w, mask, place);
-    return arrive_parked(op, w, mask, place);
+        return arrive_together(op, w, mask, use);
+    return arrive_parked(op, w, mask, use);
 }
 
 /* ---- lanes of a warp --------------------------------------------------------------------------------------------- */

@@ -21,7 +21,7 @@ typedef int32_t s32x8 __attribute__((vector_size(32), may_alias));
 typedef uint64_t u64x4 __attribute__((vector_size(32)));
 
 /* Location of a word for all lanes: a row of the frame, a multiple of 8, and its form; or one of the last three. */
-typedef uint32_t place;
+typedef uint32_t location;
 enum {
     NEVER = 0, /* hd_frame.writers: no lane was written */
     HALF,
@@ -34,13 +34,13 @@ enum {
 enum { NEEDS_ALL = 1 << 30 }; /* a folded word that needs 4 bytes */
 
 /* The location of word `part` of a register. */
-INLINE place place_of(const hd_written *r, uint32_t part)
+INLINE location location_of(const hd_written *r, uint32_t part)
 {
-    place how = r->bytes == 4 ? WHOLE : r->bytes == 2 ? HALF : EVEN + part % 2;
+    location how = r->bytes == 4 ? WHOLE : r->bytes == 2 ? HALF : EVEN + part % 2;
     return r->row == HD_NO_REF ? UNKNOWN : (r->row + part / 2 * 8 * LANES) | how;
 }
 
-INLINE void gather_word(const hd_frame *f, place at, uint32_t *out)
+INLINE void gather_word(const hd_frame *f, location at, uint32_t *out)
 {
     const unsigned char *row = f->registers + (at & ~7u);
     uint32_t how = at & 7;
@@ -65,7 +65,7 @@ static uint32_t gather_results(const hd_op *op, const hd_warp *w, uint32_t *resu
         return 0;
     for (; r < end; r++)
         for (uint32_t part = 0; part < r->words; part++, words++)
-            gather_word(f, place_of(r, part), results + words * LANES);
+            gather_word(f, location_of(r, part), results + words * LANES);
     return words;
 }
 
@@ -117,7 +117,7 @@ INLINE void put_width(const hd_frame *f, const hd_written *r, uint32_t part, uin
 {
     uint8_t bytes = bytes_of(folded);
     *width = (hd_width){bytes, bytes};
-    f->writers[r->word + part] = place_of(r, part);
+    f->writers[r->word + part] = location_of(r, part);
 }
 
 /* A register that all lanes of the frame have written. */
@@ -149,7 +149,8 @@ INLINE uint32_t if_in(uint32_t lanes, int lane)
 /* Records that some lanes have written a word, which is in its row, or in `words`. If other lanes were last written
  * under another name, their folded words are stored separately. If no lane was written before and the row is zero, the
  * row is simply used. */
-HD_CLONES static place change_writer(const hd_frame *f, uint32_t word, place at, const uint32_t *words, uint32_t lanes)
+HD_CLONES static location change_writer(const hd_frame *f, uint32_t word, location at, const uint32_t *words,
+                                        uint32_t lanes)
 {
     uint32_t *beside = row_beside(f, word), old = f->writers[word], others = 0;
     HD_LANE_LOOP others |= words[i] & ~if_in(lanes, i);
@@ -164,10 +165,10 @@ HD_CLONES static place change_writer(const hd_frame *f, uint32_t word, place at,
 }
 
 /* A word that some lanes have written. */
-INLINE hd_width measure_some(const hd_frame *f, uint32_t word, place at, const uint32_t *words, uint32_t lanes)
+INLINE hd_width measure_some(const hd_frame *f, uint32_t word, location at, const uint32_t *words, uint32_t lanes)
 {
     uint32_t written = 0, held = 0, *beside = row_beside(f, word);
-    place writer = f->writers[word];
+    location writer = f->writers[word];
     if (writer != SEVERAL && writer != at)
         writer = change_writer(f, word, at, words, lanes);
     if (writer == SEVERAL)
@@ -194,7 +195,7 @@ INLINE uint32_t gather_some(const hd_frame *f, const hd_written *r, const hd_wri
     uint32_t words = 0, room[LANES];
     for (; r < end; r++)
         for (uint32_t part = 0; part < r->words; part++) {
-            place at = place_of(r, part);
+            location at = location_of(r, part);
             if (at != UNKNOWN)
                 gather_word(f, at, room);
             for (int i = 0; i < LANES && at == UNKNOWN; i++)

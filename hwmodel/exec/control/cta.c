@@ -26,7 +26,7 @@ static void open_cta(hd_cta *cta)
     }
     cta->shared = hd_calloc((size_t)cta->shared_bytes + 16, 1);
     hd_checks_open(cta);
-    cta->places = hd_calloc((size_t)p->places + 1, sizeof(const hd_allocation *));
+    cta->recent = hd_calloc((size_t)p->cache_slots + 1, sizeof(const hd_allocation *));
     cta->warps = hd_calloc(cta->warp_count, sizeof *cta->warps);
     for (uint32_t i = 0; i < cta->warp_count; i++) {
         cta->warps[i].cta = cta;
@@ -69,7 +69,7 @@ static void close_cta(hd_cta *cta)
     }
     free(cta->warps);
     free(cta->shared);
-    free(cta->places);
+    free(cta->recent);
 }
 
 hd_cta *hd_cta_new(const hd_grid_job *job, hd_exec_statistics *statistics)

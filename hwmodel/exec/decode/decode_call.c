@@ -261,7 +261,7 @@ static bool decode_builtin(hd_decoder *d, const parts *p, const hd_builtin *buil
     op->run = builtin->run;
     op->flags |= HD_OP_ORDERED;
     op->first = d->code->copies.count;
-    op->place = d->program->places++;
+    op->cache_slot = d->program->cache_slots++;
     call->arguments = builtin->parameters;
     call->results = p->results ? builtin->results : 0;
     if (builtin->heap && !hd_memory_need_heap(d->program->image->memory))

@@ -20,7 +20,7 @@ bool hd_decode_set_address(hd_decoder *d, const hd_decoded_address *address)
     hd_op *op = d->op;
     const hd_operand *base = address->base;
     op->offset = address->offset;
-    op->place = d->program->places++;
+    op->cache_slot = d->program->cache_slots++;
     op->flags |= HD_OP_MEMORY;
     if (base->kind == HD_OPERAND_REGISTER) {
         uint32_t bytes = hd_register_lane_bytes(d->function, base->value);

@@ -41,17 +41,17 @@ static bool set_handle(hd_decoder *d, const hd_operand *o, hd_ref *row)
 }
 
 /* [handle, (sampler,) coordinates]; coordinates NULL: [handle]. */
-static bool set_place(hd_decoder *d, const hd_operand *place, hd_texture_use *use, hd_type type)
+static bool set_coordinates(hd_decoder *d, const hd_operand *address, hd_texture_use *use, hd_type type)
 {
     uint32_t first;
-    const hd_operand *o = place + 1;
+    const hd_operand *o = address + 1;
     d->op->b = HD_NO_REF;
-    if (place->kind != HD_OPERAND_ADDRESS || place->count < 1 || !set_handle(d, o, &d->op->a))
-        return place->kind == HD_OPERAND_ADDRESS || hd_decode_unsupported(d, NULL);
-    if (place->count == 1)
+    if (address->kind != HD_OPERAND_ADDRESS || address->count < 1 || !set_handle(d, o, &d->op->a))
+        return address->kind == HD_OPERAND_ADDRESS || hd_decode_unsupported(d, NULL);
+    if (address->count == 1)
         return true;
     o += hd_operand_extent(o);
-    if (place->count == 3) {
+    if (address->count == 3) {
         if (!set_handle(d, o, &d->op->b))
             return false;
         o += hd_operand_extent(o);
@@ -123,7 +123,7 @@ bool hd_decode_texture(hd_decoder *d)
     use->gather = d->form->opcode == HD_OP_TLD4;
     if (use->gather)
         use->component = (uint8_t)(hd_decode_modifier(d, HD_GROUP_COMPONENT) - HD_MOD_COMPONENT_R);
-    return set_geometry(d, use) && set_place(d, d->operands[1], use, coordinates) && set_extras(d, use);
+    return set_geometry(d, use) && set_coordinates(d, d->operands[1], use, coordinates) && set_extras(d, use);
 }
 
 bool hd_decode_texture_query(hd_decoder *d)
@@ -135,7 +135,7 @@ bool hd_decode_texture_query(hd_decoder *d)
     if (!HD_DECODE_ONLY(d, HD_GROUP_QUERY, HD_GROUP_LOD))
         return hd_decode_unsupported(d, NULL);
     op->d = hd_decode_destination(d, d->operands[0]);
-    if (!set_place(d, d->operands[1], use, HD_TYPE_S32))
+    if (!set_coordinates(d, d->operands[1], use, HD_TYPE_S32))
         return false;
     op->c = d->operand_count > 2 ? hd_decode_source(d, d->operands[2], HD_TYPE_S32) : HD_NO_REF;
     return true;
@@ -152,7 +152,7 @@ bool hd_decode_texture_type(hd_decoder *d)
 
 /* ---- surfaces ---------------------------------------------------------------------------------------------------- */
 
-static bool set_surface(hd_decoder *d, const hd_operand *place, const hd_operand *values, bool load)
+static bool set_surface(hd_decoder *d, const hd_operand *address, const hd_operand *values, bool load)
 {
     hd_op *op = d->op;
     hd_texture_use *use = new_use(d);
@@ -165,7 +165,7 @@ static bool set_surface(hd_decoder *d, const hd_operand *place, const hd_operand
     if (!HD_DECODE_ONLY(d, HD_GROUP_GEOMETRY, HD_GROUP_VECTOR, HD_GROUP_ACCESS, HD_GROUP_BOUNDS, HD_GROUP_OP))
         return hd_decode_unsupported(d, NULL);
     op->count = hd_decode_elements(d, values, type, load, &op->first);
-    return set_geometry(d, use) && set_place(d, place, use, HD_TYPE_S32);
+    return set_geometry(d, use) && set_coordinates(d, address, use, HD_TYPE_S32);
 }
 
 bool hd_decode_surface_load(hd_decoder *d)

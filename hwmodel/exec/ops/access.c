@@ -80,12 +80,12 @@ static bool in_block_of_heap(const hd_memory *m, const hd_allocation *a, u64 add
 static bool in_allocation(const hd_op *op, hd_warp *w, u64 address, u64 bias, hd_space space, hd_region *r)
 {
     hd_cta *cta = w->cta;
-    const hd_allocation *a = cta->places[op->place];
+    const hd_allocation *a = cta->recent[op->cache_slot];
     if (!a || address + bias - a->base >= a->size)
         a = hd_memory_find(cta->memory, address + bias, 1);
     if (!a || a->space != space)
         return false;
-    cta->places[op->place] = a;
+    cta->recent[op->cache_slot] = a;
     if (a->is_heap)
         return in_block_of_heap(cta->memory, a, address, r);
     *r = (hd_region){a->bytes, a->base - bias, a->size, a->read_only, false, a->read_only ? NULL : a, 0};

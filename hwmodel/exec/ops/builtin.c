@@ -63,14 +63,14 @@ static void print(hd_warp *w, const hd_text_buffer *text)
         o->print(o->print_context, text->items, text->count);
 }
 
-static hd_heap_place place_in(const hd_op *op, hd_warp *w, uint32_t lane)
+static hd_heap_call call_in(const hd_op *op, hd_warp *w, uint32_t lane)
 {
     const hd_code *code = hd_top_frame(w)->code;
     const hd_instruction *call = &code->function->instructions.items[op - code->ops];
-    hd_heap_place place = {.span = call->span, .location = call->location};
-    memcpy(place.block, w->cta->id, sizeof place.block);
-    hd_thread_of(w, lane, place.thread);
-    return place;
+    hd_heap_call caller = {.span = call->span, .location = call->location};
+    memcpy(caller.block, w->cta->id, sizeof caller.block);
+    hd_thread_of(w, lane, caller.thread);
+    return caller;
 }
 
 /* ---- printf and assert ------------------------------------------------------------------------------------------- */
@@ -149,8 +149,8 @@ hd_step hd_run_builtin_malloc(const hd_op *op, hd_warp *w, uint32_t mask)
         hd_crew_keep_heap(w->cta->crew);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
-        hd_heap_place place = place_in(op, w, lane);
-        uint64_t bytes = argument(op, w, 0, lane), address = hd_heap_allocate(heap, bytes, &place);
+        hd_heap_call caller = call_in(op, w, lane);
+        uint64_t bytes = argument(op, w, 0, lane), address = hd_heap_allocate(heap, bytes, &caller);
         touch_block(w->cta, address, bytes);
         set_result(op, w, lane, address);
     }
@@ -166,9 +166,9 @@ hd_step hd_run_builtin_free(const hd_op *op, hd_warp *w, uint32_t mask)
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
         uint64_t address = argument(op, w, 0, lane);
-        hd_heap_place place = place_in(op, w, lane);
+        hd_heap_call caller = call_in(op, w, lane);
         hd_heap_block block;
-        hd_heap_result result = address ? hd_heap_release(heap, address, &place, &block) : HD_HEAP_DONE;
+        hd_heap_result result = address ? hd_heap_release(heap, address, &caller, &block) : HD_HEAP_DONE;
         if (result == HD_HEAP_DONE) {
             touch_block(w->cta, address, block.size);
             continue;

@@ -286,7 +286,7 @@ hd_step hd_run_texture_type(const hd_op *op, hd_warp *w, uint32_t mask)
 /* ---- surfaces ---------------------------------------------------------------------------------------------------- */
 
 /* NULL with HD_STEP_NEXT: outside, nothing to be done. */
-static hd_step surface_address(const hd_op *op, hd_warp *w, uint32_t lane, const hd_texture **t, unsigned char **place)
+static hd_step surface_address(const hd_op *op, hd_warp *w, uint32_t lane, const hd_texture **t, unsigned char **bytes)
 {
     const hd_texture_use *use = use_of(op);
     hd_texture_point p;
@@ -300,8 +300,8 @@ static hd_step surface_address(const hd_op *op, hd_warp *w, uint32_t lane, const
     if (!use->formatted && p.index[0] % size)
         return hd_fault(op, w, 1u << lane, "surface '%s': byte %" PRId64 " is not a multiple of the access's %u bytes",
                         (*t)->name, p.index[0], size);
-    *place = hd_surface_place(*t, &p, size, use->formatted, (hd_surface_bounds)use->bounds);
-    if (*place || use->bounds == HD_SURFACE_ZERO)
+    *bytes = hd_surface_address(*t, &p, size, use->formatted, (hd_surface_bounds)use->bounds);
+    if (*bytes || use->bounds == HD_SURFACE_ZERO)
         return HD_STEP_NEXT;
     return hd_fault(op, w, 1u << lane,
                     "outside of surface '%s' of %u x %u x %u texels of %u bytes, %u layers: %s %" PRId64 ", y %" PRId64
@@ -313,12 +313,12 @@ static hd_step surface_address(const hd_op *op, hd_warp *w, uint32_t lane, const
 static hd_step load_lane(const hd_op *op, hd_warp *w, uint32_t lane)
 {
     const hd_texture *t;
-    unsigned char *place;
-    hd_step step = surface_address(op, w, lane, &t, &place);
+    unsigned char *bytes;
+    hd_step step = surface_address(op, w, lane, &t, &bytes);
     for (uint32_t k = 0; k < op->count && step == HD_STEP_NEXT; k++) {
         uint64_t value = 0;
-        if (place)
-            memcpy(&value, place + k * op->item_bytes, op->item_bytes);
+        if (bytes)
+            memcpy(&value, bytes + k * op->item_bytes, op->item_bytes);
         write_element(w, op->first + k, lane, value);
     }
     return step;
@@ -327,11 +327,11 @@ static hd_step load_lane(const hd_op *op, hd_warp *w, uint32_t lane)
 static hd_step store_lane(const hd_op *op, hd_warp *w, uint32_t lane)
 {
     const hd_texture *t;
-    unsigned char *place;
-    hd_step step = surface_address(op, w, lane, &t, &place);
-    for (uint32_t k = 0; k < op->count && step == HD_STEP_NEXT && place; k++) {
+    unsigned char *bytes;
+    hd_step step = surface_address(op, w, lane, &t, &bytes);
+    for (uint32_t k = 0; k < op->count && step == HD_STEP_NEXT && bytes; k++) {
         uint64_t value = read_element(w, op->first + k, lane);
-        memcpy(place + k * op->item_bytes, &value, op->item_bytes);
+        memcpy(bytes + k * op->item_bytes, &value, op->item_bytes);
     }
     return step;
 }
@@ -339,14 +339,14 @@ static hd_step store_lane(const hd_op *op, hd_warp *w, uint32_t lane)
 static hd_step format_lane(const hd_op *op, hd_warp *w, uint32_t lane)
 {
     const hd_texture *t;
-    unsigned char *place;
+    unsigned char *bytes;
     hd_texel texel = {.of.u = {0}};
-    hd_step step = surface_address(op, w, lane, &t, &place);
-    if (step != HD_STEP_NEXT || !place)
+    hd_step step = surface_address(op, w, lane, &t, &bytes);
+    if (step != HD_STEP_NEXT || !bytes)
         return step;
     for (uint32_t k = 0; k < op->count; k++)
         texel.of.u[k] = (uint32_t)read_element(w, op->first + k, lane);
-    hd_texel_store(t, &texel, op->count, place);
+    hd_texel_store(t, &texel, op->count, bytes);
     return HD_STEP_NEXT;
 }
 
@@ -354,17 +354,17 @@ static hd_step reduce_lane(const hd_op *op, hd_warp *w, uint32_t lane)
 {
     const hd_texture_use *use = use_of(op);
     const hd_texture *t;
-    unsigned char *place;
+    unsigned char *bytes;
     uint64_t old = 0;
-    hd_step step = surface_address(op, w, lane, &t, &place);
-    if (step != HD_STEP_NEXT || !place)
+    hd_step step = surface_address(op, w, lane, &t, &bytes);
+    if (step != HD_STEP_NEXT || !bytes)
         return step;
     if (use->formatted && (t->channels != 1 || (t->type != HD_TYPE_U32 && t->type != HD_TYPE_S32)))
         return hd_fault(op, w, 1u << lane, "surface '%s' of %u x .%s: a formatted reduction needs one u32 or s32",
                         t->name, t->channels, hd_types[t->type].spelling);
-    memcpy(&old, place, op->item_bytes);
+    memcpy(&old, bytes, op->item_bytes);
     uint64_t value = use->combine[t->type == HD_TYPE_S32](old, read_element(w, op->first, lane), 0);
-    memcpy(place, &value, op->item_bytes);
+    memcpy(bytes, &value, op->item_bytes);
     return HD_STEP_NEXT;
 }
 

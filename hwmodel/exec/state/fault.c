@@ -120,7 +120,7 @@ bool hd_describe_variable(const hd_program *program, const hd_placed_array *vari
     return true;
 }
 
-void hd_fault_note_place(hd_warp *w, const hd_code *code, uint32_t ordinal, const char *text)
+void hd_fault_note_location(hd_warp *w, const hd_code *code, uint32_t ordinal, const char *text)
 {
     char source[256];
     source_text(w->cta->program, code, ordinal, source, sizeof source);
@@ -157,11 +157,11 @@ void hd_report_race(const hd_op *op, hd_warp *w, uint32_t lane, const hd_race *r
         race->what, id[0], id[1], id[2], race->now, race->byte, other[0], other[1], other[2], race->before,
         kernel_name(p), source, block[0], block[1], block[2]);
     snprintf(note, sizeof note, "thread (%u,%u,%u) %s it here", other[0], other[1], other[2], race->before);
-    hd_fault_note_place(w, p->codes.items[race->code], race->ordinal, note);
+    hd_fault_note_location(w, p->codes.items[race->code], race->ordinal, note);
     note_callers(w, w->cta->fault);
 }
 
-static void note_heap_place(hd_warp *w, const hd_heap_place *p, const char *what)
+static void note_heap_call(hd_warp *w, const hd_heap_call *p, const char *what)
 {
     char source[256];
     location_text(w->cta->program, p->location, source, sizeof source);
@@ -182,9 +182,9 @@ void hd_fault_note_block(hd_warp *w, uint64_t address, const hd_heap_block *bloc
                 at < block->size ? "byte " : "", (unsigned long long)(at < block->size ? at : at - block->size),
                 at < block->size ? "of a block of malloc" : "bytes after the end of a block of malloc",
                 (unsigned long long)block->size, (unsigned long long)block->base);
-    note_heap_place(w, &block->allocated_at, "allocated");
+    note_heap_call(w, &block->allocated_at, "allocated");
     if (block->freed)
-        note_heap_place(w, &block->freed_at, "freed");
+        note_heap_call(w, &block->freed_at, "freed");
 }
 
 hd_step hd_fault(const hd_op *op, hd_warp *w, uint32_t lanes, const char *format, ...)
@@ -264,7 +264,7 @@ void hd_fault_note_elsewhere(hd_warp *w, uint32_t lanes)
         char text[64];
         snprintf(text, sizeof text, "lanes 0x%08x are here", e->mask & lanes);
         if (e->mask & lanes)
-            hd_fault_note_place(w, code, e->pc, text);
+            hd_fault_note_location(w, code, e->pc, text);
         lanes &= ~e->mask;
     }
 }

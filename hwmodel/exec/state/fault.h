@@ -18,7 +18,7 @@ void hd_fault_note_block(hd_warp *w, uint64_t address, const struct hd_heap_bloc
  * `base`; false if there is none. */
 bool hd_describe_variable(const hd_program *program, const hd_placed_array *variables, uint64_t base, uint64_t at,
                           char *text, size_t size);
-void hd_fault_note_place(hd_warp *w, const hd_code *code, uint32_t ordinal, const char *text);
+void hd_fault_note_location(hd_warp *w, const hd_code *code, uint32_t ordinal, const char *text);
 /* Notes for the last fault: where other lanes of the warp are in this function. */
 void hd_fault_note_elsewhere(hd_warp *w, uint32_t lanes);
 /* The last fault is not an error of the kernel: UNSUPPORTED. */

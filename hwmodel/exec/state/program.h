@@ -84,10 +84,10 @@ struct hd_op {
     uint32_t written, written_count; /* in code->written: destination registers, for columns.c */
     /* the set of their words, as bits of the lowest six bits of their numbers: may contain others */
     uint64_t words;
-    int64_t offset;  /* added to lane addresses */
-    uint32_t target; /* branch: op; call: index in program->codes */
-    uint32_t join;   /* branch: op where the sides reconverge, or HD_NONE (the end) */
-    uint32_t place;  /* memory: cache slot for the allocation accessed last */
+    int64_t offset;      /* added to lane addresses */
+    uint32_t target;     /* branch: op; call: index in program->codes */
+    uint32_t join;       /* branch: op where the sides reconverge, or HD_NONE (the end) */
+    uint32_t cache_slot; /* memory: cache slot for the allocation accessed last */
     uint32_t flags;
     uint8_t d_bytes;            /* bytes of a lane of d */
     uint8_t a_bytes;            /* bytes per lane of a source that may be wider than the stored or converted value */
@@ -185,7 +185,7 @@ struct hd_program {
     hd_history *history;          /* in the arena; modified by launches */
     bool reserves_shared;         /* the program reads the location of reserved shared memory */
     uint32_t parameter_bytes;
-    uint32_t places; /* number of cache slots of memory ops */
+    uint32_t cache_slots; /* number of cache slots of memory ops */
 };
 
 /* Bytes of a lane of a register: 2, 4, 8, 16; 0: a predicate or %CC. */

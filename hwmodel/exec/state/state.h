@@ -138,7 +138,7 @@ struct hd_cta {
     uint64_t writes;         /* number of writes to shared and global memory that may have changed it */
     hd_livelock livelock;
     struct hd_trace *trace;       /* livelock.c: the set of executed instructions, or NULL */
-    const hd_allocation **places; /* by op->place: the allocation accessed last */
+    const hd_allocation **recent; /* by op->cache_slot: the allocation accessed last */
     uint64_t addresses[LANES];    /* of the last memory op */
     uint32_t results[LANES * HD_MOST_WRITTEN];
     hd_width widths[HD_MOST_RETURNED];
