@@ -305,7 +305,7 @@ static void get_anchor(cursor *c, uint64_t head, const hd_annotation_info *info,
     if (head & 1 && slot == 0)
         fail(c, "slot 0 is written though it is implied");
     else if (is_function && (head >> 1 != 0 || slot != 0 || last))
-        fail(c, "an annotation of the whole function has another place");
+        fail(c, "an annotation of the whole function has another anchor");
     else if (!is_function && ((head >> 1) >= function->instructions.count || ordinal >= function->instructions.count))
         fail(c, "an instruction that the function does not have");
     else if (!is_function && last && head >> 1 == 0 && slot <= last->slot)
@@ -343,7 +343,7 @@ const char *hd_section_decode(const hd_section_record *record, const hd_annotati
         return "a record is too short";
     if (record->payload[0] != info->anchor || record->payload[1] != info->value ||
         record->payload[2] != inline_bits(info))
-        return "a record's place or type is not that of its kind";
+        return "a record's anchor or type is not that of its kind";
     uint64_t count = get_leb(&c);
     hd_annotation last = {0};
     for (uint64_t i = 0; i < count && !c.error; i++) {

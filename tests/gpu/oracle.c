@@ -34,7 +34,7 @@ typedef struct gpu_run {
     gpu_module_handle module;
     uint64_t *addresses;      /* by buffer and symbol */
     unsigned char **contents; /* the first content, then what is read back */
-    hd_places places;
+    hd_device_addresses device;
     gpu_textures textures;
     bool good;
 } gpu_run;
@@ -71,7 +71,7 @@ static bool fill(gpu_run *r, uint32_t i)
     if (b->initial)
         memcpy(r->contents[i], b->initial, b->size_bytes);
     for (uint32_t k = 0; k < b->link_count; k++)
-        hd_argument_lay(&b->links[k].value, 0, &r->places, r->contents[i] + b->links[k].at);
+        hd_argument_lay(&b->links[k].value, 0, &r->device, r->contents[i] + b->links[k].at);
     return check(r, r->o->gpu.copy_in(r->addresses[i], r->contents[i], b->size_bytes), b->name);
 }
 
@@ -80,14 +80,14 @@ static bool open_memory(gpu_run *r)
     uint32_t count = r->o->file->buffers.count;
     r->addresses = hd_calloc(count + 1, sizeof *r->addresses);
     r->contents = hd_calloc(count + 1, sizeof *r->contents);
-    r->places = (hd_places){r->addresses, NULL, 8, &r->o->diagnostics};
+    r->device = (hd_device_addresses){r->addresses, NULL, 8, &r->o->diagnostics};
     for (uint32_t i = 0; i < count; i++)
         if (!place(r, i))
             return false;
     bool gather = strstr(r->o->source.text, "tld4") != NULL;
     if (!check(r, gpu_textures_open(&r->textures, &r->o->gpu, r->o->file, r->addresses, gather), "textures"))
         return false;
-    r->places.textures = r->textures.items;
+    r->device.textures = r->textures.items;
     for (uint32_t i = 0; i < count; i++)
         if (!fill(r, i))
             return false;
@@ -106,7 +106,7 @@ static bool lay_parameters(const gpu_run *r, const hd_launch *l, const hd_functi
                            unsigned char *block)
 {
     for (uint32_t i = 0; i < l->argument_count; i++)
-        if (!hd_argument_lay(&l->arguments[i], k, &r->places, block + hd_parameter_offset(r->o->module, kernel, i)))
+        if (!hd_argument_lay(&l->arguments[i], k, &r->device, block + hd_parameter_offset(r->o->module, kernel, i)))
             return false;
     return true;
 }
