@@ -77,7 +77,7 @@ static void write_excerpt(hd_writer *writer, hd_source *source, hd_span span, co
     hd_write_format(writer, "%s\n", s->off);
 }
 
-/* The source line without a mark. */
+/* The source line without the span marked. */
 static void write_line(hd_writer *writer, hd_source *source, uint32_t number)
 {
     hd_span line = hd_source_line(source, number), shown = window_of(line, line.begin);
@@ -88,7 +88,7 @@ static void write_line(hd_writer *writer, hd_source *source, uint32_t number)
     hd_write_string(writer, shown.end < line.end ? "...\n" : "\n");
 }
 
-/* The severity and the message, behind the place; `slug`: NULL for a note. */
+/* The severity and the message, after the location; `slug`: NULL for a note. */
 static void write_message(hd_writer *writer, hd_severity severity, const char *message, const char *slug,
                           const style *s)
 {
@@ -121,7 +121,7 @@ static void write_place(const printer *p, hd_source *source, hd_span span, hd_se
         write_excerpt(p->writer, source, span, p->s);
 }
 
-/* The line of the source file; without a mark where the column is not known. */
+/* The line of the source file; not marked if the column is unknown. */
 static void write_origin_line(const printer *p, const hd_origin *origin, const hd_source *ptx)
 {
     hd_source *source = p->files ? hd_source_files_find(p->files, origin->file, ptx->name) : NULL;
@@ -147,7 +147,7 @@ static void write_origin(const printer *p, const hd_origin *origin, const hd_sou
     write_origin_line(p, origin, ptx);
 }
 
-/* `about_code`: its source line comes first, then the calls at which it was inlined, then the PTX. */
+/* `about_code`: starts with the source line, then the calls at which it was inlined, then the PTX. */
 static void write_one(const printer *p, hd_source *source, hd_span span, bool about_code, hd_severity severity,
                       const char *message, const char *slug)
 {

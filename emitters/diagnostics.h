@@ -44,9 +44,8 @@ typedef enum hd_diagnostics_format {
     HD_DIAGNOSTICS_SARIF
 } hd_diagnostics_format;
 
-/* Writes all that were kept, in the order in which they were reported. Text: nothing where there are none; a line at
- * the end says how many were dropped by the limit. `colour`: ANSI escapes, text only. `files`: to show lines of; NULL:
- * none. */
+/* Writes all that were kept, in the order of reporting. Text: nothing if there are none; a last line gives the number
+ * that the limit dropped. `colour`: ANSI escapes, text only. `files`: source files to show lines of; NULL: none. */
 void hd_emit_diagnostics(hd_writer *writer, const hd_diagnostics *diagnostics, hd_diagnostics_format format,
                          bool colour, hd_source_files *files);
 

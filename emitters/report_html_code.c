@@ -9,7 +9,7 @@
 
 /* ---- the PTX text ------------------------------------------------------------------------------------------------ */
 
-/* The line without the blanks around it; empty for .loc and for comment lines. Line 0 is empty. */
+/* The line without surrounding blanks; empty for .loc and for comment lines. Line 0 is empty. */
 static hd_span shown_line(hd_source *source, uint32_t line)
 {
     hd_span span = line ? hd_source_line(source, line) : (hd_span){0};

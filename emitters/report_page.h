@@ -26,8 +26,9 @@ typedef struct page_files {
     HD_ARRAY(const char *) names;    /* unique */
     HD_ARRAY(const char *) mentions; /* the distinct addresses of names in positions */
     HD_ARRAY(uint32_t) of_mention;   /* index in names */
-    uint32_t last;                   /* mention that was asked for */
-    uint32_t module_first;           /* in names: the first of the module; two modules may name different files alike */
+    uint32_t last;                   /* the last mention queried */
+    /* in names: the first of the module; two modules may use one name for different files */
+    uint32_t module_first;
 } page_files;
 void page_files_free(page_files *files);
 uint32_t page_file(page_files *files, const char *name); /* NULL: HD_REPORT_NONE */
@@ -42,12 +43,12 @@ void page_unsigned(hd_writer *writer, uint64_t value);
 void page_signed(hd_writer *writer, int64_t value);
 void page_column_end(hd_writer *writer);
 
-/* The <script> element of one kernel's data, the number-th of the page. All that follow want a writer to memory. */
+/* The <script> element of the data of one kernel, the number-th of the page. The following functions require a writer
+ * to memory. */
 void page_kernel(hd_writer *writer, const hd_report_module *report, uint32_t index, uint32_t number, hd_source *ptx,
                  page_files *files);
 void page_code(hd_writer *writer, hd_source *ptx, const hd_report_kernel *kernel, page_files *files);
-/* Those of the module's source texts: of long files the lines about which the report says something, with some
- * around. */
+/* Those of the module's source texts: of long files, the lines mentioned in the report, with some context. */
 void page_sources(hd_writer *writer, const hd_report_module *report, const page_files *files,
                   const hd_report_texts *texts);
 

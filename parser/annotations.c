@@ -303,7 +303,7 @@ static hd_span first_difference(const hd_function *function, const hd_annotation
     return instruction_span(function, left < right ? left : right);
 }
 
-/* Joins `other` into `set`: where both say something they must agree. */
+/* Merges `other` into `set`: if both have annotations, they must be equal. */
 static bool merge_sets(gatherer *g, hd_annotation_set *set, hd_annotation_set *other, const char *what)
 {
     if (other->items.count == 0)

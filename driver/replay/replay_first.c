@@ -103,7 +103,7 @@ static void open_rows(replay_part *p, const replay_file *f)
     }
 }
 
-/* A machine starts no kernel of which no block fits in the register file. PTX's own registers are no machine's. */
+/* A kernel of which no block fits in the register file cannot run. Virtual registers have no such limit. */
 static bool fits_on_gpu(replay_part *p, const replay_file *f, const hd_replay_kernel *k)
 {
     const hd_gpu_limits *limits = &p->plan->gpu->limits;

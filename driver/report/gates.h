@@ -30,13 +30,14 @@ typedef enum hd_gates_mode { HD_GATES_OF_VALUES, HD_GATES_OF_CHANGES } hd_gates_
 hd_gates *hd_gates_parse(const char *option, const char *text, hd_gates_mode mode, hd_diagnostics *diagnostics);
 void hd_gates_free(hd_gates *gates); /* NULL is allowed */
 
-/* Fills failed_gates of every kernel (texts in the arena), reports one unmet-gate error for each kernel that has some,
- * at its header where `source` is the report's PTX text (else NULL). How many kernels fail. The errors count as any:
- * whoever drops an output on errors asks before. Several reports may be checked side by side. */
+/* Fills failed_gates of every kernel (strings in the arena), reports one unmet-gate error for each kernel that has
+ * some, at its header if `source` is the report's PTX text (else NULL). Returns the number of kernels that fail. The
+ * errors count like any others: a caller that drops an output on errors must check before. Several reports may be
+ * checked in parallel. */
 uint32_t hd_gates_check_report(hd_gates *gates, hd_report_module *report, hd_source *source, hd_arena *arena,
                                hd_diagnostics *diagnostics);
 uint32_t hd_gates_check_diff(hd_gates *gates, hd_diff *diff, hd_arena *arena, hd_diagnostics *diagnostics);
-/* Of all that was checked: warns of patterns that fit no name. */
+/* After all checks: warns of patterns that matched no name. */
 void hd_gates_warn_of_unused(const hd_gates *gates, hd_diagnostics *diagnostics);
 
 #endif

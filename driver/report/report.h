@@ -17,14 +17,14 @@ enum { HD_REPORT_PTXAS_SECONDS = 60 };
 typedef struct hd_report_options {
     const char *gpu;        /* name or file of a GPU description; NULL: that of the module's target */
     const char *kernel;     /* glob over names of functions with a body; NULL: all */
-    struct hd_gates *gates; /* (driver/report/gates.h); NULL: none. Whoever parsed them warns of unused ones */
-    const char *ptxas;      /* path of ptxas, "" to look for it; NULL: it is not asked */
-    bool ptxas_if_found;    /* no note where there is none */
-    uint32_t ptxas_seconds; /* after which it is stopped; 0: never */
-    uint32_t block;         /* threads per block; 0: what the kernel requires, else its most, else 256 */
-    uint32_t shared_bytes;  /* dynamic shared memory of a CTA */
-    bool shared_known;      /* that is what launches give; else it is not known */
-    uint32_t max_registers; /* of a thread; 0: no such limit */
+    struct hd_gates *gates; /* (driver/report/gates.h); NULL: none. The caller that parsed them warns of unused ones */
+    const char *ptxas;      /* path of ptxas, "" to search for it; NULL: do not run it */
+    bool ptxas_if_found;    /* no note if it is not found */
+    uint32_t ptxas_seconds; /* time limit of ptxas; 0: none */
+    uint32_t block;         /* threads per block; 0: the kernel's requirement, else its maximum, else 256 */
+    uint32_t shared_bytes;  /* dynamic shared memory per block */
+    bool shared_known;      /* launches use exactly that; false: unknown */
+    uint32_t max_registers; /* registers per thread; 0: no limit */
     uint32_t threads;       /* 0: all CPUs; the report does not depend on it */
     bool no_clean;          /* the PTX as written, without simplification passes */
     bool no_demangle;
@@ -37,9 +37,8 @@ typedef struct hd_report_job hd_report_job;
  * (no arch); unmet gates alone leave it complete. Annotations of the input are ignored. */
 hd_report_job *hd_report_new(hd_source *source, const hd_report_options *options, hd_diagnostics *diagnostics);
 const hd_report_module *hd_report_of(const hd_report_job *job);
-hd_source *
-hd_report_source(const hd_report_job *job);           /* the text that was reported on, where the report is not empty */
-hd_status hd_report_status(const hd_report_job *job); /* DONE; REJECTED, or USAGE, by what was reported */
+hd_source *hd_report_source(const hd_report_job *job); /* the text of the report, unless the report is empty */
+hd_status hd_report_status(const hd_report_job *job);  /* DONE; REJECTED, or USAGE, by what was reported */
 void hd_report_free(hd_report_job *job);
 
 #endif

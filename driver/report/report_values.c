@@ -27,7 +27,7 @@ typedef struct value_search {
 
 /* ---- selection --------------------------------------------------------------------------------------------------- */
 
-/* Leaves the counters as they were. */
+/* Restores the counters. */
 static uint32_t words_added(report_words *set, const uint32_t *registers, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)

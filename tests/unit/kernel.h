@@ -33,7 +33,7 @@ typedef struct kernel_run {
     hd_exec_statistics statistics;
     uint32_t diagnostics;
     char message[512]; /* of the first one */
-    char notes[2048];  /* its notes, each "LINE: text\n", line 0 where it has no place */
+    char notes[2048];  /* its notes, each "LINE: text\n", line 0 without location */
     char slug[64];
     uint32_t line, column;
 } kernel_run;

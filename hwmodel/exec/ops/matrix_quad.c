@@ -25,7 +25,7 @@ static void read_factor(const hd_warp *w, const hd_fragment *f, uint32_t product
         }
 }
 
-/* Where row and column of an f32 accumulator are: lane and register. */
+/* Lane and register of an f32 accumulator, by row and column. */
 static void locate_accumulator(uint32_t product, uint32_t row, uint32_t column, uint32_t *lane, uint32_t *reg)
 {
     *lane = 4 * product + (row & 1) + (column & 2) + (row & 4 ? 16 : 0);
