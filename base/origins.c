@@ -1,4 +1,4 @@
-/* See origins.h. An offset is found by bisection. */
+/* See origins.h. An offset is found by binary search. */
 #include "base/origins.h"
 
 void hd_origins_free(hd_origins *origins)
@@ -29,7 +29,8 @@ static bool is_same(const hd_origin *a, const hd_origin *b)
     return a->line == b->line && a->column == b->column && strcmp(a->file, b->file) == 0;
 }
 
-/* The last place before that one which is at the call; HD_NO_ORIGIN: none says whether the call was inlined itself. */
+/* The last position before that one at which the call is; HD_NO_ORIGIN: none, so it is unknown whether the call itself
+ * was inlined. */
 static uint32_t place_of_call(const hd_origins *origins, uint32_t place)
 {
     const hd_origin *call = &origins->places.items[place].inlined;

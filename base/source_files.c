@@ -1,4 +1,4 @@
-/* See source_files.h. Each name is looked for once. */
+/* See source_files.h. Each name is searched for once. */
 #include "base/source_files.h"
 
 #include <sys/stat.h>
@@ -7,13 +7,13 @@ enum { LONGEST_SOURCE_BYTES = 8 << 20 };
 
 typedef struct entry {
     const char *name, *beside;
-    hd_source source; /* text: NULL where there is none */
+    hd_source source; /* text: NULL if there is none */
 } entry;
 
 struct hd_source_files {
     hd_arena arena;
     HD_ARRAY(entry *) entries;
-    uint32_t last; /* that was asked for; most are asked for again */
+    uint32_t last; /* the last one queried; most queries repeat it */
 };
 
 static bool names_source(const char *name)

@@ -1,13 +1,14 @@
 /* Renders collected diagnostics.
  *
- * Text, as a C compiler prints it:
+ * Text, in the style of C compilers:
  *
  *   kernel.ptx:4:17: error: register %r9 is not declared [undeclared-register]
  *       4 |     add.s32 %r1, %r9, 1;
  *         |                  ^~~
  *   kernel.ptx:2:5: note: ...
  *
- * What is about code (HD_ABOUT_CODE of base/diagnostics.def) begins at the source line that .loc names:
+ * A diagnostic about code (HD_ABOUT_CODE of base/diagnostics.def), and its notes, start with the source line that .loc
+ * names:
  *
  *   kernel.cu:42:7: error: out-of-bounds access of 4 bytes ... [kernel-fault]
  *      42 |   out[i] = a[i];
@@ -17,19 +18,19 @@
  *      93 |     st.global.u32 [%rd8], %r5;
  *         |     ^~~~~~~~~~~~~~~~~~~~~~~~~~
  *
- * and so do its notes. The line is shown where the source file can be read.
+ * The line is shown if the source file can be read.
  *
- * The column of a place counts bytes from 1; in the source line shown, tabs go to stops of eight, bytes that are no
- * printable ASCII are as <hex>, and of a line too long for the terminal only the part around the caret is shown. The
- * span is marked up to the end of its first line.
+ * Columns count bytes from 1. In the source line shown, tabs expand to stops of eight, bytes that are not printable
+ * ASCII are shown as <hex>, and of a line too long for the terminal only the part around the caret is shown. The span
+ * is marked up to the end of its first line.
  *
  * JSON: {"heddle", "schema": 1, "diagnostics": [{"severity", "slug", "message", "place": {"file", "line", "column",
  * "end_line", "end_column", "begin", "end"} | null, "source": [{"file", "line", "column"}], "notes": [{"message",
- * "place", "source"}]}], "errors", "warnings"}; begin and end are byte offsets; source is where code comes from,
+ * "place", "source"}]}], "errors", "warnings"}; begin and end are byte offsets; source is the origin of the code,
  * innermost first, then the calls at which it was inlined; errors and warnings count all, shown or not.
  *
- * SARIF: one run of SARIF 2.1.0 with the rules that occur. The location of what is about code is the source line; the
- * PTX, and where it was inlined, are among the related locations.
+ * SARIF: one run of SARIF 2.1.0 with the rules that occur. The location of a diagnostic about code is the source line;
+ * the PTX, and inlining locations, are related locations.
  */
 #ifndef HD_EMITTERS_DIAGNOSTICS_H
 #define HD_EMITTERS_DIAGNOSTICS_H

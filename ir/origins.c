@@ -37,7 +37,7 @@ static void add_places(hd_origins *origins, const hd_module *module)
         const hd_location *l = &module->locations.items[i];
         hd_origin_place place = {{file_name(files, count, l->file), l->line, l->column}, {NULL, 0, 0}};
         if (!l->line)
-            place.at.file = NULL; /* code that comes from no line */
+            place.at.file = NULL; /* code without a source line */
         if (l->inlined_line)
             place.inlined = (hd_origin){file_name(files, count, l->inlined_file), l->inlined_line, l->inlined_column};
         hd_array_push(&origins->places, place);
@@ -50,7 +50,7 @@ static void add_range(hd_origins *origins, uint32_t begin, uint32_t place)
         hd_array_push(&origins->ranges, (hd_origin_range){begin, place});
 }
 
-/* The line of its first instruction that was not inlined: its column is not the header's. */
+/* The line of the function's first instruction that was not inlined, without its column. */
 static uint32_t header_place(hd_origins *origins, const hd_function *f)
 {
     for (uint32_t i = 0; i < f->instructions.count; i++) {

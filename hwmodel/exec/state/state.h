@@ -90,11 +90,12 @@ typedef struct hd_livelock {
 
 typedef enum hd_watched {
     HD_UNWATCHED,
-    HD_WATCHED_IN_STRETCHES, /* sinks take stretches, and nothing else looks */
+    HD_WATCHED_IN_STRETCHES, /* sinks take trace segments, and nothing else observes instructions */
     HD_WATCHED,              /* each instruction: sinks, checks or livelock.c's trace */
 } hd_watched;
 
-/* Of the stretch that is open, what was written and not measured yet (columns.h): by one frame, no word twice. */
+/* Results written in the open trace segment that are not measured yet (columns.h): by one frame, each word at most
+ * once. */
 typedef struct hd_unmeasured {
     const hd_op *op;
     uint32_t lanes;
@@ -114,8 +115,9 @@ struct hd_cta {
     const hd_memory *memory;
     const hd_sink *sinks;
     uint32_t sink_count, columns;
-    hd_stretch *stretch;     /* of the grid: what sinks were not told yet; NULL where they take single events */
-    hd_gathering *gathering; /* of the stretch */
+    /* the grid's trace segment that sinks have not received yet; NULL if they take single events */
+    hd_stretch *stretch;
+    hd_gathering *gathering; /* for the trace segment */
     uint8_t watched;         /* hd_watched */
     hd_diagnostics *diagnostics;
     hd_exec_statistics *statistics;
