@@ -221,6 +221,22 @@ static void stack_by_lane(void **state)
     expect_fault(&run, "out-of-bounds access of 4 bytes at local address");
 }
 
+static void alignments_of_the_stack(void **state)
+{
+    (void)state;
+    for (uint32_t align = 0; align <= 1u << 18; align = align < 20 ? align + 1 : align * 2) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "%salloca.u64 %%rd3, 4, %u;\nand.b64 %%rd4, %%rd3, %u;\nsetp.ne.u64 %%p1, %%rd4, 0;\n@%%p1 "
+                 "trap;\nret;\n}\n",
+                 HEAD ENTRY, align, align - 1);
+        bool good = align && align <= 65536 && !(align & (align - 1));
+        kernel_run run = run_text(text);
+        if (run.status != (good ? HD_EXEC_DONE : HD_EXEC_UNSUPPORTED))
+            fail_msg("%u: %s", align, run.message);
+    }
+}
+
 /* ---- printf and assert ------------------------------------------------------------------------------------------- */
 
 #define PRINTF ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 v);\n"
@@ -529,6 +545,7 @@ int main(void)
         cmocka_unit_test(values_of_other_sizes),
         cmocka_unit_test(a_noreturn_function_returns),
         cmocka_unit_test(stack_by_lane),
+        cmocka_unit_test(alignments_of_the_stack),
         cmocka_unit_test(prints_as_c_does),
         cmocka_unit_test(prints_pointers_strings_and_others),
         cmocka_unit_test(order_of_blocks),
