@@ -158,6 +158,7 @@ EXPECT(block_size, COUNT, 1, 1, 0)
 EXPECT(joined_vector, W(a, 0) | W(b, 0) << 32, 9, 10, 11)
 EXPECT(component, W(b, 0), 9, 10, 11)
 EXPECT(true_as_one, 1, 9, 10, 11)
+EXPECT(zero, 0, 9, 10, 11)
 
 #define WORDS_OUT "cvt.u64.u32 %rd8, %r8; cvt.u64.u32 %rd9, %r9; cvt.u64.u32 %rd10, %r10; cvt.u64.u32 %rd11, %r11;"
 static const row vectors[] = {
@@ -176,6 +177,7 @@ static const row vectors[] = {
     {"mov.u32 %r4, %clock; cvt.u64.u32 %rd5, %clock; cvt.u64.u32 %rd4, %r4; setp.lt.u64 %p2, %rd4, %rd5; selp.u64 "
      "%rd8, 1, 0, %p2;",
      true_as_one},
+    {"mov.u32 %r4, %clock_hi; mov.u32 %r5, %globaltimer_hi; or.b32 %r8, %r4, %r5; cvt.u64.u32 %rd8, %r8;", zero},
     {"mov.b64 {%r8, %r9}, variable; mov.b64 %rd4, {%r8, %r9}; mov.u64 %rd5, variable; setp.eq.u64 %p2, %rd4, %rd5; "
      "selp.u64 %rd8, 1, 0, %p2;",
      true_as_one},
