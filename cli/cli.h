@@ -12,6 +12,7 @@
 #include "base/writer.h"
 #include "driver/status.h"
 #include "parser/parse.h"
+#include <pthread.h>
 #include <stdio.h>
 
 typedef enum hd_command {
@@ -38,8 +39,9 @@ typedef struct hd_cli {
     const char *values[HD_CLI_OPTION_COUNT]; /* as given last; "" for one without argument; NULL: not given */
     char **operands;
     int operand_count;
-    int format; /* of diagnostics: hd_diagnostics_format; -1: a bad one was asked for */
-    int colour; /* auto, always, never; -1: a bad one was asked for */
+    int format;   /* of diagnostics: hd_diagnostics_format; -1: a bad one was asked for */
+    int progress; /* auto, always, never; -1: a bad one was asked for */
+    int colour;   /* auto, always, never; -1: a bad one was asked for */
     hd_diagnostics diagnostics;
     hd_arena arena;
     HD_ARRAY(hd_kept) kept;     /* freed after the diagnostics are rendered, the latest first */
@@ -112,6 +114,25 @@ void hd_cli_keep(hd_cli *cli, void *thing, void (*free)(void *)); /* the same of
 void hd_cli_drop_kept(hd_cli *cli);
 /* hd_status_of what was reported (driver/status.h). */
 int hd_cli_status(const hd_cli *cli);
+
+/* ---- progress.c -------------------------------------------------------------------------------------------------- */
+
+typedef struct hd_progress {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    uint64_t start, delay; /* milliseconds */
+    uint32_t total, done;
+    bool runs, shown, held, over;
+} hd_progress;
+
+/* Of that many inputs, as --progress says: by default where there are several, the work takes over two seconds, and
+ * standard error is a terminal. */
+void hd_progress_start(hd_progress *progress, const hd_cli *cli, uint32_t total);
+/* Takes the line away, for other texts, until the next step. */
+void hd_progress_hold(hd_progress *progress);
+void hd_progress_step(hd_progress *progress, uint32_t done);
+void hd_progress_stop(hd_progress *progress);
 
 /* ---- inputs.c: several inputs of one call ------------------------------------------------------------------------ */
 

@@ -6,7 +6,6 @@
 
 #include "base/pool.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 typedef struct inputs {
@@ -14,6 +13,8 @@ typedef struct inputs {
     hd_cli *cli;
     hd_part *parts;
     uint32_t count, joined; /* parts before it are joined */
+    uint32_t done;
+    hd_progress progress;
     hd_status status;
     pthread_mutex_t lock;
 } inputs;
@@ -75,8 +76,10 @@ static void run_one(void *context, uint32_t index, uint32_t worker)
     part->status = all->each->run(part);
     pthread_mutex_lock(&all->lock);
     part->done = true;
+    hd_progress_hold(&all->progress);
     while (all->joined < all->count && all->parts[all->joined].done)
         join(all, &all->parts[all->joined++]);
+    hd_progress_step(&all->progress, ++all->done);
     pthread_mutex_unlock(&all->lock);
 }
 
@@ -118,7 +121,9 @@ hd_status hd_cli_each_input(hd_cli *cli, const hd_each *each, hd_part **parts)
     for (uint32_t i = 0; i < all.count; i++)
         open_part(&all, i, threads / side);
     pthread_mutex_init(&all.lock, NULL);
+    hd_progress_start(&all.progress, cli, all.count);
     hd_parallel(side, all.count, run_one, &all);
+    hd_progress_stop(&all.progress);
     pthread_mutex_destroy(&all.lock);
     check_selection(&all);
     if (parts)

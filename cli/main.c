@@ -29,7 +29,7 @@ static int run_command(hd_cli *cli)
         hd_cli_usage_error("usage: heddle %s [OPTIONS] %s", row->name, row->operands);
         return HD_STATUS_USAGE;
     }
-    if (cli->format < 0 || cli->colour < 0 ||
+    if (cli->format < 0 || cli->colour < 0 || cli->progress < 0 ||
         !hd_cli_number(cli, HD_CLI_ERROR_LIMIT, 20, UINT32_MAX, &cli->diagnostics.error_limit))
         return HD_STATUS_USAGE;
     return jobs[cli->command](cli);
@@ -71,6 +71,7 @@ static int dispatch(hd_cli *cli, int count, char **arguments)
         return HD_STATUS_USAGE;
     cli->format = hd_cli_choice(cli, HD_CLI_DIAGNOSTICS);
     cli->colour = hd_cli_choice(cli, HD_CLI_COLOR);
+    cli->progress = hd_cli_choice(cli, HD_CLI_PROGRESS);
     return run_command(cli);
 }
 

@@ -22,11 +22,14 @@ static void emit(hd_cli *cli, int format, hd_writer *writer, const hd_replay_rep
         hd_emit_replay_csv(writer, report);
 }
 
-static void print_error(void *context, const char *text, size_t size)
+/* The line comes back when the next file is done. */
+static void print_error(void *progress, const char *text, size_t size)
 {
-    (void)context;
+    hd_progress_hold(progress);
     fwrite(text, 1, size, stderr);
 }
+
+static void step(void *progress, uint32_t done) { hd_progress_step(progress, done); }
 
 static void free_replay(void *replay) { hd_replay_free(replay); }
 
@@ -63,6 +66,7 @@ static bool check_together(const hd_cli *cli, int format)
 
 int hd_cli_replay(hd_cli *cli)
 {
+    hd_progress progress;
     hd_replay_options options = {.gpu = cli->values[HD_CLI_GPU],
                                  .techniques = cli->values[HD_CLI_TECHNIQUE],
                                  .parse = hd_cli_parse_options(cli),
@@ -72,7 +76,9 @@ int hd_cli_replay(hd_cli *cli)
                                  .keep_virtual = cli->values[HD_CLI_VIRTUAL] != NULL,
                                  .check_uninitialized = cli->values[HD_CLI_UNINITIALIZED] != NULL,
                                  .check_races = cli->values[HD_CLI_RACE] != NULL,
-                                 .print = print_error};
+                                 .print = print_error,
+                                 .progress = step,
+                                 .print_context = &progress};
     int format = hd_cli_choice(cli, HD_CLI_FORMAT);
     uint32_t limit;
     if (format < 0 || !check_together(cli, format) || !hd_cli_inputs_fit(cli) ||
@@ -92,7 +98,9 @@ int hd_cli_replay(hd_cli *cli)
     hd_output output;
     if (!hd_output_open(cli, &output, cli->values[HD_CLI_OUTPUT]))
         return HD_STATUS_REJECTED;
+    hd_progress_start(&progress, cli, (uint32_t)cli->operand_count);
     hd_replay_files(replay, (const char *const *)cli->operands, (uint32_t)cli->operand_count);
+    hd_progress_stop(&progress);
     emit(cli, format, &output.writer, hd_replay_report_of(replay));
     if (!hd_output_close(cli, &output, true) && hd_replay_status(replay) == HD_STATUS_DONE)
         return HD_STATUS_REJECTED;

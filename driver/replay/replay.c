@@ -84,6 +84,9 @@ static void run_one(void *context, uint32_t index, uint32_t worker)
     pthread_mutex_lock(&r->lock);
     r->parts[index].done = true;
     join_all_done(r);
+    r->done++;
+    if (r->plan.options->progress)
+        r->plan.options->progress(r->plan.options->print_context, r->done);
     pthread_mutex_unlock(&r->lock);
 }
 

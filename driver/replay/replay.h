@@ -45,7 +45,9 @@ typedef struct hd_replay_options {
     bool check_uninitialized, check_races; /* as in hd_exec_options; uninitialized: of the original */
     /* Receives printed output; NULL: dropped. Called by one thread at a time, in the order of the files. */
     void (*print)(void *context, const char *text, size_t size);
-    void *print_context;
+    /* How many files are done; called by one thread at a time. NULL: nobody wants to know. */
+    void (*progress)(void *context, uint32_t done);
+    void *print_context; /* of both */
 } hd_replay_options;
 
 typedef struct hd_replay hd_replay;

@@ -124,6 +124,7 @@ struct hd_replay {
     pthread_cond_t moved; /* `joined` has increased */
     /* number of parts that have run and are joined; under the lock */
     uint32_t joined;
+    uint32_t done; /* parts that have run; under the lock */
 };
 
 /* A file calls only files before it in this order. */

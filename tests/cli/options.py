@@ -28,6 +28,7 @@ WRONG = {
     "SHARED": (("x", "--shared takes bytes"), ("1Q", "--shared takes bytes"), ("", "--shared takes bytes")),
     "WARN": (("nosuch", "-Wnosuch: no such warning"), ("no-syntax", "-Wno-syntax: no such warning, or an error"), ("", "-W: no such warning")),
     "DIAGNOSTICS": (("nosuch", "--diagnostics takes one of text|json|sarif, not"), ("", "--diagnostics takes one of")),
+    "PROGRESS": (("nosuch", "--progress takes one of auto|always|never, not"), ("", "--progress takes one of")),
     "COLOR": (("nosuch", "--color takes one of auto|always|never, not"), ("", "--color takes one of")),
     "OUTPUT": (("", "--output takes FILE, not ''"),),
     "KERNEL": (("", "--kernel takes GLOB, not ''"),),

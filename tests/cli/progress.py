@@ -1,0 +1,79 @@
+"""Progress on several inputs: where it is shown, what it says, and that nothing of it stays."""
+import os
+import pty
+import re
+import select
+import subprocess
+
+import replays
+from inputs import modules
+from support import HEDDLE, TIMEOUT, Failed, expect, run, same
+from usage import KERNEL, status
+
+ERASED = "\r\33[K"
+
+
+def case_always_shows_each_step_and_takes_it_away(folder):
+    paths = modules(folder, 3)
+    for arguments in (["check"], ["report", "--ptxas=no"], ["rewrite", "-o", os.path.join(folder, "out/")], ["strip", "-o", os.path.join(folder, "out/")]):
+        plain, shown = (run(*arguments, option, *paths) for option in ("--progress=never", "--progress=always"))
+        for done in range(1, 4):
+            expect(re.search(r"\rheddle: %d of 3 done, [\dh:]+ left\x1b\[K" % done, shown.err), "%s: %r", arguments, shown.err)
+        expect(shown.err.endswith(ERASED) and plain.err == "", "%s: %r", arguments, shown.err)
+        same(plain.out, shown.out, " ".join(arguments))
+        same(b"", run(*arguments, *paths).err.encode(), "in a pipe")
+    files = [replays.launch(folder, name, replays.printing("says " + name)) for name in "ab"]
+    shown = run("replay", "--technique=none", "--progress=always", "-j1", *files).err
+    expect(re.sub(r"\rheddle: \d of 2 done(, [\dh:]+ left)?\x1b\[K|\r\x1b\[K", "", shown) == "says a\nsays b\n", "%r", shown)
+    expect("heddle: 1 of 2 done" in shown and shown.endswith(ERASED), "%r", shown)
+
+
+def until(terminal, wanted, seen):
+    """What the terminal shows until `wanted` is in it; its end counts as one."""
+    while wanted is None or wanted not in seen:
+        if not select.select([terminal], [], [], TIMEOUT)[0]:
+            raise Failed("no %r in %r" % (wanted, seen))
+        try:
+            piece = os.read(terminal, 4096)
+        except OSError:  # its other side is closed
+            piece = b""
+        if not piece and wanted is None:
+            return seen
+        if not piece:
+            raise Failed("no %r in %r" % (wanted, seen))
+        seen += piece
+    return seen
+
+
+def on_a_terminal(folder, *options, **environment):
+    """check of a module and of a pipe that is fed once the terminal shows that the former is done."""
+    slow, good = os.path.join(folder, "slow.ptx"), modules(folder, 1)[0]
+    if not os.path.exists(slow):
+        os.mkfifo(slow)
+    terminal, other = pty.openpty()
+    process = subprocess.Popen([HEDDLE, "check", "-j2", *options, good, slow], stdout=subprocess.PIPE, stderr=other,
+                               env={**os.environ, "TERM": "xterm", **environment})
+    os.close(other)
+    seen = b""
+    if "--progress=never" not in options and environment.get("TERM") != "dumb":
+        seen = until(terminal, b"heddle: 1 of 2 done, ", seen)
+    with open(slow, "wb") as pipe:
+        pipe.write(KERNEL)
+    out = process.communicate(timeout=TIMEOUT)[0]
+    seen = until(terminal, None, seen)
+    os.close(terminal)
+    expect(process.returncode == 0 and out.count(b"nothing to check") == 2, "exit %d: %r", process.returncode, out)
+    return seen
+
+
+def case_a_terminal_shows_it_after_a_while(folder):
+    for environment in ({"NO_COLOR": ""}, {"NO_COLOR": "1"}):
+        seen = on_a_terminal(folder, **environment)
+        expect(seen.endswith(ERASED.encode()) and b"\n" not in seen, "%r", seen)
+    same(b"", on_a_terminal(folder, "--progress=never"))
+    same(b"", on_a_terminal(folder, TERM="dumb"))
+
+
+def case_diagnostics_follow_on_a_clean_line(folder):
+    result = status(1, "check", "--progress=always", *modules(folder, 2), os.path.join(folder, "none.ptx"))
+    expect(re.search(r"\r\x1b\[Kheddle: error: cannot read", result.err), "%r", result.err)
