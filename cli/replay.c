@@ -52,13 +52,11 @@ static bool read_memory_base(hd_cli *cli, uint64_t *base)
 
 static bool check_together(const hd_cli *cli, int format)
 {
-    const char *techniques = cli->values[HD_CLI_TECHNIQUE], *wrong = NULL;
+    const char *wrong = NULL;
     if (hd_cli_has(cli, HD_CLI_VIRTUAL) && hd_cli_has(cli, HD_CLI_MAX_REGISTERS))
         wrong = "--virtual and --max-registers: where PTX's own registers are kept, none are allocated";
     else if (hd_cli_has(cli, HD_CLI_COUNTERS) && format != TEXT)
         wrong = "--counters goes with --format=text; the other formats have all counters";
-    else if (hd_cli_has(cli, HD_CLI_MODELS) && techniques && strcmp(techniques, "none") == 0)
-        wrong = "--models: there is no technique (--technique=none)";
     if (wrong)
         hd_cli_usage_error("%s", wrong);
     return !wrong;

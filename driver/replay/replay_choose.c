@@ -13,10 +13,9 @@
  * dropped.
  */
 #include "driver/replay/replay_work.h"
+#include "base/option_list.h"
 #include "base/suggest.h"
 #include "ir/techniques.h"
-
-#include <ctype.h>
 
 typedef struct variant {
     uint32_t model; /* index in the table */
@@ -25,8 +24,7 @@ typedef struct variant {
 
 typedef struct chooser {
     hd_replay *replay;
-    hd_source *text;
-    const char *at;
+    hd_option_cursor in;
     bool failed;
     bool *chosen; /* by model of the table */
     HD_ARRAY(variant) variants;
@@ -42,37 +40,11 @@ enum { MOST_VARIANTS = 256 /* maximum number of variants of one NAME(...) */ };
 
 /* ---- parsing ----------------------------------------------------------------------------------------------------- */
 
-static hd_span span_from(const chooser *c, const char *begin)
-{
-    uint32_t first = (uint32_t)(begin - c->text->text), last = (uint32_t)(c->at - c->text->text);
-    return (hd_span){first, last > first ? last : first + 1};
-}
-
-static void skip_blanks(chooser *c) { c->at += strspn(c->at, " \t\n"); }
-
-static bool take_character(chooser *c, char wanted)
-{
-    skip_blanks(c);
-    if (*c->at != wanted)
-        return false;
-    c->at++;
-    return true;
-}
-
-/* Letters, digits and - _ + . : as in lists of passes; *begin: its start. */
-static const char *word(chooser *c, const char **begin)
-{
-    skip_blanks(c);
-    *begin = c->at;
-    while (isalnum((unsigned char)*c->at) || (*c->at && strchr("-_+.:", *c->at)))
-        c->at++;
-    return hd_arena_string(&c->replay->arena, *begin, (size_t)(c->at - *begin));
-}
-
 static hd_diagnostic *fail(chooser *c, const char *begin, const char *message)
 {
     c->failed = true;
-    return hd_report(c->replay->diagnostics, HD_DIAG_BAD_VALUE, c->text, span_from(c, begin), "%s", message);
+    return hd_report(c->replay->diagnostics, HD_DIAG_BAD_VALUE, c->in.text, hd_option_span(&c->in, begin), "%s",
+                     message);
 }
 
 static void note(chooser *c, hd_diagnostic *d, const char *text)
@@ -196,9 +168,8 @@ static bool value_fits(const hd_rf_option_info *option, const char *value, choic
 static bool read_option(chooser *c, const hd_rf_model_info *model, choice *to)
 {
     hd_arena *arena = &c->replay->arena;
-    const char *begin, *at, *name = word(c, &begin), *value = NULL;
-    if (take_character(c, '='))
-        value = word(c, &at);
+    hd_option_item item = hd_option_read(&c->in, arena);
+    const char *begin = item.begin, *name = item.name, *value = item.value;
     if (!*name) {
         fail(c, begin, "expected an option of the model");
         return false;
@@ -307,24 +278,35 @@ static void add_variants(chooser *c, const hd_rf_model_info *model, const char *
     }
 }
 
+static bool is_given(const choices *given, const choice *option)
+{
+    for (uint32_t i = 0; i < given->count; i++)
+        if (given->items[i].option == option->option)
+            return true;
+    return false;
+}
+
 /* Parses after "NAME(". Without options it is the model itself, even if a technique has the same name. */
 static void read_options(chooser *c, const char *name, const char *begin)
 {
     const hd_rf_model_info *model = find_model(c, name, begin);
     choices given = {0};
-    if (model && take_character(c, ')')) {
+    if (model && hd_option_take(&c->in, ')')) {
         c->chosen[model - hd_rf_models] = true;
         return;
     }
     while (!c->failed) {
         choice option;
-        if (read_option(c, model, &option))
+        const char *at = c->in.at;
+        if (read_option(c, model, &option) && !is_given(&given, &option))
             hd_array_push(&given, option);
-        if (!take_character(c, ','))
+        else if (!c->failed)
+            fail(c, at, hd_arena_printf(&c->replay->arena, "option '%s' is given twice", option.option->name));
+        if (!hd_option_take(&c->in, ','))
             break;
     }
-    if (!c->failed && !take_character(c, ')'))
-        fail(c, c->at, "expected ',' or ')' after an option of the model");
+    if (!c->failed && !hd_option_take(&c->in, ')'))
+        fail(c, c->in.at, "expected ',' or ')' after an option of the model");
     if (!c->failed)
         add_variants(c, model, name, begin, &given);
     hd_array_free(&given);
@@ -335,15 +317,15 @@ static void read_options(chooser *c, const char *name, const char *begin)
 static void read_items(chooser *c)
 {
     while (!c->failed) {
-        const char *begin, *name = word(c, &begin);
-        if (take_character(c, '('))
+        const char *begin, *name = hd_option_word(&c->in, &c->replay->arena, &begin);
+        if (hd_option_take(&c->in, '('))
             read_options(c, name, begin);
         else
             choose(c, name, begin);
-        if (!c->failed && !take_character(c, ',')) {
-            skip_blanks(c);
-            if (*c->at)
-                fail(c, c->at, "expected ',' or the end of the list of techniques");
+        if (!c->failed && !hd_option_take(&c->in, ',')) {
+            hd_option_skip_blanks(&c->in);
+            if (*c->in.at)
+                fail(c, c->in.at, "expected ',' or the end of the list of techniques");
             return;
         }
     }
@@ -368,9 +350,9 @@ bool replay_choose_models(hd_replay *r, const char *list)
     if (!strcmp(list, "none"))
         return true;
     chooser c = {.replay = r,
-                 .text = hd_diagnostics_source(r->diagnostics, "--technique", list),
+                 .in.text = hd_diagnostics_source(r->diagnostics, "--technique", list),
                  .chosen = HD_ARENA_ARRAY(&r->arena, bool, hd_rf_model_count)};
-    c.at = c.text->text;
+    c.in.at = c.in.text->text;
     c.chosen[0] = true; /* the baseline */
     if (*list)
         read_items(&c);

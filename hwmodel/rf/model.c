@@ -1,6 +1,8 @@
 /* What all models share: failures, options, run lengths, the main register file. */
 #include "hwmodel/rf/technique.h"
 
+#include "base/option_list.h"
+
 const char *const hd_stall_texts[HD_STALL_COUNT] = {
 #define HD_STALL(id, text) [HD_STALL_##id] = text,
 #include "hwmodel/rf/stalls.def"
@@ -65,24 +67,13 @@ void hd_rf_model_free(hd_rf_model *model)
     model->info->ops->destroy(model);
 }
 
-/* The last item `name` of a comma-separated list, behind it, or NULL. */
-static const char *find_option(const char *options, const char *name)
-{
-    size_t length = strlen(name);
-    const char *found = NULL;
-    for (const char *at = options; *at; at += strcspn(at, ","), at += *at == ',')
-        if (!strncmp(at, name, length) && strchr("=,", at[length]))
-            found = at + length;
-    return found;
-}
-
 uint32_t hd_rf_option(const char *options, const char *name, uint32_t otherwise)
 {
-    const char *value = find_option(options, name);
+    const char *value = hd_option_find(options, name);
     return value && *value == '=' ? (uint32_t)strtoul(value + 1, NULL, 10) : otherwise;
 }
 
-bool hd_rf_flag(const char *options, const char *name) { return find_option(options, name) != NULL; }
+bool hd_rf_flag(const char *options, const char *name) { return hd_option_find(options, name) != NULL; }
 
 void hd_rf_file_frame_begin(hd_rf_file *file, const hd_rf_warp *warp)
 {

@@ -5,12 +5,12 @@
  * Names and option kinds are checked against passes/passes.def, so that a misspelt pass or option is reported with its
  * location in the list before any file is modified. */
 #include "passes/manager/pipeline.h"
+#include "base/option_list.h"
 #include "base/search.h"
 
 #include "base/suggest.h"
 
 #include <assert.h>
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -43,43 +43,10 @@ static const composition compositions[] = {
 typedef struct reader {
     hd_pipeline *pipeline;
     hd_diagnostics *diagnostics;
-    hd_source *text;
-    const char *at;
+    hd_option_cursor in;
     bool failed;
     const hd_span *alias; /* for the list of an alias: the alias's name in the user's list */
 } reader;
-
-static hd_span span_from(const reader *r, const char *begin)
-{
-    const char *text = r->text->text;
-    uint32_t first = (uint32_t)(begin - text), last = (uint32_t)(r->at - text);
-    return (hd_span){first, last > first ? last : first + 1};
-}
-
-static void skip_blanks(reader *r)
-{
-    while (*r->at == ' ' || *r->at == '\t' || *r->at == '\n')
-        r->at++;
-}
-
-static bool take_character(reader *r, char c)
-{
-    skip_blanks(r);
-    if (*r->at != c)
-        return false;
-    r->at++;
-    return true;
-}
-
-/* Reads a word of letters, digits and - _ + . : (for pass names such as "corf++"); empty if there is none. */
-static const char *word(reader *r)
-{
-    skip_blanks(r);
-    const char *begin = r->at;
-    while (isalnum((unsigned char)*r->at) || (*r->at && strchr("-_+.:", *r->at)))
-        r->at++;
-    return hd_arena_string(&r->pipeline->arena, begin, (size_t)(r->at - begin));
-}
 
 const hd_pass_info *hd_pass_find(const char *name, size_t length)
 {
@@ -103,15 +70,9 @@ static const char *all_pass_names(hd_arena *arena, hd_suggestion *near)
  * option. */
 static const char *option_kind(const char *list, const char *key, size_t *length)
 {
-    for (const char *p = list; *p;) {
-        size_t name = strcspn(p, "="), whole = strcspn(p, ",");
-        if (strlen(key) == name && strncmp(p, key, name) == 0) {
-            *length = whole - name - 1;
-            return p + name + 1;
-        }
-        p += whole + (p[whole] == ',');
-    }
-    return NULL;
+    const char *kind = hd_option_find(list, key);
+    *length = kind ? strcspn(kind + 1, ",") : 0;
+    return kind ? kind + 1 : NULL;
 }
 
 /* Parses a kind "from..to". */
@@ -162,7 +123,7 @@ static void refuse_name(reader *r, const char *name, const char *begin)
     char phrase[HD_SUGGEST_PHRASE];
     hd_suggestion near = hd_suggest(name);
     const char *names = all_pass_names(&r->pipeline->arena, &near);
-    hd_diagnostic *d = hd_report(r->diagnostics, HD_DIAG_BAD_PASS, r->text, span_from(r, begin),
+    hd_diagnostic *d = hd_report(r->diagnostics, HD_DIAG_BAD_PASS, r->in.text, hd_option_span(&r->in, begin),
                                  "no pass is named '%s'%s", name, hd_suggest_phrase(&near, phrase));
     hd_note_add(r->diagnostics, d, NULL, (hd_span){0, 0}, "there are: %s", names);
     r->failed = true;
@@ -174,8 +135,9 @@ static void refuse_option(reader *r, const hd_pass_info *pass, const char *name,
     hd_suggestion near = hd_suggest(name);
     for (const char *p = pass->options; *p; p += strcspn(p, ","), p += *p == ',')
         hd_suggest_from(&near, hd_arena_string(&r->pipeline->arena, p, strcspn(p, "=")));
-    hd_report(r->diagnostics, HD_DIAG_BAD_PASS, r->text, span_from(r, begin), "pass '%s' has no option '%s'%s%s%s",
-              pass->name, name, hd_suggest_phrase(&near, phrase), *pass->options ? "; it has: " : "", pass->options);
+    hd_report(r->diagnostics, HD_DIAG_BAD_PASS, r->in.text, hd_option_span(&r->in, begin),
+              "pass '%s' has no option '%s'%s%s%s", pass->name, name, hd_suggest_phrase(&near, phrase),
+              *pass->options ? "; it has: " : "", pass->options);
     r->failed = true;
 }
 
@@ -186,8 +148,9 @@ static void check_option(reader *r, const hd_pass_info *pass, const hd_option *o
     if (!kind) {
         refuse_option(r, pass, option->name, begin);
     } else if (!value_fits(kind, length, option->value)) {
-        hd_report(r->diagnostics, HD_DIAG_BAD_PASS, r->text, span_from(r, begin), "option '%s' of pass '%s' %s",
-                  option->name, pass->name, describe(&r->pipeline->arena, kind, length, option->value));
+        hd_report(r->diagnostics, HD_DIAG_BAD_PASS, r->in.text, hd_option_span(&r->in, begin),
+                  "option '%s' of pass '%s' %s", option->name, pass->name,
+                  describe(&r->pipeline->arena, kind, length, option->value));
         r->failed = true;
     }
 }
@@ -195,14 +158,14 @@ static void check_option(reader *r, const hd_pass_info *pass, const hd_option *o
 static void syntax(reader *r, const char *begin, const char *expected)
 {
     if (!r->failed)
-        hd_report(r->diagnostics, HD_DIAG_BAD_PASS, r->text, span_from(r, begin), "expected %s in the pass list",
-                  expected);
+        hd_report(r->diagnostics, HD_DIAG_BAD_PASS, r->in.text, hd_option_span(&r->in, begin),
+                  "expected %s in the pass list", expected);
     r->failed = true;
 }
 
 static void give_twice(reader *r, const hd_option *option, const char *begin)
 {
-    hd_report(r->diagnostics, HD_DIAG_BAD_PASS, r->text, span_from(r, begin), "option '%s' is given twice",
+    hd_report(r->diagnostics, HD_DIAG_BAD_PASS, r->in.text, hd_option_span(&r->in, begin), "option '%s' is given twice",
               option->name);
     r->failed = true;
 }
@@ -211,22 +174,19 @@ static void read_options(reader *r, hd_pipeline_step *step)
 {
     HD_ARRAY(hd_option) options = {0};
     do {
-        skip_blanks(r);
-        const char *begin = r->at;
-        hd_option option = {word(r), ""};
-        if (take_character(r, '='))
-            option.value = word(r);
+        hd_option_item item = hd_option_read(&r->in, &r->pipeline->arena);
+        hd_option option = {item.name, item.value ? item.value : ""};
         if (!*option.name)
-            syntax(r, begin, "an option name");
+            syntax(r, item.begin, "an option name");
         else if (step->pass)
-            check_option(r, step->pass, &option, begin);
+            check_option(r, step->pass, &option, item.begin);
         for (uint32_t i = 0; i < options.count && !r->failed; i++)
             if (strcmp(options.items[i].name, option.name) == 0)
-                give_twice(r, &option, begin);
+                give_twice(r, &option, item.begin);
         hd_array_push(&options, option);
-    } while (!r->failed && take_character(r, ','));
-    if (!take_character(r, ')'))
-        syntax(r, r->at, "')'");
+    } while (!r->failed && hd_option_take(&r->in, ','));
+    if (!hd_option_take(&r->in, ')'))
+        syntax(r, r->in.at, "')'");
     step->option_count = options.count;
     step->options = hd_arena_copy(&r->pipeline->arena, options.items, options.count * sizeof *options.items);
     hd_array_free(&options);
@@ -241,7 +201,7 @@ static bool read_alias(reader *r, const char *name, hd_span span)
         if (strcmp(hd_pass_aliases[i].name, name) == 0) {
             reader inner = *r;
             inner.alias = r->alias ? r->alias : &span;
-            inner.at = hd_pass_aliases[i].passes;
+            inner.in.at = hd_pass_aliases[i].passes;
             read_steps(&inner);
             r->failed |= inner.failed;
             return true;
@@ -251,24 +211,23 @@ static bool read_alias(reader *r, const char *name, hd_span span)
 
 static void read_step(reader *r)
 {
-    skip_blanks(r);
-    const char *begin = r->at, *name = word(r);
+    const char *begin, *name = hd_option_word(&r->in, &r->pipeline->arena, &begin);
     if (!*name) {
         syntax(r, begin, "the name of a pass");
         return;
     }
-    hd_span span = r->alias ? *r->alias : span_from(r, begin);
+    hd_span span = r->alias ? *r->alias : hd_option_span(&r->in, begin);
     if (read_alias(r, name, span))
         return;
     hd_pipeline_step step = {.pass = hd_pass_find(name, strlen(name)), .span = span};
     if (strcmp(name, "all") == 0) {
-        hd_report(r->diagnostics, HD_DIAG_BAD_PASS, r->text, span,
+        hd_report(r->diagnostics, HD_DIAG_BAD_PASS, r->in.text, span,
                   "'all' runs each technique on a copy of its own, and must be the only pass");
         r->failed = true;
     } else if (!step.pass) {
         refuse_name(r, name, begin);
     }
-    if (take_character(r, '('))
+    if (hd_option_take(&r->in, '('))
         read_options(r, &step);
     hd_array_push(&r->pipeline->steps, step);
 }
@@ -277,7 +236,7 @@ static void read_steps(reader *r)
 {
     do
         read_step(r);
-    while (!r->failed && take_character(r, ','));
+    while (!r->failed && hd_option_take(&r->in, ','));
 }
 
 /* ---- compatibility of passes ------------------------------------------------------------------------------------- */
@@ -321,7 +280,7 @@ static bool check_two(reader *r, const hd_pipeline_step *early, const hd_pipelin
 {
     const composition *rule = against(early->pass, late->pass);
     if (rule)
-        hd_report(r->diagnostics, HD_DIAG_BAD_PASS, r->text, late->span,
+        hd_report(r->diagnostics, HD_DIAG_BAD_PASS, r->in.text, late->span,
                   rule->excludes ? "'%s' and '%s' do not go together: %s" : "'%s' cannot follow '%s': %s",
                   late->pass->name, early->pass->name, rule->reason);
     return !rule;
@@ -374,11 +333,11 @@ hd_pipeline *hd_pipeline_parse(const char *text, hd_diagnostics *diagnostics)
     hd_pipeline *pipeline = hd_calloc(1, sizeof *pipeline);
     hd_arena_init(&pipeline->arena);
     hd_source *source = hd_diagnostics_source(diagnostics, "-p", text);
-    reader r = {pipeline, diagnostics, source, source->text, false, NULL};
+    reader r = {pipeline, diagnostics, {source, source->text}, false, NULL};
     read_steps(&r);
-    skip_blanks(&r);
-    if (!r.failed && *r.at)
-        syntax(&r, r.at, "',' or the end");
+    hd_option_skip_blanks(&r.in);
+    if (!r.failed && *r.in.at)
+        syntax(&r, r.in.at, "',' or the end");
     if (!r.failed && check_composition(&r))
         return pipeline;
     hd_pipeline_free(pipeline);

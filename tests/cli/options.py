@@ -48,7 +48,7 @@ TOGETHER = {
                (["--listing", "--format=html"], "--listing goes with --format=text and --format=json"), (["--listing", "--format=sarif"], "--listing goes with")),
     "diff": ((["--arch=sm_80", "--gpu=sm_80"], "--arch and --gpu"), (["--ptxas=no", "--ptxas-timeout=3"], "--ptxas-timeout goes with")),
     "replay": ((["--virtual", "--max-registers=9"], "--virtual and --max-registers"), (["--counters", "--format=json"], "--counters goes with --format=text"),
-               (["--technique=none", "--models"], "--models: there is no technique")),
+               (["--technique=bow-wr(iw=3, iw=4)"], "--technique:1:13: error: option 'iw' is given twice")),
     "dump": ((["--cfg", "--ir"], "one of --tokens"), (["--tokens", "--json"], "--json goes with")),
     "list": (), "strip": (), "check": (), "help": (),
 }
