@@ -27,6 +27,7 @@ struct hd_count {
     bool open;                /* they are */
     bool ordered, scheduled;  /* some reader goes in program order; in scheduled order */
     bool singles;             /* the former get each event in a segment of its own */
+    bool scheduled_columns;   /* the latter do, too, with its addresses and results */
     hd_rf_residency residency;
     hd_stream_recorder recorder; /* for scheduled order */
     hd_rf_uniform *uniform;
@@ -132,7 +133,7 @@ static uint32_t columns_of(const hd_count *c)
 {
     uint32_t columns = 0;
     for (uint32_t m = 0; m < c->models.count; m++)
-        columns |= c->models.items[m]->info->ops->coupled ? 0 : c->models.items[m]->info->ops->columns;
+        columns |= c->models.items[m]->info->ops->columns;
     return columns;
 }
 
@@ -344,6 +345,10 @@ static bool keep_issue(hd_count *c, const hd_event *event, bool continues)
         return false;
     if (c->singles && !c->scheduled)
         return true;
+    if (c->scheduled_columns) {
+        const hd_warp_event single = hd_segments_single(c->segments, event);
+        return record(c, &single);
+    }
     if (!continues)
         c->open_event = c->events;
     hd_segments_add(c->segments, event);
@@ -395,6 +400,7 @@ static void add_reader(hd_count *c, uint32_t m)
     bool coupled = model->info->ops->coupled;
     c->ordered = c->ordered || !coupled;
     c->scheduled = c->scheduled || coupled;
+    c->scheduled_columns = c->scheduled_columns || (coupled && model->info->ops->columns & ~(uint32_t)HD_COLUMN_WIDTHS);
     hd_array_push(&c->readers, ((reader){.runner = runner,
                                          .schedule = coupled ? hd_schedule_new(runner) : NULL,
                                          .model = m,

@@ -205,6 +205,20 @@ static hd_rf_step step_in(const hd_runner *r, hd_warp_slot *w, const hd_trace_se
                         .results = columns & HD_COLUMN_RESULTS ? s->results : NULL};
 }
 
+uint32_t hd_runner_idle(hd_runner *r, uint32_t units, uint64_t now)
+{
+    hd_access_sink_begin(&r->sink, 0);
+    r->sink.now = now;
+    uint32_t used = r->model->info->ops->idle_slot(r->model, units, now, &r->sink);
+    hd_access_count(&r->sink, 0, 0, r->model->counters);
+    return used;
+}
+
+static void offer_others(hd_runner *r, const hd_rf_step *step)
+{
+    hd_runner_idle(r, ~(1u << hd_form_unit(hd_insn_form(step->code->function, step->insn))), r->sink.now);
+}
+
 static bool walk_segment(hd_runner *r, hd_warp_slot *w, const hd_warp_event *e, uint32_t *at)
 {
     const hd_trace_segment *s = e->segment;
@@ -228,6 +242,8 @@ static bool walk_segment(hd_runner *r, hd_warp_slot *w, const hd_warp_event *e, 
             *at = i;
             return false;
         }
+        if (r->offers)
+            offer_others(r, &step);
     }
     return true;
 }

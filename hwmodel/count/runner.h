@@ -39,6 +39,7 @@ typedef struct hd_runner {
     hd_rf_failure failure;          /* what went wrong first */
     HD_ARRAY(hd_warp_slot *) warps; /* by slot */
     uint32_t slots[256];            /* by the low bits of a warp's number: the slot to look at first */
+    bool offers;                    /* idle units, after each instruction */
     hd_access_sink sink;            /* of the instruction in progress */
     uint64_t now;                   /* the clock after what is taken; 0 where nobody sets it */
     const hd_runner_memo *memo_ops;
@@ -53,6 +54,9 @@ void hd_runner_launch(hd_runner *runner, uint32_t function, const hd_rf_residenc
 bool hd_runner_take(hd_runner *runner, const hd_warp_event *event, uint32_t *at);
 /* What instruction i of the event will do; enters its frame. NULL code: the warp is unknown. */
 hd_rf_step hd_runner_peek(hd_runner *runner, const hd_warp_event *event, uint32_t i);
+
+/* Nothing issues on these units in this cycle (hd_rf_ops.idle_slot). Returns those that the model uses. */
+uint32_t hd_runner_idle(hd_runner *runner, uint32_t units, uint64_t now);
 
 /* ---- for memos --------------------------------------------------------------------------------------------------- */
 

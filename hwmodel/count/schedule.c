@@ -26,6 +26,8 @@ typedef struct resident_warp { /* first what is looked at while it waits */
     uint64_t touches;  /* of the words that it waits for */
     uint32_t awaits;
     uint32_t record;    /* that comes next of its stream */
+    uint64_t refused;   /* the round in which it was refused last */
+    hd_gate gate;       /* by which it was */
     hd_warp_event turn; /* of its segment, what the model has not taken: [from, end); `end` is to be issued next */
     awaited_word awaited[AWAITED];
 } resident_warp;
@@ -43,6 +45,7 @@ struct hd_schedule {
     uint64_t none_before;    /* of those that wait no warp can go on */
     uint32_t place, refused; /* whose turn it is in `active`; refusals since an instruction was issued */
     uint64_t most_bytes;
+    uint64_t round; /* instructions were issued so often */
     bool locked;
     hd_gate gate; /* what the model said last */
 };
@@ -93,6 +96,10 @@ void hd_schedule_launch(hd_schedule *s, const hd_rf_residency *residency, uint32
     s->residency = *residency;
     if (model->turn)
         s->residency.turn = model->turn;
+    if (model->active_warps && model->active_warps < s->residency.active)
+        s->residency.active = model->active_warps;
+    s->runner->offers = s->ops->idle_slot != NULL;
+    s->round = 1;
     s->most_ctas = s->ops->may_launch_cta && residency->most_ctas ? residency->most_ctas : residency->ctas;
     s->now = s->none_before = s->place = s->refused = 0;
     hd_runner_launch(s->runner, function, &s->residency);
@@ -221,28 +228,56 @@ static uint32_t first_to_come(const hd_schedule *s)
     return first;
 }
 
-/* ... that comes now. Where none does, none_before is from when on one may. */
+/* Of the warp's next instruction, by the model. */
+static uint32_t rank_of(hd_schedule *s, const resident_warp *w)
+{
+    if (!s->ops->rank_warp)
+        return 0;
+    hd_rf_step step = hd_runner_peek(s->runner, &w->turn, w->turn.end);
+    return s->ops->rank_warp(s->runner->model, &step, s->now);
+}
+
+/* ... that comes now, with the highest rank. Where none does, none_before is from when on one may. */
 static uint32_t choose_waiting(hd_schedule *s)
 {
     uint64_t soonest = UINT64_MAX;
+    uint32_t best = HD_NONE, best_rank = 0;
     if (s->now < s->none_before)
         return HD_NONE;
     for (uint32_t k = 0; k < s->waiting.count; k++) {
         resident_warp *w = s->waiting.items[k];
         if (held_at_barrier(w))
             continue;
-        if (w->ready <= s->now)
+        if (w->ready > s->now) {
+            soonest = w->ready < soonest ? w->ready : soonest;
+            continue;
+        }
+        if (!s->ops->rank_warp)
             return k;
-        soonest = w->ready < soonest ? w->ready : soonest;
+        uint32_t rank = rank_of(s, w);
+        if (best == HD_NONE || rank > best_rank) {
+            best = k;
+            best_rank = rank;
+        }
     }
-    s->none_before = soonest;
-    return HD_NONE;
+    if (best == HD_NONE)
+        s->none_before = soonest;
+    return best;
 }
 
 static void switch_warp(hd_schedule *s, const resident_warp *w, hd_warp_event_kind kind)
 {
     if (s->runner->model->info->ops->warp_switch)
         take_of_warp(s, kind, w->of->cta, w->index);
+}
+
+/* Time passes until `then`, and nothing issues. */
+static void pass_time(hd_schedule *s, uint64_t then)
+{
+    for (; s->now < then && s->ops->idle_slot; s->now++)
+        if (!hd_runner_idle(s->runner, UINT32_MAX, s->now))
+            break; /* nor in what follows */
+    s->now = then > s->now ? then : s->now;
 }
 
 static void fill_active(hd_schedule *s)
@@ -254,7 +289,7 @@ static void fill_active(hd_schedule *s)
         if (at == HD_NONE)
             return;
         resident_warp *w = take_waiting(s, at);
-        s->now = w->ready > s->now ? w->ready : s->now; /* where nobody could go on, time has passed */
+        pass_time(s, w->ready); /* where nobody could go on */
         hd_array_push(&s->active, w);
         switch_warp(s, w, HD_WARP_ACTIVE);
     }
@@ -334,14 +369,28 @@ static uint64_t when_it_can(const hd_schedule *s, const resident_warp *w)
 
 /* ---- issuing ----------------------------------------------------------------------------------------------------- */
 
-static bool may_issue(hd_schedule *s, const resident_warp *w)
+static bool may_issue(hd_schedule *s, resident_warp *w)
 {
-    s->gate = (hd_gate){.ready = true};
+    s->gate = w->gate;
+    if (w->gate.wake > s->now)
+        return false;
+    s->gate = w->gate = (hd_gate){.ready = true};
     if (!s->ops->may_issue)
         return true;
     hd_rf_step step = hd_runner_peek(s->runner, &w->turn, w->turn.end);
-    s->gate = s->ops->may_issue(s->runner->model, &step, s->now);
+    s->gate = w->gate = s->ops->may_issue(s->runner->model, &step, s->now);
     return s->gate.ready;
+}
+
+/* When an active warp may be asked again, if one says so. */
+static uint64_t first_wake(const hd_schedule *s)
+{
+    uint64_t first = 0;
+    for (uint32_t k = 0; k < s->active.count; k++) {
+        uint64_t wake = s->active.items[k]->gate.wake;
+        first = wake > s->now && (!first || wake < first) ? wake : first;
+    }
+    return first;
 }
 
 /* All active warps were refused one after another: the one whose turn it is gives its place to one that waits. */
@@ -350,19 +399,19 @@ static bool refuse(hd_schedule *s)
     /* what is latent comes back after `latency` exchanges, and has its turn then */
     uint64_t all = s->active.count + s->waiting.count;
     s->refused++;
+    s->active.items[s->place]->refused = s->round;
     if (s->refused > all * (all + 1 + s->residency.latency)) {
         s->locked = true;
         return false;
     }
-    if (s->gate.wake > s->now) {
-        leave(s, s->place, s->gate.wake);
-        return true;
-    }
-    if (s->refused % s->active.count || !s->waiting.count) {
+    uint64_t wake = s->refused % s->active.count ? 0 : first_wake(s);
+    if (wake)
+        pass_time(s, wake);
+    if (wake || s->refused % s->active.count || !s->waiting.count) {
         s->place++;
         return true;
     }
-    s->now++; /* time goes on */
+    pass_time(s, s->now + 1);
     uint32_t at = first_to_come(s);
     if (at == HD_NONE) {
         s->place++;
@@ -398,6 +447,7 @@ static uint64_t advance(hd_schedule *s, resident_warp *w, uint8_t stop)
     const hd_trace_segment *t = w->turn.segment;
     s->now += (uint32_t)(stop - w->turn.end);
     s->refused = 0;
+    s->round++;
     w->blockers = 0;
     w->turn.end = stop;
     if (t->barrier && stop == t->count) {
@@ -447,6 +497,22 @@ static bool issue(hd_schedule *s, resident_warp *w)
     return true;
 }
 
+/* Of the active warps that were not refused in this round, the highest rank; of these, the next one of the turns. */
+static uint32_t highest_rank(hd_schedule *s)
+{
+    uint32_t best = HD_NONE, best_rank = 0;
+    for (uint32_t k = 0; k < s->active.count; k++) {
+        uint32_t at = (s->place + k) % s->active.count;
+        const resident_warp *w = s->active.items[at];
+        uint32_t rank = w->refused == s->round ? 0 : rank_of(s, w);
+        if (w->refused != s->round && (best == HD_NONE || rank > best_rank)) {
+            best = at;
+            best_rank = rank;
+        }
+    }
+    return best == HD_NONE ? s->place : best;
+}
+
 static bool one_turn(hd_schedule *s)
 {
     if (s->arrived.count)
@@ -459,6 +525,8 @@ static bool one_turn(hd_schedule *s)
     }
     if (s->place >= s->active.count)
         s->place = 0;
+    if (s->ops->rank_warp)
+        s->place = highest_rank(s);
     resident_warp *w = s->active.items[s->place];
     return may_issue(s, w) ? issue(s, w) : refuse(s);
 }

@@ -4,8 +4,8 @@
  *   blocks    become resident in the order of their index as soon as fewer than `ctas` are; where the model has
  *             may_launch_cta, as soon as it agrees and fewer than `most_ctas` are
  *   waiting   their warps queue up, lowest index first, in order of arrival
- *   active    at most `active` warps, which take turns, round robin. A place that gets free goes to the first waiting
- *             warp that can go on, which is the last of the round
+ *   active    at most `active` warps (active_warps of the model, if that is less), which take turns, round robin. A
+ *             place that gets free goes to the first waiting warp that can go on, which is the last of the round
  *   turn      the instructions of a segment (hwmodel/stream.h), or what is left of one: at most 64 of one frame, which
  *             may jump or change the active mask seven times; ends with a barrier, and, once it has 16, with a jump
  *             back. At most `turn`, or that of the model, where that is not 0. Ends before where the warp leaves, or
@@ -15,7 +15,11 @@
  *             yet (`latency` instructions issued since, or none of the others can go on); where it would wait for more
  *             than 16 words; and where it waits for the other warps of its block at a barrier
  *   refusal   a warp whose may_issue is false when its turn begins loses it, and its place if all active ones lost
- *             theirs; where the gate says when to ask again, the warp goes to the end of the queue until then
+ *             theirs; where the gate says when to ask again, it is not asked before, and if all active ones are
+ *             refused, time passes until the first of these times
+ *   rank      of several waiting warps that can go on, and of several active ones, that with the highest rank_warp of
+ *             the model is first
+ *   idle      in each cycle, the units on which nothing issues are offered to the model's idle_slot
  *   switch    the model's warp_switch is called for who leaves (out, NULL) and who comes (NULL, in)
  *
  * The order depends on the streams, the model's answers and the residency alone. The interpreter runs blocks one after

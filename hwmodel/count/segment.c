@@ -129,10 +129,17 @@ static void fill(const hd_segments *s, kept *k, const hd_stretch *o)
 
 hd_trace_segment *hd_segment_copy(const hd_trace_segment *segment, size_t *bytes)
 {
-    kept *copy = hd_malloc(size_of(segment->key_words));
+    size_t size = (size_of(segment->key_words) + 7) / 8 * 8, addresses = segment->addresses ? 32 * sizeof(uint64_t) : 0,
+           results = segment->results ? segment->result_words * 32 * sizeof(uint32_t) : 0;
+    char *memory = hd_malloc(size + addresses + results);
+    kept *copy = (kept *)(void *)memory;
     memcpy(copy, segment, size_of(segment->key_words));
     point_into_key(copy);
-    *bytes += size_of(segment->key_words);
+    if (addresses)
+        copy->segment.addresses = memcpy(memory + size, segment->addresses, addresses);
+    if (results)
+        copy->segment.results = memcpy(memory + size + addresses, segment->results, results);
+    *bytes += size + addresses + results;
     return &copy->segment;
 }
 
@@ -223,5 +230,6 @@ hd_warp_event hd_segments_single(hd_segments *s, const hd_event *e)
     hd_trace_segment *segment = make_loose(s, &s->single);
     segment->addresses = e->addresses;
     segment->results = e->results;
+    segment->result_words = e->results ? e->result_words : 0;
     return event_of(&s->single, segment);
 }

@@ -27,6 +27,7 @@ typedef struct hd_trace_segment {
     const hd_width *widths;    /* of all results of instructions with an effective lane, in order; NULL: not recorded */
     const uint64_t *addresses; /* likewise, of a segment of one instruction */
     const uint32_t *results;   /* likewise */
+    uint32_t result_words;
 } hd_trace_segment;
 
 /* Index in its function. */
@@ -60,7 +61,7 @@ HD_ARRAY_TYPE(hd_loose_segments, hd_trace_segment *);
 /* The loose ones since the last time, to an owner that has none. */
 void hd_segments_hand_over(hd_segments *s, hd_loose_segments *to);
 void hd_loose_segments_clear(hd_loose_segments *loose);
-/* On the heap; adds the bytes that it takes. Not of a segment with addresses or results. */
+/* On the heap; adds the bytes that it takes. */
 hd_trace_segment *hd_segment_copy(const hd_trace_segment *segment, size_t *bytes);
 
 hd_warp_event hd_segments_find(hd_segments *s, const hd_stretch *stretch);

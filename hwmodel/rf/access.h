@@ -1,12 +1,12 @@
-/* Accesses: what the structures that hold register data, or their names, do for an instruction.
+/* Accesses: each use of a structure that holds register data, or names of registers, by an instruction.
  *
- * A model emits the accesses of an instruction into a sink, in order; whoever drives the model (technique.h) counts or
- * times them. The counters of accesses derive from them by one table (access.def), energy from the counters.
+ * A model emits the accesses of an instruction into a sink, in order; the driver of the model (technique.h) counts or
+ * times them. Counters of accesses are derived from them by one table (access.def), and energy from the counters.
  *
  *   uint16_t read = hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_FILE, .kind = HD_RF_READ, .lanes = lanes});
  *   hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_CACHE, .kind = HD_RF_FILL, .after = read, .lanes = lanes});
  *
- * is a copy from the file into a cache, whose write must wait for its read.
+ * is a copy from the file to a cache: the FILL must wait for the READ.
  */
 #ifndef HD_HWMODEL_RF_ACCESS_H
 #define HD_HWMODEL_RF_ACCESS_H
@@ -46,13 +46,15 @@ typedef enum hd_access_cause { /* where accesses of one structure and kind are t
                                HD_CAUSE_ANY = HD_CAUSE_COUNT /* of rows of access.def */
 } hd_access_cause;
 
-/* Zero means: no operand, after nothing, bank 0, the structure's own time. */
+enum { HD_RF_NO_BANK = UINT16_MAX };
+
+/* Zero means: no operand, after no other access, bank 0, the usual time of the structure. */
 typedef struct hd_rf_access {
     uint8_t structure, kind, cause;
-    uint8_t cycles;   /* that its port is busy; 0: as always */
+    uint8_t cycles;   /* for which it occupies the port of the bank; 0: as the driver is configured */
     uint16_t operand; /* that it serves: hd_access_source, hd_access_result */
-    uint16_t after;   /* 1 + the access of the same sink that must be done first */
-    uint16_t bank;    /* as the structure numbers them, modulo those that there are */
+    uint16_t after;   /* 1 + the access of the same sink that must be complete first */
+    uint16_t bank;    /* of the structure, modulo the number of its banks; HD_RF_NO_BANK: it occupies none */
     uint32_t lanes;
 } hd_rf_access;
 
@@ -79,13 +81,14 @@ typedef struct hd_rf_failure {
     uint32_t function, instruction, word, lanes;
 } hd_rf_failure;
 
-/* Where a model leaves what it does for one instruction, or one change of warps. */
+/* What a model does for one instruction, one switch of warps, or one idle slot. */
 typedef struct hd_access_sink {
     uint64_t now; /* the driver's clock: instructions issued before this one, or cycles */
     HD_ARRAY(hd_rf_access) accesses;
     hd_u32_array delivered;                       /* by source: lanes */
     uint32_t left_out_operands, left_out_results; /* that the model leaves out of all counts */
-    hd_rf_failure failure;                        /* the first one */
+    bool skips_unit;       /* the results need no work of the unit, such as a memory access; for drivers with cycles */
+    hd_rf_failure failure; /* the first one */
 } hd_access_sink;
 
 void hd_access_sink_free(hd_access_sink *sink);
@@ -97,6 +100,7 @@ static inline void hd_access_sink_begin(hd_access_sink *sink, uint32_t sources)
     for (uint32_t s = 0; s < sources; s++)
         sink->delivered.items[s] = 0;
     sink->left_out_operands = sink->left_out_results = 0;
+    sink->skips_unit = false;
     sink->failure.wrong = HD_RF_PROVED;
 }
 
@@ -107,11 +111,11 @@ static inline uint16_t hd_emit(hd_access_sink *sink, hd_rf_access access)
     return (uint16_t)sink->accesses.count;
 }
 
-/* What one such access counts: 1 + counter; 0: nothing. */
+/* 1 + the counter that such an access counts in; 0: none. */
 extern const uint8_t hd_access_counters[HD_STRUCTURE_COUNT][HD_RF_KINDS][HD_CAUSE_ANY + 1];
 
-/* Counts the accesses of the sink, and the operands and results of an instruction with so many of them: of the
- * operands, those that no read of the register file served were bypassed. */
+/* Counts the accesses of the sink, and the operands and results of its instruction. Operands that no read of the
+ * register file serves are bypassed. */
 static inline void hd_access_count(const hd_access_sink *sink, uint32_t operands, uint32_t results,
                                    uint64_t counters[HD_COUNTER_COUNT])
 {
@@ -131,7 +135,7 @@ static inline void hd_access_count(const hd_access_sink *sink, uint32_t operands
     counters[HD_COUNTER_RESULTS] += results - sink->left_out_results;
 }
 
-/* Does it follow from accesses, or from the operands of instructions? Else it is an event, which the model counts. */
+/* Is it derived from accesses, or from the operands of instructions? Else it is an event, which the model counts. */
 static inline bool hd_counter_derives(hd_counter counter)
 {
     return counter == HD_COUNTER_OPERANDS || counter == HD_COUNTER_RESULTS || counter == HD_COUNTER_BYPASSED

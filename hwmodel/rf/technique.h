@@ -1,71 +1,110 @@
 /* The interface of a register-file technique.
  *
- * A model is a storage model: it knows where register data lies, and moves it. It knows neither values nor cycles. It
- * decides at issue, in program order of each warp, and says which accesses follow (access.h); whoever drives it counts
- * or times them:
+ * A model holds the state of a technique's hardware: which structure holds which register of which warp. It computes
+ * neither values nor cycles. It makes all its decisions when an instruction issues, in the program order of each warp,
+ * and emits the accesses that follow from them (access.h). A driver calls the hooks of a model and does something with
+ * these accesses. There are two kinds of driver:
  *
- *   count mode (hwmodel/count/count.h)  takes an instruction's accesses as done at once, and counts them
- *   a cycle-level SM                 decides when each access happens: it queues it at its bank, after the access that
- *                                    it names in `after`, holds the instruction in its collector until its reads are
- *                                    done, and keeps consumers waiting until its writes are
+ *   count mode             completes the accesses of an instruction at once, and counts them
+ *   a cycle-level SM       queues each access at the bank that it names, once the access that it names in `after` is
+ *                          done; keeps the instruction in its operand collector until its reads are done, and its
+ *                          consumers in the scoreboard until its writes are
  *
- * One warp instruction (hd_rf_step), in both:
+ * A model must not be able to tell the two apart. Where a paper allocates or frees storage later than at issue (when
+ * operands are collected, at write-back), the comment at the top of the model says what deciding at issue changes.
  *
- *   may_issue  is the gate: the warp may not issue yet, for a reason, perhaps until a time. It is asked again until it
- *              may. It changes nothing but what counts refusals.
- *   before     emits what must be complete before the instruction issues: a prefetch, a refill, flag words. Once for
- *              each instruction of a warp, in program order. Must change nothing that may_issue looks at: a driver with
- *              cycles calls it when the instruction gets to the head of its warp, count mode when it issues.
- *   execute    is the whole instruction. The model delivers every source in all effective lanes (hd_rf_deliver), which
- *              proves it against what the baseline would read (identity.h); it emits its accesses, and takes up what
- *              results leave behind. A source that nothing delivers in some lane stops the replay, too. An instruction
- *              whose guard holds in no active lane is issued, but reads and writes nothing, under every model alike.
+ * The hooks for one instruction, in the order in which a driver calls them
  *
- * As all of this happens at issue, in order, the k-th result of an instruction has the serial step->serial + k in both.
- * Where a paper allocates or frees storage later (when operands are collected, at write-back), the head of the model
- * says what deciding at issue changes.
+ *   rank_warp  Which of several warps that could issue goes first?
+ *   may_issue  May the warp issue its next instruction? If not: for what it waits, and when to ask again, if that is
+ *              known. Asked until it may, and for the last time directly before `execute`. Changes no state except
+ *              counts of refusals.
+ *   before     Emits what must be complete before the instruction issues: a prefetch, a refill, flag words. Called
+ *              once when the instruction is the next one of its warp, and again if warp_switch was called for the warp
+ *              since. Count mode calls it directly before `execute`; a cycle-level SM may call it many cycles earlier,
+ *              while other warps issue. So it changes nothing that rank_warp and may_issue depend on. Of what warps
+ *              share it changes only what decides how long something takes (a cache of flag words), never where a
+ *              register is: storage that warps compete for is allocated by `execute`.
+ *   execute    The instruction issues. The model delivers each source operand in all effective lanes (hd_rf_deliver);
+ *              the driver compares what is delivered with what the baseline reads (identity.h), and stops at the first
+ *              difference and at any lane that is not delivered. The model then enters the results into its
+ *              structures, and emits the accesses of all this. An instruction whose guard is false in every active
+ *              lane issues, but reads and writes nothing, in every model.
+ *   idle_slot  Units on which nothing issues in this cycle are offered to the model.
  *
- * The counters of accesses derive from what is emitted, by access.def; operands, results and bypassed operands from the
- * instruction and its accesses. A model counts itself only what is no access (hd_rf_event). Hooks that a model has no
- * use for are NULL; create, destroy and execute are always there.
+ * The k-th result of an instruction has the serial step->serial + k, under both drivers.
  *
- * How each technique uses it (C: what it takes from the compiler, as annotations of the IR)
+ * Hooks between instructions: `launch`; `may_launch_cta` and `cta_end`; `warp_begin` and `warp_end`; `frame_begin` and
+ * `frame_end`, for calls; `warp_switch`, where warps take turns. Each is described at its declaration. `create`,
+ * `destroy` and `execute` are mandatory; any other may be NULL.
  *
- *   baseline     execute: sources from the file, results to the file. Everything is measured against it.
- *   BOW, BOW-WR  C: where each destination goes (rf, boc, both). execute: the warp's window moves on, what stayed too
- *                long leaves it, dirty lanes go to the file (SPILL, then WRITE); a source's lanes that the window holds
- *                come from it, the others from the file, which fills it (FILL); results go where the tag says.
- *   CORF         C: exclusive register pairs. Column WIDTHS. execute: looks all sources up; two in one entry are one
- *                access, and the second has none of its own. A result takes byte slices of an entry, its partner's
- *                  where
- *                it fits, and relocates where it widens (a READ of the lanes that are not written).
- *   CORF++       C: left, right, don't care. As CORF; sources are one access where their allocation masks do not meet.
- *   RegMutex     C: |Bs|, |Es|; acquire and release. may_launch_cta by |Bs|; may_issue is not ready for an acquire
- *                while
- *                no section is free; execute maps (warp, register) to base set or section, and does not deliver from a
- *                section that changed hands. Rewritten code: it runs against its own baseline, and the outputs tie it
- *                  to
- *                the original. Paired warps: the same with one section a pair.
- *   LTRF, LTRF+  C: an interval's registers at its first instruction; dead-operand bits. before: entering another
- *                interval writes back and prefetches; a warp that comes back fetches its registers again. execute: all
- *                from and to the cache. warp_switch: the partition is written back and given away.
- *   RFC          no C. execute: results into the cache, the oldest leaves it. warp_switch: a warp that leaves writes
- *                its
- *                entries back.
- *   RFV          C: pir and pbr. before: flag words. execute: through the renaming table (LOOKUP, then the file); a
- *                register is mapped at its first write after a release; pbr before the operands, pir after the results.
- *   DeMO         rewritten code, own baseline. execute: what an annotated load loads waits in the collector of the next
- *                instruction, and is delivered from there (structure MEMORY).
+ * Counters of accesses are derived from the accesses, by access.def; those of operands, results and bypassed operands,
+ * from the instructions. A model counts only events that are no access (hd_rf_event).
  *
- * Models that couple warps (RegMutex, LTRF, RFC, RFV) say so (`coupled`): for them count mode interleaves the resident
- * warps (schedule.h has the order), asking may_launch_cta and may_issue, and calling warp_switch; there are no
- * columns then. Models that do not (BOW, CORF, DeMO) take instructions as they run.
+ * Models that couple warps (`coupled`) have storage that several warps share, so that the order of warps matters. Count
+ * mode runs them over the resident warps in turns, and calls rank_warp, may_issue, warp_switch, may_launch_cta and
+ * idle_slot. All other models see the warps as they ran, and none of these hooks.
  *
- * A new technique is one file here, its rows in models.def, and rows in counters.def and access.def where it counts
- * something new, in stalls.def where it makes warps wait, in options.def where a user may set something.
+ * How each technique uses it. "Compiler" is what the model takes from the compiler, as annotations of the IR.
  *
- * Count mode can look up what a warp did before in the same state: memo.h, a second and optional set of hooks. A model
- * without them is right, and only slower.
+ *   baseline     execute: each source is read from the register file, each result is written to it. All other models
+ *                are compared with it.
+ *   ideal file   As the baseline, but its accesses name no bank (HD_RF_NO_BANK): they never conflict. may_launch_cta
+ *                admits every CTA, as if the file had room for all registers.
+ *   BOW, BOW-WR  Compiler: for each result, whether it goes to the register file, to the bypass window, or to both.
+ *                execute: the window of the warp advances; entries that have been in it for too long leave it, and
+ *                their dirty lanes are written to the file (SPILL, then WRITE). Lanes of a source that are in the
+ *                window are read from it, the others from the file, which also fills the window (FILL). Results go
+ *                where the compiler said.
+ *   CORF         Compiler: exclusive register pairs. Column WIDTHS. execute: looks up all sources. Two registers in one
+ *                entry are one access; the second is delivered without an access of its own. A result takes byte slices
+ *                of an entry, beside its partner if it fits there, and is relocated when it widens: a READ of the lanes
+ *                that are not written, then the WRITE.
+ *   CORF++       Compiler: the side of its entry for each register: left, right, don't care. As CORF; two sources are
+ *                one access if their allocation masks are disjoint.
+ *   RegMutex     Compiler: |Bs|, |Es|, acquire and release; the code is rewritten, and has a baseline of its own.
+ *                may_launch_cta: by |Bs|. may_issue: an acquire waits while no section is free. execute: maps a
+ *                register to the base set or to the section of the warp; never delivers from a section that another
+ *                warp has acquired since. Paired warps: the same, with one section for each pair.
+ *   LTRF, LTRF+  Compiler: the working set of a register-interval at its first instruction; dead-operand bits. before:
+ *                at a new interval, writes back and prefetches; after a switch, refetches. execute: every operand is in
+ *                the cache. warp_switch: the partition of the outgoing warp is written back and freed.
+ *   RFC          execute: results go to the cache, which displaces its oldest entry. warp_switch: the entries of the
+ *                outgoing warp are written back.
+ *   RFV          Compiler: pir and pbr. before: flag words. execute: operands through the renaming table (LOOKUP, then
+ *                READ); pbr releases before the operands are read, pir after the results are written; a released
+ *                register is mapped again at its next write. may_issue: a write waits for a free physical register.
+ *   GPU-Shrink   Compiler: as RFV; the register demand of a CTA. may_launch_cta: by the registers that the kernel would
+ *                have on the full file. may_issue: Algorithm 1: an instruction that would map a register waits while
+ *                that could leave the CTA with the most registers short of them. rank_warp: that CTA goes first.
+ *                execute: maps; if nothing is free and the warp must go on, registers of another warp are spilled
+ *                (READ, then a SPILL to MEMORY), and refilled when that warp issues again (FILL, then a WRITE); the
+ *                accesses of the instruction follow them by `after`.
+ *   DeMO         The code is rewritten, and has a baseline of its own. execute: the value of an annotated load waits in
+ *                the collector of the next instruction, which gets it from there (structure MEMORY).
+ *   LARF, LAS    Compiler: as RFV. Columns ADDRESSES and RESULTS. execute: a global load looks up its addresses in the
+ *                address mapping table (LOOKUP). On a hit its result is mapped to the physical register of the entry,
+ *                nothing is written, and no memory access follows (hd_access_sink.skips_unit); the values that the
+ *                entry stands for are compared with those loaded, which proves the mapping. Stores evict. rank_warp: a
+ *                warp whose next load would hit goes first.
+ *   HRF, HRF+PG  execute: results go to the write buffer of the active warp; sources come from it, else from the
+ *                STT-RAM file, whose writes keep their port busy (`cycles`). warp_switch: the buffer of the outgoing
+ *                warp drains into the file (SPILL, then WRITE). may_issue: waits while the buffer that the incoming
+ *                warp needs still drains, until a known cycle, or while gated entries wake up. rank_warp: odd after
+ *                even warps. One warp is active (hd_rf_model.active_warps).
+ *   Warped-DMR   Column RESULTS. execute: operands as in the baseline. Inactive lanes repeat active lanes of their
+ *                cluster. A full warp is queued for replay. idle_slot: replays a queued instruction on a free unit.
+ *                may_issue: waits if the instruction reads a result that is not verified yet, or if the queue is full.
+ *
+ * tests/unit/stubs/ has small models of the ideal file, LARF with LAS, GPU-Shrink, HRF with power gating, and
+ * Warped-DMR. test_stubs.c runs them in count mode and under a driver with cycles, and compares the accesses.
+ *
+ * A new technique is one file in this folder, a row in models.def, and rows in counters.def and access.def if it counts
+ * something new, in stalls.def if it makes warps wait, in options.def if a user may set something. See
+ * docs/adding-a-technique.md.
+ *
+ * Count mode can memoize the effects of a model on repeated instructions: memo.h, a second and optional set of hooks. A
+ * model without them is right, and only slower.
  */
 #ifndef HD_HWMODEL_RF_TECHNIQUE_H
 #define HD_HWMODEL_RF_TECHNIQUE_H
@@ -76,14 +115,15 @@
 #include "hwmodel/rf/memo.h"
 #include "hwmodel/rf/series.h"
 #include "hwmodel/stream.h"
+#include "ir/form.h"
 #include "target/occupancy.h"
 
 /* ---- what a hook sees -------------------------------------------------------------------------------------------- */
 
 typedef struct hd_rf_warp {
-    uint32_t slot; /* dense among the warps that live now: index of a model's state of it */
+    uint32_t slot; /* dense among the resident warps: index of what a model keeps for it */
     uint32_t cta;
-    uint32_t function; /* of the frame that began last: what frame_begin may ask */
+    uint32_t function; /* of the frame that began last: for frame_begin */
     hd_identity_warp identity;
 } hd_rf_warp;
 
@@ -92,24 +132,25 @@ typedef struct hd_rf_step {
     const hd_rf_code *code;
     const hd_instruction *insn;
     uint32_t function, instruction;
-    uint32_t active, effective; /* lanes; effective is 0 where the guard holds in none */
-    const uint32_t *sources;    /* words */
+    uint32_t active, effective; /* lanes; effective: those of them whose guard is true */
+    const uint32_t *sources;    /* words of the frame */
     const hd_rf_destination *destinations;
     uint32_t source_count, destination_count;
-    uint32_t serial;           /* of the first destination's write; the k-th has serial + k */
-    const uint64_t *addresses; /* columns that the model asked for, else NULL */
-    const uint32_t *results;   /* of the k-th destination: results[k * 32 + lane]; of calls NULL */
-    const hd_width *widths;    /* likewise, by destination */
+    uint32_t serial; /* of the write of the first destination; the k-th has serial + k */
+    /* Columns: NULL unless the model asks for them (hd_rf_ops.columns) and the instruction has some. */
+    const uint64_t *addresses; /* by lane, of a memory instruction */
+    const uint32_t *results;   /* of the k-th destination: results[k * 32 + lane]; NULL for calls */
+    const hd_width *widths;    /* by destination */
 } hd_rf_step;
 
-/* Index of a source's or destination's word in the warp, and its owner. */
+/* The index in the warp of a source's or destination's word, and its owner. */
 static inline uint32_t hd_rf_index(const hd_rf_step *step, uint32_t word) { return step->warp->identity.base + word; }
 static inline hd_owner hd_rf_owner(const hd_rf_step *step, uint32_t word)
 {
     return (hd_owner){step->warp->identity.warp, step->warp->identity.frame, hd_rf_index(step, word)};
 }
 
-/* The bank of the register file that the register of that index has without renaming; the word. */
+/* The bank of the register file that a register has without renaming: by its index in the warp; by its word. */
 static inline uint16_t hd_rf_index_bank(const hd_rf_warp *warp, uint32_t index)
 {
     return (uint16_t)(index + warp->slot);
@@ -121,11 +162,11 @@ static inline uint16_t hd_rf_bank(const hd_rf_step *step, uint32_t word)
 
 /* ---- what goes wrong --------------------------------------------------------------------------------------------- */
 
-/* What is wrong, with where the step is, unless something was wrong before. */
+/* Records the first failure of an instruction, with the position of the step. */
 void hd_rf_fail(hd_rf_failure *failure, const hd_rf_step *step, hd_rf_failure what);
 
-/* The structure holds (owner, claim), and delivers these lanes of the source from there: they are proved. Lanes that
- * nothing delivers are not, which the driver sees. */
+/* Delivers these lanes of the source from a structure that holds (owner, claim), and proves them. The driver reports
+ * lanes that are not delivered at all. */
 static inline void hd_rf_deliver(hd_access_sink *sink, const hd_rf_step *step, uint32_t source, hd_structure structure,
                                  uint32_t lanes, hd_owner owner, hd_claim claim)
 {
@@ -137,7 +178,7 @@ static inline void hd_rf_deliver(hd_access_sink *sink, const hd_rf_step *step, u
                    (hd_rf_failure){.wrong = HD_RF_STALE, .structure = structure, .word = word, .lanes = wrong});
 }
 
-/* ... with an access for it. Says which one, as `after` of others has it. */
+/* The same, with a READ for it. Returns 1 + the access, as other accesses name it in `after`. */
 static inline uint16_t hd_rf_read(hd_access_sink *sink, const hd_rf_step *step, uint32_t source, hd_structure structure,
                                   uint32_t lanes, hd_owner owner, hd_claim claim)
 {
@@ -149,7 +190,7 @@ static inline uint16_t hd_rf_read(hd_access_sink *sink, const hd_rf_step *step, 
                                         .lanes = lanes});
 }
 
-/* A result is written to the structure: its access, and nothing besides. */
+/* Emits the WRITE of a result to the structure, and nothing else. */
 static inline uint16_t hd_rf_write(hd_access_sink *sink, const hd_rf_step *step, uint32_t destination,
                                    hd_structure structure)
 {
@@ -160,7 +201,7 @@ static inline uint16_t hd_rf_write(hd_access_sink *sink, const hd_rf_step *step,
                                         .lanes = step->effective});
 }
 
-/* What a claim becomes with the result: its lanes that are not written stay as fresh as they are. */
+/* The claim after the result is written: lanes that are not written stay as fresh as they are. */
 static inline hd_claim hd_rf_written(const hd_rf_step *step, uint32_t destination, hd_claim old)
 {
     return hd_identity_merge(&step->warp->identity, hd_rf_index(step, step->destinations[destination].word), old,
@@ -169,39 +210,37 @@ static inline hd_claim hd_rf_written(const hd_rf_step *step, uint32_t destinatio
 
 /* ---- gates ------------------------------------------------------------------------------------------------------- */
 
-typedef enum hd_stall { /* why a warp may not issue */
+typedef enum hd_stall { /* why a warp must wait */
                         HD_STALL_NONE,
 #define HD_STALL(id, text) HD_STALL_##id,
 #include "hwmodel/rf/stalls.def"
 #undef HD_STALL
                         HD_STALL_COUNT
 } hd_stall;
-extern const char *const hd_stall_texts[HD_STALL_COUNT]; /* "a free register": what the warp waits for; NULL: of none */
+extern const char *const hd_stall_texts[HD_STALL_COUNT]; /* "a free register": what the warp waits for; NULL for NONE */
 
 typedef struct hd_gate {
     bool ready;
-    uint8_t reason; /* hd_stall, where it is not */
-    uint64_t wake;  /* the driver's clock when it is worth while to ask again; 0: it is not known */
+    uint8_t reason; /* hd_stall, if it is not */
+    uint64_t wake;  /* if it is not: the driver's clock at which to ask again; 0: not known */
 } hd_gate;
 
 /* ---- a model ----------------------------------------------------------------------------------------------------- */
 
-typedef struct hd_rf_residency { /* for coupled models: hwmodel/count/schedule.h */
+typedef struct hd_rf_residency { /* of coupled models: hwmodel/count/schedule.h */
     uint32_t ctas, active;       /* resident CTAs; warps that take turns */
-    uint32_t latency; /* instructions that others issue before a warp behind a long-latency load comes back */
-    uint64_t bytes;   /* most that streams of resident CTAs may take */
-    /* that would fit if registers were without limit: for models with may_launch_cta; 0: as ctas */
-    uint32_t most_ctas;
-    uint32_t cta_warps;        /* warps of a CTA; 0: not known */
-    uint32_t sm_warps;         /* most resident warps of the SM; 0: not known */
-    uint32_t file_registers;   /* warp registers (32 lanes of 32 bits) of the SM's register file; 0: not known */
-    uint32_t registers;        /* of a thread, as the kernel is allocated; 0: virtual */
-    uint32_t thread_registers; /* most that a thread of this GPU may have; 0: not known */
-    /* what decides how many CTAs fit, and how: for models that change the registers of a thread; NULL: by their number
-     * alone */
-    const hd_gpu_limits *limits;
-    hd_occupancy_use use; /* of a CTA; but for registers */
-    uint32_t turn;        /* instructions of a turn at most; 0: a stretch */
+    uint32_t latency;            /* instructions that other warps issue until a long-latency load returns */
+    uint64_t bytes;              /* most memory for the recorded instructions of resident CTAs */
+    uint32_t most_ctas;          /* CTAs that fit if registers were unlimited, for may_launch_cta; 0: as ctas */
+    uint32_t cta_warps;          /* warps of a CTA; 0: not known */
+    uint32_t sm_warps;           /* most resident warps of the SM; 0: not known */
+    uint32_t file_registers;     /* warp registers (32 lanes of 32 bits) of the SM's register file; 0: not known */
+    uint32_t registers;          /* of a thread, as the kernel is allocated; 0: virtual */
+    uint32_t thread_registers;   /* most that a thread of this GPU may have; 0: not known */
+    const hd_gpu_limits *limits; /* from which a model that changes the registers per thread computes its occupancy;
+                                    NULL: not known */
+    hd_occupancy_use use;        /* of a CTA, except registers */
+    uint32_t turn;               /* most instructions of a turn; 0: a stretch */
 } hd_rf_residency;
 
 typedef struct hd_rf_launch {
@@ -212,48 +251,51 @@ typedef struct hd_rf_launch {
 typedef struct hd_rf_model {
     const struct hd_rf_model_info *info;
     uint64_t counters[HD_COUNTER_COUNT]; /* since the launch began */
-    /* warp registers of the SM that hold a value or are kept for one, told once an issued instruction; empty: not
-     * told */
+    /* Warp registers of the SM that hold a value or are reserved for one, recorded once for each instruction
+     * (hd_rf_tell); empty: the model does not record them. */
     hd_rf_series allocation;
-    uint64_t held;             /* of them, now: what hd_rf_tell tells */
-    uint64_t told, told_times; /* the last of it, not in `allocation` yet: hd_rf_tell_rest */
-    /* of what the technique adds to one SM (tables, tags, caches), by its paper's arithmetic; known from `launch` on */
-    uint64_t storage_bits;
-    uint32_t turn; /* where not 0: it has an order of warps of its own, in turns of at most so many instructions */
-    /* its hooks that steer have nothing to say for this code, and are not asked: as many CTAs are resident as for other
-     * models */
-    bool follows;
-    uint32_t fault;     /* for tests: the fault-th move of data inside the model is lost (0 = none); see hd_rf_loses */
+    uint64_t held;             /* their number now, which hd_rf_tell records */
+    uint64_t told, told_times; /* the last one recorded, and how often; not in `allocation` yet: hd_rf_tell_rest */
+    uint64_t storage_bits;     /* that the technique adds to one SM, by its paper's arithmetic; set by `launch` */
+    uint32_t turn;             /* set by `create`; not 0: most instructions of a turn */
+    uint32_t active_warps;     /* set by `create`; not 0: most warps that take turns */
+    bool follows;              /* set by `create`: its gates never refuse anything in this code, and are not asked */
+    uint32_t fault;     /* for tests: the fault-th move of data inside the model is lost (0: none); see hd_rf_loses */
     hd_memo_state memo; /* of count mode's memoization: memo.h */
 } hd_rf_model;
 
 typedef struct hd_rf_ops {
-    /* A model reads what the compiler decided from the module's annotations here, once; they may be gone afterwards.
-     * NULL with *refusal = why (static text) where the annotations do not fit the options. */
+    /* Reads what the compiler decided, from the module's annotations, which may be gone afterwards. NULL with *refusal
+     * (static text) if the annotations do not fit the options. */
     hd_rf_model *(*create)(const hd_rf_module *code, const char *options, const char **refusal);
     void (*destroy)(hd_rf_model *model);
     void (*launch)(hd_rf_model *model, const hd_rf_launch *launch);
+    /* May another CTA become resident? Asked until it may. Changes nothing. */
     bool (*may_launch_cta)(hd_rf_model *model, uint32_t cta);
     void (*cta_end)(hd_rf_model *model, uint32_t cta);
     void (*warp_begin)(hd_rf_model *model, hd_rf_warp *warp);
     void (*warp_end)(hd_rf_model *model, hd_rf_warp *warp);
-    /* the new frame is on top; of its registers only parameters are written, by the call: the file holds them */
+    /* The new frame is on top. Of its registers, the call has written those of parameters, into the register file. */
     void (*frame_begin)(hd_rf_model *model, hd_rf_warp *warp);
-    void (*frame_end)(hd_rf_model *model, hd_rf_warp *warp); /* it still is on top */
-    /* A warp leaves those that take turns (out), or comes to them (in); the other one is NULL. */
+    void (*frame_end)(hd_rf_model *model, hd_rf_warp *warp); /* it is still on top */
+    /* A warp stops (out) or starts (in) to take turns; the other one is NULL. Accesses for a warp that starts must be
+     * complete before it issues; nobody waits for those of a warp that stops. */
     void (*warp_switch)(hd_rf_model *model, hd_rf_warp *out, hd_rf_warp *in, hd_access_sink *sink);
-    /* May the warp issue the instruction now? Asked again and again until it may. */
+    /* Of several warps, the one with the highest rank goes first: of those that take turns, to issue; of those that
+     * wait, to take turns. Warps of equal rank are in the driver's own order. `next` is the warp's next instruction.
+     * Changes nothing. Count mode asks when a turn ends: a model that ranks every instruction sets `turn` to 1. */
+    uint32_t (*rank_warp)(hd_rf_model *model, const hd_rf_step *next, uint64_t now);
     hd_gate (*may_issue)(hd_rf_model *model, const hd_rf_step *step, uint64_t now);
-    /* What must be complete before the instruction may issue: once for each instruction. */
     void (*before)(hd_rf_model *model, const hd_rf_step *step, hd_access_sink *sink);
-    /* The whole instruction: its operands are delivered, and so proved; its accesses are emitted. */
     void (*execute)(hd_rf_model *model, const hd_rf_step *step, hd_access_sink *sink);
-    uint32_t columns; /* HD_COLUMN_* */
+    /* Nothing issues on these units at `now` (a bit 1 << hd_unit each). Returns those that the model uses itself.
+     * Called at most once for each time `now`; in count mode one instruction issues at a time. */
+    uint32_t (*idle_slot)(hd_rf_model *model, uint32_t units, uint64_t now, hd_access_sink *sink);
+    uint32_t columns; /* HD_COLUMN_*, of hd_rf_step */
     bool coupled;
-    bool on_demand; /* registers of the file are taken when they are written: see hd_rf_model_crowd */
-    /* A launch has ended: counts what is not counted yet. NULL: nothing */
-    void (*finalize)(hd_rf_model *model);
-    const hd_memo_ops *memo; /* what makes count mode quicker: memo.h; NULL: nothing */
+    bool on_demand; /* registers of the file are allocated when they are written: see hd_rf_model_crowd */
+    void (*finalize)(hd_rf_model *model); /* a launch has ended: counts what is not counted yet */
+    const hd_memo_ops *memo;              /* what makes count mode faster: memo.h */
 } hd_rf_ops;
 
 typedef enum hd_rf_headline_kind {
@@ -265,13 +307,13 @@ typedef enum hd_rf_headline_kind {
 } hd_rf_headline_kind;
 typedef struct hd_rf_headline_info { /* a row of headlines.def */
     const char *title, *meaning;
-    const char *otherwise;       /* why there is none where `needs` is 0 */
+    const char *otherwise;       /* why there is none if `needs` is 0 */
     uint8_t kind;                /* hd_rf_headline_kind */
     uint16_t part, whole, needs; /* counters */
 } hd_rf_headline_info;
 
 typedef struct hd_rf_model_info {
-    const char *name, *technique; /* technique: spelling of ir/techniques.def, "" for the baseline */
+    const char *name, *technique; /* technique: its spelling in ir/techniques.def, "" for the baseline */
     const hd_rf_ops *ops;
     const char *pass;    /* what must have annotated the module, as -p takes it: "bow(iw=3)"; "" for nothing */
     const char *options; /* "iw=3,entries=12" */
@@ -282,37 +324,36 @@ extern const hd_rf_model_info hd_rf_models[];
 extern const uint32_t hd_rf_model_count;
 const hd_rf_model_info *hd_rf_model_find(const char *name, size_t length);
 
-typedef struct hd_rf_option_info { /* what a user may set of all models with these operations */
+typedef struct hd_rf_option_info { /* what a user may set, for all models with these operations */
     const hd_rf_ops *ops;
     const char *name, *summary;
-    const char *pass;     /* that must get the same number, where the model needs it; "" for none */
-    uint32_t least, most; /* of the number; most 0: a word alone */
+    const char *pass;     /* that must be given the same number if the model needs that pass; "" for none */
+    uint32_t least, most; /* of the number; most 0: a word without a number */
 } hd_rf_option_info;
 extern const hd_rf_option_info hd_rf_options[];
 extern const uint32_t hd_rf_option_count;
 
-typedef struct hd_rf_family_info { /* models that differ in their options: a name for all of them */
-    const char *name, *model;      /* model: that stands for them, whose options may be others */
+typedef struct hd_rf_family_info { /* a name for all models that differ only in their options */
+    const char *name, *model;      /* model: one of them, whose options may be replaced */
 } hd_rf_family_info;
 extern const hd_rf_family_info hd_rf_families[];
 extern const uint32_t hd_rf_family_count;
-/* What the paper calls the technique of which this is a standard configuration; the model's name where it has no title;
- * NULL: it is no standard configuration. */
+/* If the model is a standard configuration of its technique: what the paper calls it, or its name if it has no title.
+ * Else NULL. */
 const char *hd_rf_standard_title(const hd_rf_model_info *model);
 
 hd_rf_model *hd_rf_model_new(const hd_rf_model_info *info, const hd_rf_module *code, const char **refusal);
-/* Before the first event, of a model with `on_demand`: one block may need more registers than the file has, so that its
- * warps may have to wait for free ones. */
+/* Before the first event, for a model with `on_demand`: one block may need more registers than the file has, so that
+ * its warps may have to wait for free ones. */
 void hd_rf_model_crowd(hd_rf_model *model);
 void hd_rf_model_free(hd_rf_model *model);
 
-/* Number behind the last "name=" in an option text, or `otherwise`. */
+/* The number after the last "name=" in an option text, or `otherwise`. */
 uint32_t hd_rf_option(const char *options, const char *name, uint32_t otherwise);
 /* Is the word in the option text? */
 bool hd_rf_flag(const char *options, const char *name);
 
-/* Tells the registers that are held now, once an instruction. Numbers that stay the same go into the series
- * together. */
+/* Records the registers that are held, once for each instruction. Equal numbers in a row enter the series together. */
 void hd_rf_tell_rest(hd_rf_model *model);
 static inline void hd_rf_tell_times(hd_rf_model *model, uint64_t held, uint64_t times)
 {
@@ -330,17 +371,17 @@ static inline void hd_rf_tell(hd_rf_model *model)
                       (hd_effect){HD_EFFECT_HELD, 0, (uint32_t)(model->held - model->memo.held), 1});
 }
 
-/* Something that is no access happened n times. */
+/* Counts an event that is no access. */
 static inline void hd_rf_event(hd_rf_model *model, hd_counter counter, uint64_t n)
 {
     assert(!hd_counter_derives(counter));
     model->counters[counter] += n;
 }
-/* Models ask this before each move of data between their structures; true once, at the fault-th, when a test broke the
- * model. */
+/* Models ask this before each move of data between their structures. True once, at the fault-th, in tests that break
+ * the model. */
 static inline bool hd_rf_loses(hd_rf_model *model) { return model->fault && --model->fault == 0; }
 
-/* ---- the main register file, as most models have it: one claim a register, indexed as identity.h does ------------ */
+/* ---- the main register file, as most models have it: one claim for each register, by its index in the warp ------- */
 
 typedef HD_ARRAY(hd_claim) hd_rf_warp_file;
 typedef struct hd_rf_file {
@@ -354,7 +395,7 @@ static inline hd_claim *hd_rf_file_at(hd_rf_file *file, const hd_rf_warp *warp, 
 {
     return &file->warps.items[warp->slot].items[index];
 }
-/* The source, from the file; the result, into it. */
+/* Reads the source from the file; writes the result to it. */
 static inline void hd_rf_file_read(hd_rf_file *file, const hd_rf_step *step, uint32_t source, hd_access_sink *sink)
 {
     uint32_t word = step->sources[source];

@@ -29,7 +29,9 @@ typedef struct memo {
 
 static bool applies(const hd_rf_model *model)
 {
-    return model->info->ops->memo && model->info->ops->memo->snapshot && !model->memo.unusable && !model->fault;
+    const hd_rf_ops *ops = model->info->ops;
+    bool repeats = !(ops->columns & ~(uint32_t)HD_COLUMN_WIDTHS) && !ops->rank_warp && !ops->idle_slot;
+    return ops->memo && ops->memo->snapshot && repeats && !model->memo.unusable && !model->fault;
 }
 
 static void *create(hd_runner *runner)
