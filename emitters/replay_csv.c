@@ -31,6 +31,7 @@ static const char *const derived[] = {"rf_accesses_normalized",
                                       "rf_writes_eliminated_fraction",
                                       "energy_pj",
                                       "energy_normalized",
+                                      "energy_derived",
                                       "physical_access_variation",
                                       "allocated_registers_mean",
                                       "allocated_registers_peak",
@@ -52,6 +53,7 @@ static void write_counts(hd_writer *w, const hd_replay_report *report, const hd_
     write_number(w, r->rf_writes_eliminated_fraction);
     write_number(w, r->energy_pj);
     write_number(w, r->energy_normalized);
+    write_number(w, isnan(r->energy_pj) ? (double)NAN : r->energy_derived);
     write_number(w, r->physical_access_variation);
     write_number(w, allocated ? r->allocated.mean : (double)NAN);
     write_number(w, allocated ? (double)r->allocated.peak : (double)NAN);

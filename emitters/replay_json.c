@@ -60,6 +60,7 @@ static json_t *result_to_json(const hd_replay_report *report, const hd_replay_re
     json_object_set_new(o, "rf_writes_eliminated_fraction", number_or_null(r->rf_writes_eliminated_fraction));
     json_object_set_new(o, "energy_pj", number_or_null(r->energy_pj));
     json_object_set_new(o, "energy_normalized", number_or_null(r->energy_normalized));
+    json_object_set_new(o, "energy_derived", isnan(r->energy_pj) ? json_null() : json_boolean(r->energy_derived));
     for (uint32_t c = 0; c < report->counter_count; c++)
         json_object_set_new(o, report->counters[c].key, json_integer((json_int_t)r->counters[c]));
     json_object_set_new(o, "physical_access_variation", number_or_null(r->physical_access_variation));

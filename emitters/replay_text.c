@@ -81,7 +81,7 @@ static void write_row(hd_writer *w, int width, const hd_replay_result *r, const 
     write_name(w, width, r->title);
     write_ratio(w, ACCESSES, r->rf_accesses_normalized, "-");
     write_ratio(w, ENERGY, r->energy_normalized, isnan(r->energy_pj) ? "unknown" : "-");
-    hd_write_format(w, "  %-*s  %s\n", HEADLINE, headline, verified);
+    hd_write_format(w, "%c %-*s  %s\n", r->energy_derived ? '*' : ' ', HEADLINE, headline, verified);
 }
 
 static void write_result(hd_writer *w, int width, const hd_replay_kernel *k, const hd_replay_result *r)
@@ -291,6 +291,7 @@ static void write_legend(hd_writer *w, const hd_replay_kernel *k)
     hd_write_string(w,
                     "RF accesses: reads and writes of the register file, normalized to the baseline\n"
                     "energy: dynamic energy of the register file and of what the technique adds, normalized likewise;\n"
+                    "  * by energies that are not published for this GPU, but derived from others: heddle-replay(1);\n"
                     "  unknown: the GPU's description has no energy of a structure that it uses\n"
                     "verified: every operand that the model delivers, and the output, are the original kernel's\n");
     write_meanings(w, k);

@@ -82,13 +82,15 @@ static bool read_limits(const hd_yaml_node *node, hd_gpu_limits *limits)
 
 static bool read_energy(const hd_yaml_node *node, hd_energy_figure *figure)
 {
-    static const char *const keys[] = {"dynamic_pj", "leakage_mw", "source"};
-    if (!hd_yaml_mapping(node) || !hd_yaml_known_keys(node, keys, 3))
+    static const char *const keys[] = {"dynamic_pj", "leakage_mw", "derived", "source"};
+    if (!hd_yaml_mapping(node) || !hd_yaml_known_keys(node, keys, 4))
         return false;
-    const hd_yaml_node *dynamic = hd_yaml_need(node, "dynamic_pj"), *leakage = hd_yaml_get(node, "leakage_mw");
+    const hd_yaml_node *dynamic = hd_yaml_need(node, "dynamic_pj"), *leakage = hd_yaml_get(node, "leakage_mw"),
+                       *derived = hd_yaml_get(node, "derived");
     figure->known = hd_yaml_double(dynamic, &figure->dynamic_pj) &&
                     hd_yaml_string(hd_yaml_need(node, "source"), &figure->source) &&
-                    (!leakage || hd_yaml_double(leakage, &figure->leakage_mw));
+                    (!leakage || hd_yaml_double(leakage, &figure->leakage_mw)) &&
+                    (!derived || hd_yaml_string(derived, &figure->derived));
     if (figure->known && !(figure->dynamic_pj >= 0 && figure->dynamic_pj < 1e9)) {
         hd_yaml_error(dynamic, HD_DIAG_BAD_VALUE, "an energy lies between 0 and 1e9 pJ");
         figure->known = false;

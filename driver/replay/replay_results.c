@@ -119,6 +119,7 @@ static hd_replay_result result_of(replay_part *p, const hd_replay_kernel *k, uin
                               .rf_writes_eliminated_fraction = writes_eliminated(t),
                               .energy_pj = t->energy_known ? t->energy_pj : (double)NAN,
                               .energy_normalized = energies ? ratio(t->energy_pj, tallies[0].energy_pj) : (double)NAN,
+                              .energy_derived = t->energy_known && t->energy_derived,
                               .physical_access_variation = access_variation(t),
                               .headline = headline_of(model->headline, t),
                               .allocated = allocation_of(&p->arena, &t->allocation),

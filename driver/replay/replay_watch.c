@@ -63,13 +63,14 @@ static void add_tallies(const replay_run *run, bool whole, const hd_count_result
 {
     for (uint32_t m = 0; m < run->part->plan->model_count; m++) {
         replay_tally *t = &tallies[m];
-        double energy_pj = 0;
         if (run->file->model_index[m] == HD_NONE)
             continue;
         const hd_count_result *of = &counted[run->file->model_index[m]];
         hd_counters_join(t->counters, of->counters);
-        t->energy_known = hd_rf_dynamic_energy(of->counters, run->part->plan->gpu, &energy_pj) && t->energy_known;
-        t->energy_pj += energy_pj;
+        hd_rf_energy energy = hd_rf_dynamic_energy(of->counters, run->part->plan->gpu);
+        t->energy_known = t->energy_known && energy.known;
+        t->energy_derived = t->energy_derived || energy.derived;
+        t->energy_pj += energy.dynamic_pj;
         hd_rf_series_join(&t->allocation, &of->allocation);
         t->storage_bits = of->storage_bits > t->storage_bits ? of->storage_bits : t->storage_bits;
         t->check = whole ? t->check : HD_CHECK_INCOMPLETE;

@@ -51,7 +51,7 @@ struct replay_part;
 typedef struct replay_tally { /* counters of one model on one launch, all its runs combined */
     const char *refusal;      /* why it was not applied, or NULL */
     bool ran;                 /* at least once */
-    bool energy_known;
+    bool energy_known, energy_derived;
     uint8_t check; /* hd_replay_check of its own run: PASS, OPERANDS, IDENTICAL or INCOMPLETE */
     uint64_t counters[HD_COUNTER_COUNT];
     double energy_pj;

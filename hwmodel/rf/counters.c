@@ -26,17 +26,17 @@ void hd_counters_join(uint64_t into[HD_COUNTER_COUNT], const uint64_t from[HD_CO
         hd_counter_add(into, (hd_counter)c, from[c], 1);
 }
 
-bool hd_rf_dynamic_energy(const uint64_t counters[HD_COUNTER_COUNT], const hd_gpu *gpu, double *energy_pj)
+hd_rf_energy hd_rf_dynamic_energy(const uint64_t counters[HD_COUNTER_COUNT], const hd_gpu *gpu)
 {
-    double sum = 0;
+    hd_rf_energy energy = {.known = true};
     for (uint32_t c = 0; c < HD_COUNTER_COUNT; c++) {
-        uint8_t kind = hd_counters[c].energy;
-        if (kind == HD_ENERGY_NONE || !counters[c])
+        const hd_energy_figure *figure = &gpu->energies[hd_counters[c].energy];
+        if (hd_counters[c].energy == HD_ENERGY_NONE || !counters[c])
             continue;
-        if (!gpu->energies[kind].known)
-            return false;
-        sum += gpu->energies[kind].dynamic_pj * (double)counters[c];
+        if (!figure->known)
+            return (hd_rf_energy){.known = false};
+        energy.derived = energy.derived || figure->derived;
+        energy.dynamic_pj += figure->dynamic_pj * (double)counters[c];
     }
-    *energy_pj = sum;
-    return true;
+    return energy;
 }

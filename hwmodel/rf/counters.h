@@ -31,7 +31,11 @@ void hd_counters_join(uint64_t into[HD_COUNTER_COUNT], const uint64_t from[HD_CO
 void hd_counter_add(uint64_t counters[HD_COUNTER_COUNT], hd_counter counter, uint64_t n, uint64_t times);
 
 struct hd_gpu;
-/* Dynamic energy of the counted accesses in pJ; false where the GPU's description lacks a figure that is needed. */
-bool hd_rf_dynamic_energy(const uint64_t counters[HD_COUNTER_COUNT], const struct hd_gpu *gpu, double *energy_pj);
+typedef struct hd_rf_energy {
+    bool known;   /* false: the GPU's description lacks a figure that is needed */
+    bool derived; /* a figure that is needed is not published for the GPU, but derived (hd_energy_figure) */
+    double dynamic_pj;
+} hd_rf_energy;
+hd_rf_energy hd_rf_dynamic_energy(const uint64_t counters[HD_COUNTER_COUNT], const struct hd_gpu *gpu);
 
 #endif

@@ -84,7 +84,8 @@ typedef struct hd_replay_result { /* one model on one launch */
                                            * well */
     double energy_pj;                     /* dynamic energy of the register file and added structures; NAN: unknown */
     double energy_normalized;             /* energy_pj divided by the baseline's */
-    double physical_access_variation;     /* coefficient of variation of the accesses per physical register */
+    bool energy_derived;              /* from an energy that is not published for the GPU, but derived from others */
+    double physical_access_variation; /* coefficient of variation of the accesses per physical register */
     hd_replay_headline headline;
     hd_replay_allocation allocated;
     uint64_t storage_bits; /* storage that the technique adds per SM; 0: none or unknown */

@@ -8,6 +8,7 @@ import math
 import os
 import re
 import subprocess
+import tempfile
 
 import relations
 from program import case, EXAMPLES, HEDDLE, heddle, launch_file, replay_json, sums_hold, table_of, TOP
@@ -42,7 +43,7 @@ def row_agrees(row, r):
     shown = re.search(r"(-?\+?[\d.]+)( %)?$", row[2])
     headline = r["headline"] is None or row[2] == "not applied: %s" % r["headline"]["absent"] or (
         row[2].startswith(r["headline"]["title"] + " ") and abs(float(shown.group(1)) - figure * (100 if shown.group(2) else 1)) <= 0.0501)
-    energy = "unknown" if r["energy_pj"] is None else "%.3f" % r["energy_normalized"]
+    energy = "unknown" if r["energy_pj"] is None else "%.3f%s" % (r["energy_normalized"], "*" if r["energy_derived"] else "")
     return row[:2] == ("%.3f" % r["rf_accesses_normalized"], energy) and headline and (row[3] == "pass") == r["verified"]
 
 
@@ -89,17 +90,31 @@ def readme():
     case("the README's table is that of the program", len(shown) > 10 and not missing, str(missing))
 
 
-def energy_unknown():
-    """A model whose energy no figure of the GPU gives has a row like any other."""
+def energies():
+    """Published and derived energies are told apart, and a model whose energy a description does not give has a row like any other."""
     path = launch_file("vectorAdd")
     for gpu in ("pascal-titan-x", "sm_80"):
         status, report, errors = replay_json("--gpu=" + gpu, path)
-        unknown = [r for k in report["kernels"] for r in k["results"] if r["energy_pj"] is None]
-        wrong = [w for w in (sums_hold(k, relations.energies(gpu) if gpu != "sm_80" else {}) for k in report["kernels"]) if w]
-        case("some energies are not known on %s, and all else is" % gpu, status == 0 and unknown and not wrong, errors + str(wrong))
+        results = [r for k in report["kernels"] for r in k["results"] if r["not_applied"] is None]
+        wrong = [w for w in (sums_hold(k, relations.energies(gpu)) for k in report["kernels"]) if w]
+        case("every energy is known on " + gpu, status == 0 and results and not wrong and all(r["energy_pj"] for r in results), errors + str(wrong))
+        odd = [r["model"] for r in results if r["energy_derived"] != relations.needs(r, relations.derived_energies(gpu))]
+        marked = sum(r["energy_derived"] for r in results)
+        case("derived ones are marked on " + gpu, not odd and (0 < marked < len(results) or gpu == "sm_80"), str(odd))
         rows, _ = table_of(heddle("replay", "--models", "--gpu=" + gpu, path)[1], "vectorAdd")
-        case("they are called unknown on " + gpu, all(rows[r["title"]][1] == "unknown" and rows[r["title"]][3] == "pass" for r in unknown) and
-             sum(row[1] == "unknown" for row in rows.values()) == len(unknown), str(rows))
+        case("also in the table on " + gpu, all(row_agrees(rows[r["title"]], r) for r in results), str(rows))
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(TOP, "target", "gpus", "sm_80.yaml"), encoding="utf-8") as file:
+            bare = file.read().split("energies:")[0]
+        with open(os.path.join(folder, "bare.yaml"), "w", encoding="utf-8") as file:
+            file.write(bare)
+        option = "--gpu=" + os.path.join(folder, "bare.yaml")
+        status, report, errors = replay_json(option, path)
+        unknown = [r for k in report["kernels"] for r in k["results"] if r["energy_pj"] is None and r["energy_derived"] is None]
+        wrong = [w for w in (sums_hold(k, {}) for k in report["kernels"]) if w]
+        case("a description without energies gives none, and all else", status == 0 and unknown == report["kernels"][0]["results"] and not wrong, errors + str(wrong))
+        rows, _ = table_of(heddle("replay", "--models", option, path)[1], "vectorAdd")
+        case("they are called unknown", rows and all(row[1] == "unknown" and row[3] == "pass" for row in rows.values()), str(rows))
 
 
 def standard():

@@ -44,7 +44,7 @@ def table_of(text, kernel):
     """Of a launch in the text: rows by title, (accesses, energy, headline, verified), and counters by model and key."""
     rows, counters, model = {}, {}, None
     for line in text.split("\n%s, grid " % kernel, 1)[1].split("\n\n")[0].splitlines():
-        row = re.match(r"  (\S+) +([\d.]+|-) +([\d.]+|unknown|-)  (.*?) +(pass|FAIL .*)$", line)
+        row = re.match(r"  (\S+) +([\d.]+|-) +([\d.]+\*?|unknown|-)  ?(\S.*?) +(pass|FAIL .*)$", line)
         counter = re.match(r"    (\w+(?: mean| peak)?) +([\d.,]+)  \S", line)
         if row:
             rows[row.group(1)] = row.groups()[1:]

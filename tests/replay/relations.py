@@ -48,6 +48,17 @@ def energies(gpu):
         return {key: float(pj) for key, pj in re.findall(r"^  (\w+):\n    dynamic_pj: ([\d.]+)", file.read(), re.M)}
 
 
+def derived_energies(gpu):
+    """The keys of those that the description derives."""
+    with open(os.path.join(TOP, "target", "gpus", gpu + ".yaml"), encoding="utf-8") as file:
+        return set(re.findall(r"^  (\w+):\n    dynamic_pj: [\d.]+\n    leakage_mw: [\d.]+\n    derived:", file.read(), re.M))
+
+
+def needs(result, keys):
+    """Did the model access a structure with one of these energies?"""
+    return any(cost != "NONE" and result[key] and ENERGY_KEYS[cost] in keys for key, cost in COSTS.items())
+
+
 def expected_energy(result, known):
     """None where a counter has an energy that is not known."""
     total = 0.0

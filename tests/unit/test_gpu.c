@@ -1,6 +1,8 @@
 /* target/gpu: the built-in descriptions and what is said about wrong ones. */
 #include "tests/unit/unit.h"
 
+#include <math.h>
+
 #include "hwmodel/rf/technique.h"
 #include "target/gpu.h"
 #include <unistd.h>
@@ -47,7 +49,8 @@ static void the_papers_figures(void **state)
     hd_gpu_free(gpu);
     gpu = hd_gpu_load("fermi-gtx480", &diagnostics);
     assert_true(gpu->valid && gpu->energies[HD_ENERGY_REGISTER_BANK].dynamic_pj == 149.76);
-    assert_false(gpu->energies[HD_ENERGY_BYPASS_COLLECTOR].known);
+    assert_null(gpu->energies[HD_ENERGY_REGISTER_BANK].derived);
+    assert_non_null(gpu->energies[HD_ENERGY_BYPASS_COLLECTOR].derived);
     assert_int_equal(gpu->limits.registers_per_sm, 32768);
     hd_gpu_free(gpu);
     gpu = hd_gpu_load("fermi-rfv", &diagnostics);
@@ -58,28 +61,73 @@ static void the_papers_figures(void **state)
     hd_diagnostics_free(&diagnostics);
 }
 
-/* The sum of what was counted; nothing where a figure lacks for something that was counted. */
+/* The sum of what was counted; nothing if a figure is missing for something that was counted. */
 static void energy_of_counted_accesses(void **state)
 {
     (void)state;
     hd_diagnostics diagnostics;
     uint64_t counters[HD_COUNTER_COUNT] = {0};
-    double energy = -1;
     hd_gpu *gpu = load("fermi-gtx480", &diagnostics);
-    assert_true(hd_rf_dynamic_energy(counters, gpu, &energy) && energy == 0);
+    hd_rf_energy energy = hd_rf_dynamic_energy(counters, gpu);
+    assert_true(energy.known && !energy.derived && energy.dynamic_pj == 0);
     counters[HD_COUNTER_FILE_READS] = 3;
     counters[HD_COUNTER_FILE_WRITES] = 4;
     counters[HD_COUNTER_OPERANDS] = 1000; /* costs nothing */
-    assert_true(hd_rf_dynamic_energy(counters, gpu, &energy) && energy == 3 * 149.76 + 4 * 149.76);
+    energy = hd_rf_dynamic_energy(counters, gpu);
+    assert_true(energy.known && !energy.derived && energy.dynamic_pj == 3 * 149.76 + 4 * 149.76);
     counters[HD_COUNTER_WINDOW_READS] = 1;
-    energy = -1;
-    assert_true(!hd_rf_dynamic_energy(counters, gpu, &energy) && energy == -1);
+    energy = hd_rf_dynamic_energy(counters, gpu);
+    assert_true(energy.known && energy.derived && energy.dynamic_pj == 3 * 149.76 + 4 * 149.76 + 2.2);
+    gpu->energies[HD_ENERGY_BYPASS_COLLECTOR].known = false;
+    assert_false(hd_rf_dynamic_energy(counters, gpu).known);
     hd_gpu_free(gpu);
     gpu = load(HD_GPU_DEFAULT, &diagnostics);
     counters[HD_COUNTER_FILE_WRITES] = 0;
-    assert_true(hd_rf_dynamic_energy(counters, gpu, &energy) && energy == 3 * 185.26 + 2.72);
+    energy = hd_rf_dynamic_energy(counters, gpu);
+    assert_true(energy.known && !energy.derived && energy.dynamic_pj == 3 * 185.26 + 2.72);
     hd_gpu_free(gpu);
     hd_diagnostics_free(&diagnostics);
+}
+
+/* What is `derived` is what the rules of heddle-replay(1) give from the papers' figures, to three digits. */
+static bool follows(double value, double expected) { return fabs(value / expected - 1) < 0.005; }
+
+static void check_derived(const hd_gpu *gpu)
+{
+    const hd_energy_figure *bank = &gpu->energies[HD_ENERGY_REGISTER_BANK],
+                           *collector = &gpu->energies[HD_ENERGY_BYPASS_COLLECTOR],
+                           *table = &gpu->energies[HD_ENERGY_RENAMING_TABLE],
+                           *cache = &gpu->energies[HD_ENERGY_REGISTER_CACHE];
+    double entries = (double)gpu->limits.warps_per_sm * gpu->limits.registers_per_thread,
+           table_kb = entries * (log2(gpu->limits.registers_per_sm / 32.0) + 4) / 8 / 1024;
+    if (bank->derived)
+        assert_true(bank->dynamic_pj == 185.26 && bank->leakage_mw == 111.84);
+    if (collector->derived)
+        assert_true(follows(collector->dynamic_pj, bank->dynamic_pj * 2.72 / 185.26) &&
+                    follows(collector->leakage_mw, bank->leakage_mw * 1.11 / 111.84));
+    if (table->derived)
+        assert_true(follows(table->dynamic_pj,
+                            bank->dynamic_pj * 1.83 / 149.76 * pow(table_kb / 5, log(1.83 / 1.14) / log(5.0))) &&
+                    follows(table->leakage_mw, bank->leakage_mw * 5.56 / 89.6 * table_kb / 5));
+    if (cache->derived)
+        assert_true(
+            follows(cache->dynamic_pj, collector->dynamic_pj * pow(1 / 1.5, log(185.26 / 2.72) / log(64 / 1.5))) &&
+            follows(cache->leakage_mw, collector->leakage_mw * 16 / 1.5));
+}
+
+static void every_built_in_one_has_all_energies(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < hd_gpu_file_count; i++) {
+        hd_diagnostics diagnostics;
+        hd_gpu *gpu = load(hd_gpu_files[i].name, &diagnostics);
+        for (uint32_t e = 1; e < HD_ENERGY_COUNT; e++)
+            if (!gpu->energies[e].known)
+                fail_msg("%s has no energy of %s", gpu->name, hd_energy_keys[e]);
+        check_derived(gpu);
+        hd_gpu_free(gpu);
+        hd_diagnostics_free(&diagnostics);
+    }
 }
 
 /* Capacity is that of its banks; the last two columns of table 2 follow from the others. */
@@ -153,6 +201,8 @@ static void wrong_descriptions(void **state)
     expect_file_error("ctas_per_sm:", "ctas_per_sn:", HD_DIAG_BAD_KEY, "ctas_per_sn");
     expect_file_error("registers_per_sm: 65536", "registers_per_sm: many", HD_DIAG_BAD_VALUE, "");
     expect_file_error("dynamic_pj: 2.72", "dynamic_pj: -1", HD_DIAG_BAD_VALUE, "energy");
+    expect_file_error("derived: \"bypass_collector, from 1.5 KB to 16 banks of 1 KB by capacity\"", "derived: [1]",
+                      HD_DIAG_BAD_VALUE, "");
     expect_file_error("compute: \"6.1\"", "compute: six", HD_DIAG_BAD_VALUE, "compute capability");
     expect_file_error("    source: \"[bow] table 3.4: 64 KB register bank, 28 nm, CACTI 7.0\"\n", "", HD_DIAG_BAD_KEY,
                       "source");
@@ -162,8 +212,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_built_in_one_is_right), cmocka_unit_test(the_papers_figures),
-        cmocka_unit_test(energy_of_counted_accesses),  cmocka_unit_test(designs_of_register_files),
-        cmocka_unit_test(wrong_descriptions),
+        cmocka_unit_test(energy_of_counted_accesses),  cmocka_unit_test(every_built_in_one_has_all_energies),
+        cmocka_unit_test(designs_of_register_files),   cmocka_unit_test(wrong_descriptions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
