@@ -1,6 +1,7 @@
 """Exit statuses, failed checks, and what is refused: options and techniques, limits, nothing to do."""
 import csv
 import io
+import json
 import os
 import re
 
@@ -126,8 +127,8 @@ def nothing():
     """Only running: the same runs and outputs on any number of threads, and no table."""
     for example in EXAMPLES:
         path = launch_file(example)
-        alone = replay_json("--technique=none", "-j1", path)
-        several = replay_json("--technique=none", "-j4", path)
+        alone, several = ((status, json.loads(out), errors) for status, out, errors in (
+            heddle("replay", "--format=json", "--technique=none", threads, path) for threads in ("-j1", "-j4")))
         measured = replay_json("--virtual", "--technique=baseline", path)[1]["kernels"]
         bare = alone[1]["kernels"]
         case("running alone tells what the models' run tells: " + example, alone[0] == 0 and alone == several and all(
