@@ -14,17 +14,15 @@ enum {
 typedef struct reader { /* of batches */
     hd_runner *runner;
     hd_schedule *schedule; /* NULL: in program order */
-    uint32_t model;
-    uint64_t wrong_at; /* number of the event that was not proved; in scheduled order, the end of its batch */
+    uint64_t wrong_at;     /* number of the event that was not proved; in scheduled order, the end of its batch */
 } reader;
 
 struct hd_count {
     const hd_rf_module *code;
     hd_diagnostics *diagnostics;
     HD_ARRAY(hd_rf_model *) models;
-    HD_ARRAY(reader) readers; /* of the models that are not derived; known from the first event on */
-    hd_u32_array source;      /* by model: its reader, or that of the model that it is derived from */
-    bool open;                /* they are */
+    HD_ARRAY(reader) readers; /* by model; from the first event on */
+    bool open;                /* there are */
     bool ordered, scheduled;  /* some reader goes in program order; in scheduled order */
     bool singles;             /* the former get each event in a segment of its own */
     bool scheduled_columns;   /* the latter do, too, with its addresses and results */
@@ -78,7 +76,6 @@ void hd_count_free(hd_count *c)
         hd_runner_free(c->readers.items[r].runner);
     }
     hd_array_free(&c->readers);
-    hd_array_free(&c->source);
     for (uint32_t m = 0; m < c->models.count; m++)
         hd_rf_model_free(c->models.items[m]);
     hd_array_free(&c->models);
@@ -187,19 +184,13 @@ static void take_result(hd_rf_model *model, hd_count_result *result)
     memset(&model->allocation, 0, sizeof model->allocation);
 }
 
-/* Of a launch, for the reader's model and those that are derived from it. */
-static void end_counting(hd_count *c, uint32_t index, hd_count_result *results)
+static void end_counting(const hd_count *c, hd_rf_model *model, hd_count_result *result)
 {
-    hd_rf_model *source = hd_count_model(c, c->readers.items[index].model);
-    hd_rf_tell_rest(source);
-    if (source->info->ops->finalize)
-        source->info->ops->finalize(source);
-    for (uint32_t m = 0; m < c->models.count; m++)
-        if (c->source.items[m] == index && hd_count_model(c, m) != source)
-            source->info->ops->memo->derive(hd_count_model(c, m), source);
-    for (uint32_t m = 0; m < c->models.count && c->over; m++)
-        if (c->source.items[m] == index)
-            take_result(hd_count_model(c, m), &results[m]);
+    hd_rf_tell_rest(model);
+    if (model->info->ops->finalize)
+        model->info->ops->finalize(model);
+    if (c->over)
+        take_result(model, result);
 }
 
 static bool take_batch(void *context, uint32_t index, uint32_t slot)
@@ -214,7 +205,7 @@ static bool take_batch(void *context, uint32_t index, uint32_t slot)
     else
         take_in_order(r, b);
     if (b->ends)
-        end_counting(c, index, c->results + (size_t)slot * c->models.count);
+        end_counting(c, r->runner->model, &c->results[(size_t)slot * c->models.count + index]);
     return !is_stuck(r);
 }
 
@@ -273,7 +264,7 @@ static void stop_wrong(hd_count *c)
     end_segment(c);
     publish(c, 0);
     const reader *r = first_wrong(c);
-    const char *name = hd_count_model(c, r->model)->info->name;
+    const char *name = r->runner->model->info->name;
     const char *awaited = r->schedule ? hd_stall_texts[hd_schedule_stall(r->schedule)] : NULL;
     if (!r->runner->failure.wrong && awaited)
         hd_report(c->diagnostics, HD_DIAG_UNSUPPORTED, c->code->module->source, (hd_span){0, 0},
@@ -281,18 +272,18 @@ static void stop_wrong(hd_count *c)
     else if (!r->runner->failure.wrong)
         report_refusal(c, "%s lets none of the resident warps go on", name);
     else if (hd_rf_report_failure(c->code, &r->runner->failure, name, c->diagnostics))
-        c->failed = r->model;
+        c->failed = (uint32_t)(r - c->readers.items);
 }
 
 /* The batch, but not the open segment: where it ends must not depend on batches. */
-static bool hand_on(hd_count *c, uint32_t lag)
+static bool pass_on(hd_count *c, uint32_t lag)
 {
     if (c->open && !c->stopped && !publish(c, c->batch_most > 1 ? lag : 0))
         stop_wrong(c);
     return !c->stopped;
 }
 
-static bool flush_all(hd_count *c) { return end_segment(c) && hand_on(c, 0); }
+static bool flush_all(hd_count *c) { return end_segment(c) && pass_on(c, 0); }
 
 /* ---- events ------------------------------------------------------------------------------------------------------ */
 
@@ -313,7 +304,7 @@ static bool record(hd_count *c, const hd_warp_event *e)
     hd_cta_streams *cta = hd_stream_record_end(&c->recorder, e->cta);
     if (cta)
         hd_batch_add_cta(c->batch, cta);
-    return c->batch->ended_bytes < HD_COUNT_ENDED_BYTES || hand_on(c, 0);
+    return c->batch->ended_bytes < HD_COUNT_ENDED_BYTES || pass_on(c, 0);
 }
 
 static bool keep(hd_count *c, const hd_warp_event *e, uint64_t number)
@@ -332,7 +323,7 @@ static bool end_segment(hd_count *c)
 
 static bool keep_single(hd_count *c, const hd_event *event)
 {
-    if (!hd_batch_has_room(c->batch, event) && !hand_on(c, HD_COUNT_LAG))
+    if (!hd_batch_has_room(c->batch, event) && !pass_on(c, HD_COUNT_LAG))
         return false;
     const hd_event kept = hd_batch_keep_columns(c->batch, event);
     hd_array_push(&c->batch->events, ((hd_numbered_event){hd_segments_single(c->segments, &kept), c->events}));
@@ -375,50 +366,23 @@ static bool keep_other(hd_count *c, const hd_event *event)
 
 /* ---- the run begins and ends ------------------------------------------------------------------------------------- */
 
-static bool derives(const hd_rf_model *model, const hd_rf_model *other)
+static void add_reader(hd_count *c, hd_rf_model *model)
 {
-    const hd_rf_ops *ops = model->info->ops;
-    bool broken = model->fault || model->memo.forgets || other->fault || other->memo.forgets; /* for tests */
-    return ops == other->info->ops && ops->memo && ops->memo->derives && !broken &&
-           !strcmp(model->info->pass, other->info->pass) && ops->memo->derives(model, other);
-}
-
-/* The model that it is derived from, or itself. Of two that are derived from each other, it is the first. */
-static uint32_t source_of(const hd_count *c, uint32_t m)
-{
-    hd_rf_model *const *models = c->models.items;
-    for (uint32_t other = 0; other < c->models.count && c->memo && c->batch_most > 1; other++)
-        if (derives(models[m], models[other]) && (other < m || !derives(models[other], models[m])))
-            return source_of(c, other);
-    return m;
-}
-
-static void add_reader(hd_count *c, uint32_t m)
-{
-    hd_rf_model *model = hd_count_model(c, m);
     hd_runner *runner = hd_runner_new(c->code, model, c->batch_most > 1 ? c->memo : NULL);
     bool coupled = model->info->ops->coupled;
     c->ordered = c->ordered || !coupled;
     c->scheduled = c->scheduled || coupled;
     c->scheduled_columns = c->scheduled_columns || (coupled && model->info->ops->columns & ~(uint32_t)HD_COLUMN_WIDTHS);
-    hd_array_push(&c->readers, ((reader){.runner = runner,
-                                         .schedule = coupled ? hd_schedule_new(runner) : NULL,
-                                         .model = m,
-                                         .wrong_at = UINT64_MAX}));
+    hd_array_push(
+        &c->readers,
+        ((reader){.runner = runner, .schedule = coupled ? hd_schedule_new(runner) : NULL, .wrong_at = UINT64_MAX}));
 }
 
 static void open_readers(hd_count *c)
 {
     c->open = true;
-    for (uint32_t m = 0; m < c->models.count; m++) {
-        hd_array_push(&c->source, c->readers.count);
-        if (source_of(c, m) == m)
-            add_reader(c, m);
-    }
     for (uint32_t m = 0; m < c->models.count; m++)
-        for (uint32_t r = 0, of = source_of(c, m); r < c->readers.count; r++)
-            if (c->readers.items[r].model == of)
-                c->source.items[m] = r;
+        add_reader(c, hd_count_model(c, m));
     c->singles = c->batch_most == 1 || columns_of(c) & ~(uint32_t)HD_COLUMN_WIDTHS;
     c->queue = hd_broadcast_new(c->readers.count, HD_COUNT_LAG, take_batch, c);
     hd_broadcast_threads(c->queue, c->threads, c->budget);
@@ -436,7 +400,7 @@ static void end_run(hd_count *c, bool ends, uint32_t lag)
     if (c->stopped)
         publish(c, 0);
     else
-        hand_on(c, lag);
+        pass_on(c, lag);
 }
 
 void hd_count_end(hd_count *c)
@@ -458,7 +422,7 @@ bool hd_count_flush(hd_count *c)
 /* The readers learn of it before anything in it. */
 static bool begin_launch(hd_count *c, uint32_t function)
 {
-    if (c->batch->taken && !hand_on(c, HD_COUNT_LAG))
+    if (c->batch->taken && !pass_on(c, HD_COUNT_LAG))
         return false;
     hd_stream_recorder_drop(&c->recorder);
     c->batch->launch = function;
@@ -489,8 +453,8 @@ static bool look_at_branches(hd_count *c, const hd_event *event)
     const hd_rf_branch *b = hd_rf_uniform_split(c->uniform, event);
     if (b)
         return stop_at_split(c, b, event);
-    hd_rf_uniform_note(c->uniform, event->warp,
-                       (hd_rf_branch){event->active, event->instruction, event->function, event->frame});
+    hd_rf_uniform_record(c->uniform, event->warp,
+                         (hd_rf_branch){event->active, event->instruction, event->function, event->frame});
     return true;
 }
 
@@ -511,7 +475,7 @@ bool hd_count_take(void *count, const hd_event *event)
     c->events++;
     if (event->kind == HD_EVENT_LAUNCH_END && !c->over)
         return hd_count_flush(c);
-    return ++c->batch->taken < c->batch_most || hand_on(c, HD_COUNT_LAG);
+    return ++c->batch->taken < c->batch_most || pass_on(c, HD_COUNT_LAG);
 }
 
 bool hd_count_take_stretch(void *count, const hd_stretch *s)
@@ -532,5 +496,5 @@ bool hd_count_take_stretch(void *count, const hd_stretch *s)
     if (!keep(c, &e, number))
         return false;
     c->batch->taken += s->count;
-    return c->batch->taken < c->batch_most || hand_on(c, HD_COUNT_LAG);
+    return c->batch->taken < c->batch_most || pass_on(c, HD_COUNT_LAG);
 }

@@ -4,7 +4,7 @@
  *   hd_count *count = hd_count_new(module, diagnostics);
  *   hd_count_add(count, model) ...                          baseline and techniques, in the order of the results
  *   hd_sink sink = hd_count_sink(count);                    to hd_program_run
- *   hd_count_flush(count)                                   then hd_count_model(count, i)->counters tell of all
+ *   hd_count_flush(count)                                   then hd_count_model(count, i)->counters are of all
  *                                                           launches; or of each: hd_count_launches
  *
  * A model sees the warps in one of two orders. Program order: each warp as it runs. Scheduled order, for models whose
@@ -21,7 +21,7 @@
  * instruction as a segment of its own, and so do they with batches of one event.
  *
  * The first operand that is not proved stops the run: `take` returns false, proof-failed is reported at the instruction
- * with warp and register, and hd_count_failed tells which model it was. A branch of hd_count_expect_uniform that splits
+ * with warp and register, and hd_count_failed says which model it was. A branch of hd_count_expect_uniform that splits
  * its warp stops it too (not-uniform).
  */
 #ifndef HD_HWMODEL_COUNT_COUNT_H
@@ -57,8 +57,8 @@ typedef struct hd_count_result { /* of a model in one launch: as its fields of t
     hd_rf_series allocation;
     uint64_t storage_bits;
 } hd_count_result;
-/* Counters of each launch for itself. Behind hd_count_end, which says that it has run, the next one may begin, while
- * models are still at it; `over` is told of one after another what the models have counted (results[model]), on the
+/* Counters of each launch for itself. After hd_count_end, which says that it has run, the next one may begin, while
+ * runners are still at it; `over` gets what the models counted in one after another (results[model]), on the
  * thread that hands in events. proved: all that models delivered in this launch and those before it. hd_count_flush
  * waits for all of them. */
 void hd_count_launches(hd_count *count, void (*over)(void *context, bool proved, const hd_count_result *results),

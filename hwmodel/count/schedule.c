@@ -1,7 +1,7 @@
 /* The order of resident warps: see schedule.h. O(resident warps) a turn at worst, O(1) while active warps go on.
  *
  * A turn goes on at once to the next long-latency load, or to what may need a result that is awaited, which sets of
- * words (code.h) tell nearly always; instruction by instruction where the model may refuse one. */
+ * words (code.h) show nearly always; instruction by instruction where the model may refuse one. */
 #include "hwmodel/count/schedule.h"
 
 typedef struct resident_cta {

@@ -49,7 +49,7 @@ void hd_rf_uniform_start(hd_rf_uniform *u, uint32_t warp)
         branch_of(u, warp)->lanes = 0;
 }
 
-void hd_rf_uniform_note(hd_rf_uniform *u, uint32_t warp, hd_rf_branch last)
+void hd_rf_uniform_record(hd_rf_uniform *u, uint32_t warp, hd_rf_branch last)
 {
     const hd_bitset *set = &u->expected[last.function];
     if (set->words && hd_bitset_has(set, last.instruction))
@@ -82,8 +82,8 @@ const hd_rf_branch *hd_rf_uniform_split_in(hd_rf_uniform *u, const hd_stretch *s
         *part = k;
         if (b)
             return b;
-        hd_rf_uniform_note(u, s->warp,
-                           (hd_rf_branch){s->masks[p->active], p->first + (end - p->at) - 1, s->function, s->frame});
+        hd_rf_uniform_record(u, s->warp,
+                             (hd_rf_branch){s->masks[p->active], p->first + (end - p->at) - 1, s->function, s->frame});
     }
     return NULL;
 }

@@ -20,11 +20,11 @@ void hd_rf_uniform_expect(hd_rf_uniform *u, uint32_t function, uint32_t instruct
 /* A warp begins. */
 void hd_rf_uniform_start(hd_rf_uniform *u, uint32_t warp);
 /* What the warp has issued last. */
-void hd_rf_uniform_note(hd_rf_uniform *u, uint32_t warp, hd_rf_branch last);
-/* An ISSUE event. The branch before it that has split the warp, until it is noted again; NULL: none. */
+void hd_rf_uniform_record(hd_rf_uniform *u, uint32_t warp, hd_rf_branch last);
+/* An ISSUE event. The branch before it that has split the warp, until another one is recorded; NULL: none. */
 const hd_rf_branch *hd_rf_uniform_split(hd_rf_uniform *u, const hd_event *event);
-/* The same for all events of a stretch, which are noted: within a part, all lanes go the same way. *part: where it was
- * found. */
+/* The same for all events of a stretch, which are recorded: within a part, all lanes go the same way. *part: the part
+ * that the branch split. */
 const hd_rf_branch *hd_rf_uniform_split_in(hd_rf_uniform *u, const hd_stretch *stretch, uint32_t *part);
 
 #endif

@@ -169,27 +169,6 @@ static void bow_launch(hd_rf_model *model, const hd_rf_launch *launch)
     model->storage_bits = storage_bits(bow);
 }
 
-/* The window of BOW is as that of BOW-WR without the compiler; its file has every result, and what leaves the window
- * owes it nothing. */
-static bool bow_derives(const hd_rf_model *model, const hd_rf_model *other)
-{
-    const hd_bow *b = (const hd_bow *)model, *o = (const hd_bow *)other;
-    bool broken = b->unmasked || b->unsaved || o->unmasked || o->unsaved;
-    return b->policy == HD_BOW_THROUGH && o->policy == HD_BOW_BACK && b->iw == o->iw && b->capacity == o->capacity &&
-           !broken;
-}
-
-static void bow_derive(hd_rf_model *model, const hd_rf_model *other)
-{
-    hd_bow *b = (hd_bow *)model;
-    b->sm_warps = ((const hd_bow *)other)->sm_warps;
-    b->register_bits = ((const hd_bow *)other)->register_bits;
-    model->storage_bits = storage_bits(b);
-    memcpy(model->counters, other->counters, sizeof model->counters);
-    model->counters[HD_COUNTER_WINDOW_READS] -= other->counters[HD_COUNTER_FILE_WRITES];
-    model->counters[HD_COUNTER_FILE_WRITES] = other->counters[HD_COUNTER_RESULTS];
-}
-
 /* ---- the window -------------------------------------------------------------------------------------------------- */
 
 static hd_bow_window *window_of(hd_bow *bow, const hd_rf_warp *warp) { return bow->windows.items[warp->slot]; }
@@ -431,7 +410,7 @@ static uint32_t rank_of(const hd_bow_window *w, const hd_bow_entry *e)
     return rank;
 }
 
-static void carry_entry(hd_snapshot *c, const hd_bow_window *w, hd_bow_entry *e)
+static void pass_entry(hd_snapshot *c, const hd_bow_window *w, hd_bow_entry *e)
 {
     hd_owner owner = hd_snapshot_owner(c, (hd_owner){c->identity->warp, e->frame, e->index});
     e->index = owner.index;
@@ -454,7 +433,7 @@ static void bow_snapshot(hd_rf_model *model, hd_rf_warp *warp, hd_snapshot *c)
         for (uint64_t left = w->used; left; left &= left - 1) {
             hd_bow_entry *e = &w->entries[__builtin_ctzll(left)];
             hd_snapshot_word(c, rank_of(w, e));
-            carry_entry(c, w, e);
+            pass_entry(c, w, e);
         }
         return;
     }
@@ -467,7 +446,7 @@ static void bow_snapshot(hd_rf_model *model, hd_rf_warp *warp, hd_snapshot *c)
         hd_bow_entry *e = &w->entries[place];
         e->entered = hd_snapshot_word(c, 0);
         e->bit = 1ull << place;
-        carry_entry(c, w, e);
+        pass_entry(c, w, e);
         w->at[e->accessed % HD_BOW_TIMES] |= e->bit;
         w->entry_of.items[e->index] = (uint8_t)(place + 1);
     }
@@ -481,5 +460,5 @@ const hd_rf_ops hd_rf_bow_ops = {
     .frame_begin = bow_frame_begin,
     .frame_end = bow_frame_end,
     .execute = bow_execute,
-    .memo = &(const hd_memo_ops){.snapshot = bow_snapshot, .derives = bow_derives, .derive = bow_derive},
+    .memo = &(const hd_memo_ops){.snapshot = bow_snapshot},
 };

@@ -574,7 +574,7 @@ static void corf_frame_end(hd_rf_model *model, hd_rf_warp *warp)
     c->declared -= words;
 }
 
-static void carry_register(hd_snapshot *c, hd_corf_register *r)
+static void pass_register(hd_snapshot *c, hd_corf_register *r)
 {
     uint32_t marks = r->slices.mask | (uint32_t)r->held << 4 | (uint32_t)r->left << 8 | (uint32_t)r->met << 9 |
                      (uint32_t)r->joined << 10;
@@ -591,7 +591,7 @@ static void corf_snapshot(hd_rf_model *model, hd_rf_warp *warp, hd_snapshot *c)
 {
     hd_corf_warp *w = warp_of((hd_corf *)model, warp);
     for (uint32_t i = 0; i < c->end; i++)
-        carry_register(c, &w->registers.items[i]);
+        pass_register(c, &w->registers.items[i]);
     hd_pack_snapshot(&w->pool, c);
     w->mapped = hd_snapshot_word(c, w->mapped);
 }

@@ -497,7 +497,7 @@ static hd_run_length *ltrf_lengths(hd_rf_model *model, const hd_rf_warp *warp)
     return warp_of((hd_ltrf *)model, warp)->lengths;
 }
 
-static void carry_interval(const hd_ltrf *ltrf, const hd_rf_warp *warp, hd_snapshot *c)
+static void pass_interval(const hd_ltrf *ltrf, const hd_rf_warp *warp, hd_snapshot *c)
 {
     hd_ltrf_warp *w = warp_of(ltrf, warp);
     bool inside = hd_snapshot_word(c, w->interval != NULL);
@@ -511,7 +511,7 @@ static void carry_interval(const hd_ltrf *ltrf, const hd_rf_warp *warp, hd_snaps
     w->interval = inside ? &intervals[number] : NULL;
 }
 
-static void carry_partition(hd_ltrf *ltrf, hd_ltrf_warp *w, hd_snapshot *c)
+static void pass_partition(hd_ltrf *ltrf, hd_ltrf_warp *w, hd_snapshot *c)
 {
     bool active = hd_snapshot_word(c, w->partition != HD_NONE);
     if (active == (w->partition != HD_NONE))
@@ -522,7 +522,7 @@ static void carry_partition(hd_ltrf *ltrf, hd_ltrf_warp *w, hd_snapshot *c)
 }
 
 /* What is in the line of a register; which line that is makes no difference. */
-static void carry_line(hd_ltrf *ltrf, hd_ltrf_warp *w, uint32_t index, hd_snapshot *c)
+static void pass_line(hd_ltrf *ltrf, hd_ltrf_warp *w, uint32_t index, hd_snapshot *c)
 {
     if (!c->out)
         take_line(ltrf, w, index, hd_identity_frame_at(c->identity, index));
@@ -532,11 +532,11 @@ static void carry_line(hd_ltrf *ltrf, hd_ltrf_warp *w, uint32_t index, hd_snapsh
 }
 
 /* But for what is in it. */
-static void carry_cache(hd_ltrf *ltrf, const hd_rf_warp *warp, hd_snapshot *c)
+static void pass_cache(hd_ltrf *ltrf, const hd_rf_warp *warp, hd_snapshot *c)
 {
     hd_ltrf_warp *w = warp_of(ltrf, warp);
-    carry_interval(ltrf, warp, c);
-    carry_partition(ltrf, w, c);
+    pass_interval(ltrf, warp, c);
+    pass_partition(ltrf, w, c);
     w->run.registers = hd_snapshot_word(c, w->run.registers);
     if (c->out)
         return;
@@ -552,7 +552,7 @@ static void ltrf_snapshot(hd_rf_model *model, hd_rf_warp *warp, hd_snapshot *c)
     hd_ltrf *ltrf = (hd_ltrf *)model;
     hd_ltrf_warp *w = warp_of(ltrf, warp);
     hd_rf_file_snapshot(&ltrf->file, warp, c);
-    carry_cache(ltrf, warp, c);
+    pass_cache(ltrf, warp, c);
     for (uint32_t i = 0; i < c->end; i++) {
         uint32_t marks = hd_snapshot_word(c, (w->line_of.items[i] ? HAS_LINE : 0) | (w->live.items[i] ? IS_LIVE : 0) |
                                                  (w->stamp.items[i] == w->run.number ? IN_RUN : 0));
@@ -562,7 +562,7 @@ static void ltrf_snapshot(hd_rf_model *model, hd_rf_warp *warp, hd_snapshot *c)
             w->stamp.items[i] = marks & IN_RUN ? w->run.number : w->run.number - 1;
         }
         if (marks & HAS_LINE)
-            carry_line(ltrf, w, i, c);
+            pass_line(ltrf, w, i, c);
     }
 }
 

@@ -114,10 +114,6 @@ typedef struct hd_memo_ops {
     /* Does an operation on what warps share. What is not good is so of the word `index` of the frame on top: it got
      * storage which another one has, or none. */
     hd_rf_wrong (*share)(struct hd_rf_model *model, struct hd_rf_warp *warp, const hd_effect *operation);
-    /* Derived models. Does the other one, which has the same hooks and annotations, do all that the model would do?
-     * Then it sees nothing itself, and `derive` computes its results from the other one's at the end. NULL: no. */
-    bool (*derives)(const struct hd_rf_model *model, const struct hd_rf_model *other);
-    void (*derive)(struct hd_rf_model *model, const struct hd_rf_model *other);
 } hd_memo_ops;
 
 /* The k-th length of a warp ends, and the next one begins. cut: it could have been longer, and is no shortest one. */

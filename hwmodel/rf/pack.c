@@ -113,7 +113,7 @@ void hd_pack_reserve(hd_pack_pool *pool, uint32_t entry, bool reserved)
     set_entry(pool, entry, pool->entries.items[entry].taken, reserved);
 }
 
-/* ---- carrying ---------------------------------------------------------------------------------------------------- */
+/* ---- snapshots --------------------------------------------------------------------------------------------------- */
 
 /* The lowest byte of a layout, and the value whose byte it says. */
 static uint32_t lowest_byte(uint32_t layout) { return layout & 0xffu << (__builtin_ctz(layout) & ~7); }
@@ -123,8 +123,8 @@ static uint32_t lowest_value(uint32_t layout) { return ((layout >> (__builtin_ct
  * taken. */
 static uint32_t held_slices(const hd_pack_entry *e) { return e->layout & hd_pack_bytes(e->taken); }
 
-/* Where they are taken up, nothing is in these slices. */
-static void carry_values(hd_pack_entry *e, uint32_t held, hd_snapshot *c)
+/* Where they are restored, nothing is in these slices. */
+static void pass_values(hd_pack_entry *e, uint32_t held, hd_snapshot *c)
 {
     uint32_t known = 0;
     e->layout |= held;
@@ -138,8 +138,8 @@ static void carry_values(hd_pack_entry *e, uint32_t held, hd_snapshot *c)
     }
 }
 
-/* The entries that hold something of the frames, each with its number; HD_NONE behind the last. */
-static void carry_held(hd_pack_pool *pool, hd_snapshot *c)
+/* The entries that hold something, each with its number; HD_NONE after the last. */
+static void pass_held(hd_pack_pool *pool, hd_snapshot *c)
 {
     uint32_t i = 0, held;
     do {
@@ -151,14 +151,14 @@ static void carry_held(hd_pack_pool *pool, hd_snapshot *c)
         while (i >= pool->entries.count)
             add_entry(pool);
         held = hd_snapshot_word(c, held);
-        carry_values(&pool->entries.items[i++], held, c);
+        pass_values(&pool->entries.items[i++], held, c);
     } while (true);
 }
 
 enum { MARK_BITS = HD_PACK_SLICES + 1, MARKS = 6 /* of entries, in a word */ };
 
 /* Which slices are taken, and which entries reserved. */
-static void carry_marks(hd_pack_pool *pool, hd_snapshot *c)
+static void pass_marks(hd_pack_pool *pool, hd_snapshot *c)
 {
     uint32_t count = pool->entries.count;
     while (count && !pool->entries.items[count - 1].taken && !pool->entries.items[count - 1].reserved)
@@ -182,6 +182,6 @@ void hd_pack_snapshot(hd_pack_pool *pool, hd_snapshot *c)
 {
     if (!c->out)
         hd_pack_clear(pool);
-    carry_marks(pool, c);
-    carry_held(pool, c);
+    pass_marks(pool, c);
+    pass_held(pool, c);
 }

@@ -68,9 +68,8 @@ void hd_pack_reserve(hd_pack_pool *pool, uint32_t entry, bool reserved);
 static inline hd_pack_value hd_pack_read(const hd_pack_pool *pool, hd_pack_slices slices);
 static inline void hd_pack_write(hd_pack_pool *pool, hd_pack_slices slices, hd_owner owner, hd_claim claim);
 
-/* What lies in the entries, all of one warp's. Of frames that rest, what is in their slices; which are taken is of the
- * warp, as others look for free ones. */
-void hd_pack_snapshot(hd_pack_pool *pool, hd_snapshot *carrier);
+/* What is in the entries, all of one warp's. */
+void hd_pack_snapshot(hd_pack_pool *pool, hd_snapshot *snapshot);
 
 /* Slices of a place; a digit for each mask, from the right. */
 static inline uint32_t hd_pack_width(hd_pack_slices slices)

@@ -178,27 +178,6 @@ static hd_gate release_may_issue(hd_rf_model *model, const hd_rf_step *step, uin
 
 static void release_finalize(hd_rf_model *model) { hd_release_shared_finalize(&((hd_release *)model)->shared); }
 
-/* Where no flag is kept, all are decoded, and the file is as with any flag cache. */
-static bool release_derives(const hd_rf_model *model, const hd_rf_model *other)
-{
-    const hd_release *r = (const hd_release *)model, *o = (const hd_release *)other;
-    const hd_release_shared *a = &r->shared, *b = &o->shared;
-    bool same_file = a->banks == b->banks && a->subarrays == b->subarrays && a->file.robin == b->file.robin &&
-                     a->file.unmarked == b->file.unmarked;
-    return !a->entries && same_file && a->wake_cycles == b->wake_cycles && r->table_bytes == o->table_bytes &&
-           r->all_static == o->all_static && r->early == o->early;
-}
-
-static void release_derive(hd_rf_model *model, const hd_rf_model *other)
-{
-    const hd_release *o = (const hd_release *)other;
-    memcpy(model->counters, other->counters, sizeof model->counters);
-    model->counters[HD_COUNTER_FLAG_DECODES] = model->counters[HD_COUNTER_FLAG_WORDS];
-    model->allocation = other->allocation;
-    model->storage_bits =
-        other->storage_bits - (o->all_static ? 0 : (uint64_t)HD_RELEASE_FLAG_BITS * o->shared.entries);
-}
-
 /* ---- mapping ----------------------------------------------------------------------------------------------------- */
 
 static void map(hd_release *r, hd_rf_warp *warp, uint32_t index)
@@ -386,7 +365,5 @@ const hd_rf_ops hd_rf_release_ops = {
     .coupled = true,
     .on_demand = true,
     .finalize = release_finalize,
-    .memo =
-        &(const hd_memo_ops){
-            .snapshot = release_snapshot, .share = release_share, .derives = release_derives, .derive = release_derive},
+    .memo = &(const hd_memo_ops){.snapshot = release_snapshot, .share = release_share},
 };

@@ -23,23 +23,23 @@ static void what_follows_a_branch(void **state)
         at.function++;
     assert_null(next(u, 0, 0, 0x0f)); /* nothing is expected */
     hd_rf_uniform_expect(u, at.function, 1);
-    hd_rf_uniform_note(u, 3, at);
+    hd_rf_uniform_record(u, 3, at);
     const hd_rf_branch *split = next(u, 3, 0, 0x0f);
     assert_true(split && split->lanes == 0xff && split->instruction == 1);
-    hd_rf_uniform_note(u, 3, at);
+    hd_rf_uniform_record(u, 3, at);
     assert_null(next(u, 2, 0, 0x0f)); /* another warp */
     assert_null(next(u, 3, 7, 0x0f)); /* a callee: the branch is still to be looked at */
     assert_non_null(next(u, 3, 0, 0x0f));
-    hd_rf_uniform_note(u, 3, at);
+    hd_rf_uniform_record(u, 3, at);
     assert_null(next(u, 3, 0, 0xff)); /* all of them: it was looked at */
     assert_null(next(u, 3, 0, 0x0f));
-    hd_rf_uniform_note(u, 3, at);
+    hd_rf_uniform_record(u, 3, at);
     assert_null(next(u, 3, 0, 0xf00)); /* none of them: they went elsewhere together */
-    hd_rf_uniform_note(u, 3, at);
+    hd_rf_uniform_record(u, 3, at);
     hd_rf_uniform_start(u, 3); /* a warp of the next launch */
     assert_null(next(u, 3, 0, 0x0f));
     at.instruction = 2; /* not expected of that one */
-    hd_rf_uniform_note(u, 3, at);
+    hd_rf_uniform_record(u, 3, at);
     assert_null(next(u, 3, 0, 0x0f));
     hd_rf_uniform_free(u);
     hd_rf_module_free(code);
