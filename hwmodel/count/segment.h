@@ -13,7 +13,7 @@
 #include "hwmodel/rf/code.h"
 #include "hwmodel/stream.h"
 
-enum { HD_SEGMENTS = 1 << 18, HD_SEGMENT_BYTES = 64 << 20 };
+enum { HD_SEGMENTS = 1 << 16, HD_SEGMENT_BYTES = 16 << 20 };
 
 typedef struct hd_trace_segment {
     uint32_t number, shape; /* HD_NONE: there was no room */

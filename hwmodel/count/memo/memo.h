@@ -19,7 +19,7 @@
 
 #include "hwmodel/count/runner.h"
 
-enum { HD_MEMO_TRANSITIONS = 1 << 17, HD_MEMO_BYTES = 8 << 20 };
+enum { HD_MEMO_TRANSITIONS = 1 << 15, HD_MEMO_BYTES = 2 << 20 };
 
 extern const hd_runner_memo hd_memo; /* for hd_count_use_memo */
 
