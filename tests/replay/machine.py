@@ -108,7 +108,7 @@ def full_file(folder):
     case("a warp waits for a free register", status == 0 and len(waited) == 2 and all(
         r["verified"] and r["register_waits"] > 0 and r["allocated_registers"]["peak"] <= r["physical_registers"] == 64 for r in waited), errors + str(waited)[:300])
     status, kernel, errors = plain_module(folder, WAITING.replace("HERE", "bar.sync 0;\n"), "--virtual", "--gpu=" + gpu, one, block=256, count=9)
-    case("warps that all wait for one are refused", status == 6 and "none of the resident warps can go on: they wait for a free register" in errors, errors)
+    case("warps that all wait for one are refused", status == 6 and "none of the resident warps can go on: they wait for a free physical register" in errors, errors)
     status, kernel, errors = plain_module(folder, WAITING.replace("HERE", ""), "--gpu=" + gpu, one, block=256, count=9)
     case("a block that does not fit in the register file is refused", status == 6 and not kernel and "does not fit in the register file of tiny" in errors and
          "--max-registers=8" in errors, errors)
