@@ -1,77 +1,43 @@
-/* CORF and CORF++: narrow registers share entries of the register file, and what is read together from one entry, or
- * from parts of two that do not meet, is one access. "CORF: Coalescing Operand Register File for GPUs", ASPLOS 2019.
+/* CORF and CORF++: narrow registers share entries of the register file, and two that an instruction reads from one
+ * entry, or from parts of two entries that are disjoint, are one access. "CORF: Coalescing Operand Register File for
+ * GPUs", ASPLOS 2019.
  *
- * A register takes as many byte slices (pack.h) as its widest lane needs by sign extension: lanes that are not active
- * count, lanes that were never written since it was allocated do not. It gets them when it is first written. Policies:
+ * A register takes as many byte slices (pack.h) as its widest lane needs by sign extension. Lanes that are not active
+ * count; lanes that were not written since it was allocated do not. It gets its slices at its first write
+ * (corf_places.c), by one of these policies:
  *
- *   first     the lowest run of free slices of the lowest entry that has one (register packing alone)
- *   pairs     CORF: of an exclusive pair, the first to come opens an empty entry, whose rest is kept for its buddy; the
- *             buddy goes to
- *             the other end of that entry where it fits; everything else, and a buddy that does not fit, as above
- *   sides     CORF++: left-aligned registers at the left end of the lowest entry that has room there, right-aligned
- *             ones at the
- *             right end, don't-care ones as above
+ *   first     the lowest run of free slices in the lowest entry that has one (register packing alone)
+ *   pairs     CORF: the first register of an exclusive pair opens an empty entry, whose rest is reserved for its
+ *             partner; the partner takes the other end of that entry if it fits there; all other registers, and a
+ *             partner that does not fit, as above
+ *   sides     CORF++: left-aligned registers take the left end of the lowest entry that has room there, right-aligned
+ *             ones the right end, don't-care ones as above
  *
- * A register that outgrows its slices gets others by the same rule, its own being free for it; it stays where it can
- * grow. One that shrinks stays in its entry and gives slices back, those away from its end; with "kept" it keeps them,
- * to grow into again. Where the place of a byte changes, or new bytes come, lanes that the instruction does not write
- * are read and written with it. Slices are given back at a frame's end, and with "release" as the flags of register
- * virtualization say (pir, pbr).
+ * A register whose value needs more slices is relocated by the same rule, with its own slices free for it; it stays if
+ * it can grow in place. If its value needs fewer, it stays in its entry and gives back the slices away from its end;
+ * with "kept" it keeps them. If a byte changes its place, or new bytes are needed, lanes that the instruction does not
+ * write are read and written with it. Slices are given back at the end of a frame, and with "release" as the flags of
+ * register virtualization say (pir, pbr).
  *
- * Coalescing. An instruction's sources are looked at in operand order; each joins the first one before it that is still
- * alone and lies in the same entry (CORF++: in the warp's bank with a mask that does not meet its own). Two registers
- * are one access at most, as there are two unpackers.
+ * Coalescing. The sources of an instruction are taken in operand order. Each joins the first one before it that is
+ * still alone and is in the same entry (CORF++: in the warp's bank, with a disjoint mask). At most two registers are
+ * one access, because there are two unpackers.
  *
- * Calls. A callee's registers are those of its caller, which are saved on the stack as far as they are needed: of a
- * warp, no more entries are counted than its kernel has registers, with all that it calls.
+ * Calls. A callee's registers are those of its caller, which are saved on the stack as far as needed: of a warp, no
+ * more entries are counted than its kernel has registers, including all that it calls.
  *
- * What the papers leave open. A warp has entries of its own, so that nothing depends on the order of warps; "shared"
- * has one pool for all warps. Of registers that a call writes, parameters and results, no values are known: they are 4
- * bytes wide.
+ * What the paper leaves open. A warp has entries of its own, so that nothing depends on the order of warps; "shared"
+ * has one pool for all warps. The values of registers that a call writes (parameters, results) are not known: they are
+ * 4 bytes wide.
  *
- * Cost: O(1) an instruction and operand; a source is compared with those before it that are alone.
+ * Cost: O(1) for an instruction and an operand; a source is compared with those before it that are alone.
  *
- * Options "uncopied" (a move leaves lanes behind), "stale" (the renaming table keeps the old place) and "slipped"
- * (narrow values are written one slice off) break the model; they are there for the tests of the proof.
+ * The options "uncopied" (a move leaves lanes behind), "stale" (the renaming table keeps the old place) and "slipped"
+ * (narrow values are written one slice off) break the model, for the tests of the proof.
  */
-#include "hwmodel/rf/corf_hints.h"
-#include "hwmodel/rf/technique.h"
+#include "hwmodel/rf/corf_work.h"
 
 enum { HD_CORF_FERMI_WARPS = 48, HD_CORF_FERMI_REGISTERS = 63, HD_CORF_FERMI_ENTRIES = 1024, HD_CORF_KERNELS = 8 };
-
-typedef struct hd_corf_register {
-    hd_pack_slices slices;
-    /* mask of slices that it has; those of `place`, and with "kept" what a wider value left */
-    uint8_t held;
-    bool left;        /* a buddy at the left end */
-    bool met, joined; /* of the first of a pair: both had slices at one time; in one entry */
-} hd_corf_register;
-
-typedef struct hd_corf_warp {
-    hd_pack_pool pool;                    /* "shared": slot 0 has the only one */
-    HD_ARRAY(hd_corf_register) registers; /* by index in the warp */
-    uint32_t mapped;                      /* registers that have slices */
-} hd_corf_warp;
-
-typedef struct hd_corf_operand {
-    hd_pack_slices slices;
-    uint16_t with; /* 1 + the source before it that it joins; 0: none */
-    bool taken;    /* is one of two */
-} hd_corf_operand;
-
-typedef struct hd_corf {
-    hd_rf_model model;
-    HD_ARRAY(hd_corf_warp *) warps; /* by slot */
-    hd_corf_policy policy;
-    bool shared, kept, uncopied, stale, slipped;
-    hd_corf_hints hints;
-    HD_ARRAY(hd_corf_operand) operands; /* by source of the instruction that is executed */
-    /* of all warps: registers that have slices, registers; used entries are what the model holds */
-    uint32_t mapped, declared;
-    const hd_rf_module *code;
-    /* of a thread, of the launch, with all that the kernel calls; UINT32_MAX: not known */
-    uint32_t kernel_registers;
-} hd_corf;
 
 /* ---- lives of models --------------------------------------------------------------------------------------------- */
 
@@ -111,166 +77,6 @@ static hd_rf_model *corf_create(const hd_rf_module *code, const char *options, c
     return NULL;
 }
 
-/* ---- places ------------------------------------------------------------------------------------------------------ */
-
-typedef struct hd_corf_target { /* the register that is written */
-    hd_corf *c;
-    hd_corf_warp *warp;
-    hd_pack_pool *pool;
-    const hd_corf_function *function;
-    hd_corf_register *reg, *buddy; /* buddy: NULL where there is none */
-    uint32_t word;
-    hd_access_sink *sink;
-} hd_corf_target;
-
-static hd_corf_warp *warp_of(const hd_corf *c, const hd_rf_warp *warp) { return c->warps.items[warp->slot]; }
-
-static hd_pack_pool *pool_of(const hd_corf *c, hd_corf_warp *w)
-{
-    return c->shared ? &c->warps.items[0]->pool : &w->pool;
-}
-
-/* Of so many entries or registers of a warp's frames, those that are not on the stack. */
-static uint32_t in_file(const hd_corf *c, uint32_t count)
-{
-    return c->shared || count < c->kernel_registers ? count : c->kernel_registers;
-}
-
-static void access_table(hd_access_sink *sink, hd_access_kind kind, uint16_t operand)
-{
-    hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_TABLE, .kind = (uint8_t)kind, .operand = operand});
-}
-
-static void take(hd_corf *c, hd_pack_pool *pool, hd_pack_slices slices)
-{
-    uint32_t before = in_file(c, pool->used);
-    hd_pack_take(pool, slices);
-    c->model.held += in_file(c, pool->used) - before;
-}
-
-static void give(hd_corf *c, hd_pack_pool *pool, hd_pack_slices slices)
-{
-    uint32_t before = in_file(c, pool->used);
-    hd_pack_give(pool, slices);
-    c->model.held -= before - in_file(c, pool->used);
-}
-
-static void count_mapped(hd_corf *c, hd_corf_warp *w, bool more)
-{
-    w->mapped += more ? 1 : UINT32_MAX;
-    c->mapped += more ? 1 : UINT32_MAX;
-}
-
-static bool is_left(const hd_corf_target *t)
-{
-    return t->c->policy == HD_CORF_SIDES ? t->function->sides[t->word] == HD_PACK_LEFT : t->reg->left;
-}
-
-/* The run of `width` slices with the same end. */
-static uint8_t resized(uint8_t run, uint32_t width, bool left)
-{
-    uint32_t low = (uint32_t)__builtin_ctz(run), end = low + (uint32_t)__builtin_popcount(run);
-    if (left ? width > end : low + width > HD_PACK_SLICES)
-        return 0;
-    return (uint8_t)(((1u << width) - 1) << (left ? end - width : low));
-}
-
-/* Into the buddy's entry, at the other end. */
-static bool join_buddy(const hd_corf_target *t, uint32_t width, hd_pack_slices *slices)
-{
-    const hd_corf_register *b = t->buddy;
-    hd_corf_register *pair = t->reg < t->buddy ? t->reg : t->buddy;
-    hd_pack_side other = b->left ? HD_PACK_RIGHT : HD_PACK_LEFT;
-    uint8_t run = hd_pack_run(t->pool, b->slices.entry, width, other);
-    hd_rf_event(&t->c->model, HD_COUNTER_PAIR_TRIES, 1);
-    hd_rf_event(&t->c->model, HD_COUNTER_PAIRS_MET, !pair->met);
-    pair->met = true;
-    if (!run)
-        run = hd_pack_run(t->pool, b->slices.entry, width, HD_PACK_ANY);
-    if (!run)
-        return false;
-    hd_rf_event(&t->c->model, HD_COUNTER_PAIR_FITS, 1);
-    hd_rf_event(&t->c->model, HD_COUNTER_PAIRS_JOINED, !pair->joined);
-    pair->joined = true;
-    t->reg->left = run >> (HD_PACK_SLICES - 1) && !(run & 1);
-    *slices = (hd_pack_slices){b->slices.entry, run};
-    return true;
-}
-
-/* Where the register goes; its slices so far are free. */
-static hd_pack_slices choose_slices(const hd_corf_target *t, hd_pack_slices old, uint32_t width)
-{
-    hd_pack_slices slices;
-    hd_pack_side side = t->c->policy == HD_CORF_SIDES ? (hd_pack_side)t->function->sides[t->word] : HD_PACK_ANY;
-    if (t->buddy && t->buddy->slices.mask && join_buddy(t, width, &slices))
-        return slices;
-    uint8_t grown = old.mask ? resized(old.mask, width, is_left(t)) : 0;
-    if (grown && !(t->pool->entries.items[old.entry].taken & grown))
-        return (hd_pack_slices){old.entry, grown};
-    t->reg->left = false;
-    if (t->buddy && !t->buddy->slices.mask) {
-        slices.entry = hd_pack_empty(t->pool);
-        slices.mask = hd_pack_run(t->pool, slices.entry, width, HD_PACK_RIGHT);
-        return slices;
-    }
-    return hd_pack_find(t->pool, width, side);
-}
-
-/* An entry is kept for the other of a pair until that has come. */
-static void reserve(const hd_corf_target *t)
-{
-    if (!t->buddy)
-        return;
-    if (t->buddy->slices.mask)
-        hd_pack_reserve(t->pool, t->buddy->slices.entry, false);
-    hd_pack_reserve(t->pool, t->reg->slices.entry, !t->buddy->slices.mask);
-}
-
-static void widen(const hd_corf_target *t, uint32_t width)
-{
-    hd_corf *c = t->c;
-    hd_pack_slices old = t->reg->slices;
-    if (old.mask) {
-        give(c, t->pool, (hd_pack_slices){old.entry, t->reg->held});
-        hd_rf_event(&c->model, HD_COUNTER_WIDENINGS, 1);
-    }
-    hd_pack_slices slices = choose_slices(t, old, width);
-    take(c, t->pool, slices);
-    t->reg->slices = slices;
-    t->reg->held = slices.mask;
-    access_table(t->sink, HD_RF_WRITE, 0);
-    if (old.mask)
-        hd_rf_event(&c->model, HD_COUNTER_RELOCATIONS, slices.entry != old.entry);
-    else
-        count_mapped(c, t->warp, true);
-    reserve(t);
-}
-
-/* Within the slices that it has, if they are enough. */
-static bool resize(const hd_corf_target *t, uint32_t width)
-{
-    hd_corf_register *r = t->reg;
-    uint8_t run = r->held ? resized(r->slices.mask, width, is_left(t) && r->slices.mask >> (HD_PACK_SLICES - 1)) : 0;
-    if (!run || run & ~r->held)
-        return false;
-    r->slices.mask = run;
-    if (!t->c->kept) {
-        give(t->c, t->pool, (hd_pack_slices){r->slices.entry, r->held & (uint8_t)~run});
-        r->held = run;
-    }
-    access_table(t->sink, HD_RF_WRITE, 0);
-    return true;
-}
-
-static void unmap(hd_corf *c, hd_corf_warp *w, hd_corf_register *r)
-{
-    if (!r->slices.mask)
-        return;
-    give(c, pool_of(c, w), (hd_pack_slices){r->slices.entry, r->held});
-    *r = (hd_corf_register){0};
-    count_mapped(c, w, false);
-}
-
 /* ---- reads ------------------------------------------------------------------------------------------------------- */
 
 static const hd_corf_register *source_of(const hd_corf_warp *w, const hd_rf_step *step, uint32_t source)
@@ -298,7 +104,7 @@ static bool join(const hd_corf *c, hd_corf_operand *operands, uint32_t s)
 /* Where the operands are, and which of them are one access. Says how many come with others. */
 static uint32_t find_operands(hd_corf *c, const hd_rf_step *step)
 {
-    const hd_corf_warp *w = warp_of(c, step->warp);
+    const hd_corf_warp *w = hd_corf_warp_of(c, step->warp);
     uint32_t joined = 0;
     for (uint32_t s = 0; s < step->source_count; s++) {
         c->operands.items[s] = (hd_corf_operand){.slices = source_of(w, step, s)->slices};
@@ -356,9 +162,9 @@ static void read_operand(hd_corf *c, const hd_rf_step *step, uint32_t source, hd
     /* of a register that was never written */
     hd_pack_value value = {.owner = hd_rf_owner(step, step->sources[source])};
     if (slices.mask)
-        value = hd_pack_read(pool_of(c, warp_of(c, step->warp)), slices);
+        value = hd_pack_read(hd_corf_pool_of(c, hd_corf_warp_of(c, step->warp)), slices);
     hd_rf_deliver(sink, step, source, HD_STRUCTURE_FILE, step->effective, value.owner, value.claim);
-    access_table(sink, HD_RF_LOOKUP, hd_access_source(source));
+    hd_corf_access_table(sink, HD_RF_LOOKUP, hd_access_source(source));
     if (operand->with)
         return;
     uint32_t bank = step->warp->slot + (c->policy == HD_CORF_SIDES ? 0 : slices.entry);
@@ -389,15 +195,15 @@ static hd_pack_slices slipped(hd_pack_slices slices)
 
 static hd_corf_target target_of(hd_corf *c, const hd_rf_step *step, uint32_t word, hd_access_sink *sink)
 {
-    hd_corf_warp *w = warp_of(c, step->warp);
+    hd_corf_warp *w = hd_corf_warp_of(c, step->warp);
     const hd_corf_function *f = &c->hints.functions[step->function];
     hd_corf_register *registers = w->registers.items + step->warp->identity.base;
     return (hd_corf_target){.c = c,
                             .warp = w,
-                            .pool = pool_of(c, w),
+                            .pool = hd_corf_pool_of(c, w),
                             .function = f,
                             .reg = &registers[word],
-                            .buddy = f->buddies[word] == HD_NONE ? NULL : &registers[f->buddies[word]],
+                            .partner = f->partners[word] == HD_NONE ? NULL : &registers[f->partners[word]],
                             .word = word,
                             .sink = sink};
 }
@@ -418,8 +224,7 @@ static hd_claim move_lanes(hd_corf *c, hd_claim claim, hd_access_sink *sink)
 static void change_slices(hd_corf *c, const hd_rf_step *step, uint32_t word, uint32_t width, hd_access_sink *sink)
 {
     hd_corf_target t = target_of(c, step, word, sink);
-    if (!resize(&t, width))
-        widen(&t, width);
+    hd_corf_fit(&t, width);
 }
 
 /* What the register's slices hold of its own lanes, before it is written. */
@@ -439,7 +244,7 @@ static uint32_t width_of(hd_pack_slices slices, hd_width width)
 
 static void access_result(const hd_rf_step *step, uint32_t destination, hd_pack_slices slices, hd_access_sink *sink)
 {
-    access_table(sink, HD_RF_LOOKUP, hd_access_result(destination));
+    hd_corf_access_table(sink, HD_RF_LOOKUP, hd_access_result(destination));
     hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_FILE,
                                  .kind = HD_RF_WRITE,
                                  .operand = hd_access_result(destination),
@@ -453,15 +258,15 @@ static void keep_stale(hd_corf *c, hd_pack_pool *pool, hd_corf_register *r, hd_p
 {
     if (!c->stale || !from.mask || from.entry == r->slices.entry)
         return;
-    take(c, pool, from); /* so that it can be given back */
+    hd_corf_take(c, pool, from); /* so that it can be given back */
     r->slices = from;
     r->held = from.mask;
 }
 
 static void write_result(hd_corf *c, const hd_rf_step *step, uint32_t destination, hd_access_sink *sink)
 {
-    hd_corf_warp *w = warp_of(c, step->warp);
-    hd_pack_pool *pool = pool_of(c, w);
+    hd_corf_warp *w = hd_corf_warp_of(c, step->warp);
+    hd_pack_pool *pool = hd_corf_pool_of(c, w);
     const hd_identity_warp *identity = &step->warp->identity;
     uint32_t word = step->destinations[destination].word, index = hd_rf_index(step, word), lanes = step->effective;
     uint32_t others = identity->registers.items[index].ever & ~lanes; /* lanes that hold something already */
@@ -491,20 +296,20 @@ static inline void release(hd_corf *c, const hd_rf_step *step, uint32_t behind, 
     const uint32_t *at = f->released_at[behind];
     if (!at)
         return;
-    hd_corf_warp *w = warp_of(c, step->warp);
+    hd_corf_warp *w = hd_corf_warp_of(c, step->warp);
     for (uint32_t i = at[step->instruction]; i < at[step->instruction + 1]; i++) {
-        unmap(c, w, &w->registers.items[hd_rf_index(step, f->released[behind].items[i])]);
-        access_table(sink, HD_RF_WRITE, 0);
+        hd_corf_unmap(c, w, &w->registers.items[hd_rf_index(step, f->released[behind].items[i])]);
+        hd_corf_access_table(sink, HD_RF_WRITE, 0);
     }
 }
 
 static void count_held(hd_corf *c, const hd_rf_step *step)
 {
     hd_rf_model *model = &c->model;
-    const hd_corf_warp *w = warp_of(c, step->warp);
+    const hd_corf_warp *w = hd_corf_warp_of(c, step->warp);
     hd_rf_tell(model);
-    hd_rf_event(model, HD_COUNTER_ENTRIES_HELD, c->shared ? model->held : in_file(c, w->pool.used));
-    hd_rf_event(model, HD_COUNTER_REGISTERS_HELD, c->shared ? c->mapped : in_file(c, w->mapped));
+    hd_rf_event(model, HD_COUNTER_ENTRIES_HELD, c->shared ? model->held : hd_corf_in_file(c, w->pool.used));
+    hd_rf_event(model, HD_COUNTER_REGISTERS_HELD, c->shared ? c->mapped : hd_corf_in_file(c, w->mapped));
     hd_rf_event(model, HD_COUNTER_REGISTERS_DECLARED, c->shared ? c->declared : c->kernel_registers);
 }
 
@@ -527,7 +332,7 @@ static void corf_warp_begin(hd_rf_model *model, hd_rf_warp *warp)
     hd_corf *c = (hd_corf *)model;
     while (c->warps.count <= warp->slot)
         hd_array_push(&c->warps, hd_calloc(1, sizeof(hd_corf_warp)));
-    hd_corf_warp *w = warp_of(c, warp);
+    hd_corf_warp *w = hd_corf_warp_of(c, warp);
     if (!c->shared)
         hd_pack_clear(&w->pool);
     hd_array_clear(&w->registers);
@@ -537,14 +342,14 @@ static void corf_warp_begin(hd_rf_model *model, hd_rf_warp *warp)
 /* Parameters in registers were written by the call. */
 static void map_parameters(hd_corf *c, hd_corf_warp *w, const hd_rf_warp *warp)
 {
-    hd_pack_pool *pool = pool_of(c, w);
+    hd_pack_pool *pool = hd_corf_pool_of(c, w);
     for (uint32_t i = warp->identity.base; i < w->registers.count; i++) {
         const hd_identity_register *r = &warp->identity.registers.items[i];
         if (!r->ever)
             continue;
         hd_pack_slices slices = hd_pack_find(pool, HD_PACK_SLICES, HD_PACK_ANY);
-        take(c, pool, slices);
-        count_mapped(c, w, true);
+        hd_corf_take(c, pool, slices);
+        hd_corf_count_mapped(c, w, true);
         w->registers.items[i] = (hd_corf_register){.slices = slices, .held = slices.mask};
         hd_pack_write(pool, slices, (hd_owner){warp->identity.warp, warp->identity.frame, i},
                       (hd_claim){r->current, r->ever});
@@ -554,7 +359,7 @@ static void map_parameters(hd_corf *c, hd_corf_warp *w, const hd_rf_warp *warp)
 static void corf_frame_begin(hd_rf_model *model, hd_rf_warp *warp)
 {
     hd_corf *c = (hd_corf *)model;
-    hd_corf_warp *w = warp_of(c, warp);
+    hd_corf_warp *w = hd_corf_warp_of(c, warp);
     uint32_t words = warp->identity.registers.count - warp->identity.base;
     hd_corf_register *fresh = hd_array_extend(&w->registers, words);
     if (words)
@@ -566,10 +371,10 @@ static void corf_frame_begin(hd_rf_model *model, hd_rf_warp *warp)
 static void corf_frame_end(hd_rf_model *model, hd_rf_warp *warp)
 {
     hd_corf *c = (hd_corf *)model;
-    hd_corf_warp *w = warp_of(c, warp);
+    hd_corf_warp *w = hd_corf_warp_of(c, warp);
     uint32_t base = warp->identity.base, words = w->registers.count - base;
     for (uint32_t i = base; i < w->registers.count; i++)
-        unmap(c, w, &w->registers.items[i]);
+        hd_corf_unmap(c, w, &w->registers.items[i]);
     w->registers.count = base;
     c->declared -= words;
 }
@@ -589,7 +394,7 @@ static void pass_register(hd_snapshot *c, hd_corf_register *r)
 
 static void corf_snapshot(hd_rf_model *model, hd_rf_warp *warp, hd_snapshot *c)
 {
-    hd_corf_warp *w = warp_of((hd_corf *)model, warp);
+    hd_corf_warp *w = hd_corf_warp_of((hd_corf *)model, warp);
     for (uint32_t i = 0; i < c->end; i++)
         pass_register(c, &w->registers.items[i]);
     hd_pack_snapshot(&w->pool, c);

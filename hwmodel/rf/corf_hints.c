@@ -8,10 +8,10 @@ static bool read_pairs(hd_corf_function *to, const uint32_t *words, uint32_t cou
 {
     for (uint32_t i = 0; i + 1 < count; i += 2) {
         uint32_t a = words[i], b = words[i + 1];
-        if (a >= all || b >= all || a == b || to->buddies[a] != HD_NONE || to->buddies[b] != HD_NONE)
+        if (a >= all || b >= all || a == b || to->partners[a] != HD_NONE || to->partners[b] != HD_NONE)
             return false;
-        to->buddies[a] = b;
-        to->buddies[b] = a;
+        to->partners[a] = b;
+        to->partners[b] = a;
     }
     return count % 2 == 0;
 }
@@ -100,11 +100,11 @@ static bool read_function(hd_corf_hints *hints, hd_corf_function *to, const hd_r
 {
     const hd_function *f = code->function;
     bool good = true;
-    to->buddies = HD_ARENA_ARRAY(&hints->arena, uint32_t, code->storage.frame + 1);
+    to->partners = HD_ARENA_ARRAY(&hints->arena, uint32_t, code->storage.frame + 1);
     to->sides = HD_ARENA_ARRAY(&hints->arena, uint8_t, code->storage.frame + 1);
     to->is_float = HD_ARENA_ARRAY(&hints->arena, bool, code->instruction_count + 1);
     for (uint32_t w = 0; w < code->storage.frame; w++)
-        to->buddies[w] = HD_NONE;
+        to->partners[w] = HD_NONE;
     for (uint32_t i = 0; i < code->instruction_count; i++) {
         uint32_t sources = code->source_first[i + 1] - code->source_first[i];
         to->is_float[i] = is_float(f, &f->instructions.items[i]);

@@ -9,7 +9,7 @@
 typedef enum hd_corf_policy { HD_CORF_FIRST, HD_CORF_PAIRS, HD_CORF_SIDES } hd_corf_policy; /* corf.c */
 
 typedef struct hd_corf_function {
-    uint32_t *buddies;        /* by word; HD_NONE: none */
+    uint32_t *partners;       /* by word; HD_NONE: none */
     uint8_t *sides;           /* by word: hd_pack_side; ANY is don't care */
     bool *is_float;           /* by instruction */
     uint32_t *released_at[2]; /* by instruction, and one more: in `released`, before and behind it; NULL: never */
