@@ -34,7 +34,7 @@ typedef struct gpu_run {
     gpu_module_handle module;
     uint64_t *addresses;      /* by buffer and symbol */
     unsigned char **contents; /* the first content, then what is read back */
-    hd_device_addresses device;
+    hd_addresses device;
     gpu_textures textures;
     bool good;
 } gpu_run;
@@ -80,7 +80,7 @@ static bool open_memory(gpu_run *r)
     uint32_t count = r->o->file->buffers.count;
     r->addresses = hd_calloc(count + 1, sizeof *r->addresses);
     r->contents = hd_calloc(count + 1, sizeof *r->contents);
-    r->device = (hd_device_addresses){r->addresses, NULL, 8, &r->o->diagnostics};
+    r->device = (hd_addresses){r->addresses, NULL, 8, &r->o->diagnostics};
     for (uint32_t i = 0; i < count; i++)
         if (!place(r, i))
             return false;
