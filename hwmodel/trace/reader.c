@@ -1,0 +1,106 @@
+/* The reader of traces: see trace.h. */
+#include "hwmodel/trace/codes.h"
+#include <assert.h>
+
+void hd_trace_open(hd_trace_cursor *c, const hd_trace_warp *warp)
+{
+    c->at = warp->bytes.items;
+    c->end = c->at + warp->bytes.count;
+    c->run = c->next = c->active = 0;
+    c->frame = c->function = HD_NONE;
+    c->last = 0;
+}
+
+static uint64_t take_varint(hd_trace_cursor *c)
+{
+    uint64_t value = 0;
+    uint8_t byte;
+    uint32_t shift = 0;
+    do {
+        byte = *c->at++;
+        value |= (uint64_t)(byte & 0x7f) << shift;
+        shift += 7;
+    } while (byte & 0x80);
+    return value;
+}
+
+static uint64_t unzigzag(uint64_t value) { return value >> 1 ^ (0 - (value & 1)); }
+
+static uint32_t take_mask(hd_trace_cursor *c)
+{
+    uint32_t mask = c->at[0] | (uint32_t)c->at[1] << 8 | (uint32_t)c->at[2] << 16 | (uint32_t)c->at[3] << 24;
+    c->at += 4;
+    return mask;
+}
+
+static void take_addresses(hd_trace_cursor *c)
+{
+    hd_trace_step *s = &c->step;
+    uint32_t lanes = s->effective, first = (uint32_t)__builtin_ctz(lanes);
+    uint64_t address = c->last += unzigzag(take_varint(c)), how = take_varint(c);
+    s->has_addresses = true;
+    s->strided = how & 1;
+    uint64_t stride = unzigzag(how >> 1);
+    s->stride = s->strided ? (int64_t)stride : 0;
+    c->addresses[first] = address;
+    for (uint32_t rest = lanes & (lanes - 1); rest; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        address = s->strided ? c->last + stride * (lane - first) : address + unzigzag(take_varint(c));
+        c->addresses[lane] = address;
+    }
+}
+
+static void take_widths(hd_trace_cursor *c)
+{
+    c->step.width_count = (uint32_t)take_varint(c);
+    for (uint32_t i = 0; i < c->step.width_count; i++, c->at++)
+        c->widths[i] = (hd_width){.written = *c->at & 15, .held = (uint8_t)(*c->at >> 4)};
+}
+
+/* A code that comes before an instruction. */
+static void take_difference(hd_trace_cursor *c)
+{
+    switch (*c->at++) {
+    case HD_TRACE_JUMP: c->next += (uint32_t)unzigzag(take_varint(c)); break;
+    case HD_TRACE_ACTIVE: c->step.effective = c->active = take_mask(c); break;
+    case HD_TRACE_EFFECTIVE: c->step.effective = take_mask(c); break;
+    case HD_TRACE_FRAME:
+        c->frame = (uint32_t)take_varint(c);
+        c->function = (uint32_t)take_varint(c);
+        c->next = 0;
+        break;
+    case HD_TRACE_WAIT: c->step.waits = (uint32_t)take_varint(c); break;
+    case HD_TRACE_RETURN: c->step.returned = (uint32_t)take_varint(c); break;
+    case HD_TRACE_WIDTHS: take_widths(c); break;
+    default: assert(!"a code of traces");
+    }
+}
+
+static bool take_coded(hd_trace_cursor *c)
+{
+    while (c->at<c->end && * c->at> HD_TRACE_MEMORY)
+        take_difference(c);
+    if (c->at == c->end)
+        return false;
+    uint8_t code = *c->at++;
+    if (code == HD_TRACE_MEMORY)
+        take_addresses(c);
+    else
+        c->run = code;
+    return true;
+}
+
+bool hd_trace_next(hd_trace_cursor *c)
+{
+    hd_trace_step *s = &c->step;
+    *s = (hd_trace_step){.effective = c->active, .returned = HD_NONE};
+    if (c->run)
+        c->run--;
+    else if (!take_coded(c))
+        return false;
+    s->frame = c->frame;
+    s->function = c->function;
+    s->instruction = c->next++;
+    s->active = c->active;
+    return true;
+}

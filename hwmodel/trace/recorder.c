@@ -1,0 +1,291 @@
+/* The recorder of traces: see trace.h. */
+#include "hwmodel/trace/codes.h"
+#include "base/array.h"
+#include <assert.h>
+
+typedef struct recorded_warp { /* what the decoder will know of it */
+    uint32_t next, active, frame, function;
+    uint64_t last;
+    uint32_t barriers; /* that it has issued */
+    bool after_barrier;
+    uint32_t run; /* index of the RUN that is open in its bytes; HD_NONE: none is */
+} recorded_warp;
+
+typedef struct recorded_cta {
+    hd_trace_cta *cta;
+    recorded_warp warps[HD_TRACE_WARPS];
+} recorded_cta;
+
+struct hd_trace_recorder {
+    hd_trace_user user;
+    HD_ARRAY(recorded_cta *) running; /* one; all of a cooperative grid */
+    uint32_t latest;                  /* of them, the one of the last event */
+};
+
+hd_trace_recorder *hd_trace_recorder_new(const hd_trace_user *user)
+{
+    hd_trace_recorder *r = hd_calloc(1, sizeof *r);
+    r->user = *user;
+    return r;
+}
+
+static void free_running(hd_trace_recorder *r)
+{
+    for (uint32_t i = 0; i < r->running.count; i++) {
+        hd_trace_cta_release(r->running.items[i]->cta);
+        free(r->running.items[i]);
+    }
+    hd_array_clear(&r->running);
+}
+
+void hd_trace_recorder_free(hd_trace_recorder *r)
+{
+    if (!r)
+        return;
+    free_running(r);
+    hd_array_free(&r->running);
+    free(r);
+}
+
+void hd_trace_cta_share(hd_trace_cta *cta, uint32_t more) { atomic_fetch_add(&cta->readers, more); }
+
+void hd_trace_cta_release(hd_trace_cta *cta)
+{
+    if (!cta || atomic_fetch_sub(&cta->readers, 1) > 1)
+        return;
+    for (uint32_t i = 0; i < cta->warp_count; i++)
+        hd_array_free(&cta->warps[i].bytes);
+    free(cta);
+}
+
+/* ---- encoding ---------------------------------------------------------------------------------------------------- */
+
+typedef hd_trace_warp trace_warp;
+
+static void put_byte(trace_warp *w, uint8_t byte) { hd_array_push(&w->bytes, byte); }
+
+static void put_varint(trace_warp *w, uint64_t value)
+{
+    for (; value >= 0x80; value >>= 7)
+        put_byte(w, (uint8_t)(value | 0x80));
+    put_byte(w, (uint8_t)value);
+}
+
+static void put_signed(trace_warp *w, uint64_t difference)
+{
+    put_varint(w, difference << 1 ^ (0 - (difference >> 63)));
+}
+
+static void put_mask(trace_warp *w, uint8_t code, uint32_t mask)
+{
+    put_byte(w, code);
+    for (uint32_t i = 0; i < 4; i++)
+        put_byte(w, (uint8_t)(mask >> 8 * i));
+}
+
+enum { STRIDE_MOST = 1 << 30 }; /* so that a stride has room in its varint */
+
+/* Is address(i) = first + (i - first lane) * stride for all lanes of the mask? */
+static bool has_stride(const uint64_t *addresses, uint32_t lanes, uint64_t *stride)
+{
+    uint32_t first = (uint32_t)__builtin_ctz(lanes), rest = lanes & (lanes - 1);
+    *stride = 0;
+    if (!rest)
+        return true;
+    uint32_t second = (uint32_t)__builtin_ctz(rest);
+    int64_t difference = (int64_t)(addresses[second] - addresses[first]);
+    if (difference % (int64_t)(second - first) || difference < -STRIDE_MOST || difference > STRIDE_MOST)
+        return false;
+    *stride = (uint64_t)(difference / (int64_t)(second - first));
+    for (; rest; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        if (addresses[lane] != addresses[first] + *stride * (lane - first))
+            return false;
+    }
+    return true;
+}
+
+static void put_addresses(trace_warp *w, recorded_warp *known, const uint64_t *addresses, uint32_t lanes)
+{
+    uint64_t stride, first = addresses[__builtin_ctz(lanes)];
+    put_signed(w, first - known->last);
+    known->last = first;
+    if (has_stride(addresses, lanes, &stride)) {
+        put_varint(w, (stride << 1 ^ (0 - (stride >> 63))) << 1 | 1);
+        return;
+    }
+    put_varint(w, 0);
+    uint64_t last = first;
+    for (uint32_t rest = lanes & (lanes - 1); rest; rest &= rest - 1) {
+        uint64_t address = addresses[__builtin_ctz(rest)];
+        put_signed(w, address - last);
+        last = address;
+    }
+}
+
+static void put_widths(trace_warp *w, const hd_event *e)
+{
+    put_byte(w, HD_TRACE_WIDTHS);
+    put_varint(w, e->width_words);
+    for (uint32_t i = 0; i < e->width_words; i++)
+        put_byte(w, (uint8_t)(e->widths[i].held << 4 | e->widths[i].written));
+}
+
+/* Whatever of the instruction was not predicted; false: nothing. */
+static bool put_differences(trace_warp *w, recorded_warp *known, const hd_event *e)
+{
+    size_t before = w->bytes.count;
+    if (e->frame != known->frame || e->function != known->function) {
+        put_byte(w, HD_TRACE_FRAME);
+        put_varint(w, e->frame);
+        put_varint(w, e->function);
+        known->frame = e->frame;
+        known->function = e->function;
+        known->next = 0;
+    }
+    if (e->instruction != known->next) {
+        put_byte(w, HD_TRACE_JUMP);
+        put_signed(w, (uint64_t)e->instruction - known->next);
+    }
+    if (e->active != known->active)
+        put_mask(w, HD_TRACE_ACTIVE, known->active = e->active);
+    if (e->effective != e->active)
+        put_mask(w, HD_TRACE_EFFECTIVE, e->effective);
+    if (e->widths)
+        put_widths(w, e);
+    return w->bytes.count != before;
+}
+
+static uint32_t waits_of(const recorded_cta *cta, const recorded_warp *known)
+{
+    uint32_t waits = 0;
+    for (uint32_t i = 0; i < cta->cta->warp_count; i++)
+        waits |= (uint32_t)(cta->warps[i].barriers >= known->barriers) << i;
+    return waits;
+}
+
+static void record_issue(const hd_trace_recorder *r, recorded_cta *cta, uint32_t index, const hd_event *e)
+{
+    trace_warp *w = &cta->cta->warps[index];
+    recorded_warp *known = &cta->warps[index];
+    bool waits = known->after_barrier, memory = e->addresses && e->effective;
+    if (waits) {
+        put_byte(w, HD_TRACE_WAIT);
+        put_varint(w, waits_of(cta, known));
+    }
+    if (put_differences(w, known, e) || waits)
+        known->run = HD_NONE;
+    if (memory) {
+        put_byte(w, HD_TRACE_MEMORY);
+        put_addresses(w, known, e->addresses, e->effective);
+        known->run = HD_NONE;
+    } else if (known->run != HD_NONE && w->bytes.items[known->run] < HD_TRACE_RUN_MOST) {
+        w->bytes.items[known->run]++;
+    } else {
+        known->run = w->bytes.count;
+        put_byte(w, 0);
+    }
+    known->next = e->instruction + 1;
+    known->after_barrier = r->user.barrier(r->user.context, e->function, e->instruction);
+    known->barriers += known->after_barrier;
+    cta->cta->instructions++;
+}
+
+/* ---- events ------------------------------------------------------------------------------------------------------ */
+
+static recorded_cta *find_cta(hd_trace_recorder *r, uint32_t cta)
+{
+    if (r->latest < r->running.count && r->running.items[r->latest]->cta->cta == cta)
+        return r->running.items[r->latest];
+    for (r->latest = 0; r->latest < r->running.count; r->latest++)
+        if (r->running.items[r->latest]->cta->cta == cta)
+            return r->running.items[r->latest];
+    return NULL;
+}
+
+static recorded_cta *find_or_start_cta(hd_trace_recorder *r, uint32_t cta)
+{
+    recorded_cta *found = find_cta(r, cta);
+    if (found)
+        return found;
+    found = hd_calloc(1, sizeof *found);
+    found->cta = hd_calloc(1, sizeof *found->cta);
+    found->cta->cta = cta;
+    atomic_init(&found->cta->readers, 1);
+    hd_array_push(&r->running, found);
+    return found;
+}
+
+static void start_warp(hd_trace_recorder *r, const hd_event *e)
+{
+    recorded_cta *cta = find_or_start_cta(r, e->cta);
+    uint32_t index = cta->cta->warp_count++;
+    assert(index < HD_TRACE_WARPS);
+    cta->cta->warps[index].warp = e->warp;
+    cta->warps[index] = (recorded_warp){.frame = HD_NONE, .function = HD_NONE, .run = HD_NONE};
+}
+
+/* Warps of a block have consecutive numbers. */
+static uint32_t index_of(const recorded_cta *cta, uint32_t warp)
+{
+    uint32_t index = warp - cta->cta->warps[0].warp;
+    assert(index < cta->cta->warp_count);
+    return index;
+}
+
+static void record_return(hd_trace_recorder *r, const hd_event *e)
+{
+    recorded_cta *cta = find_cta(r, e->cta);
+    uint32_t index = index_of(cta, e->warp);
+    put_byte(&cta->cta->warps[index], HD_TRACE_RETURN);
+    put_varint(&cta->cta->warps[index], e->frame);
+    cta->warps[index].run = HD_NONE;
+}
+
+static void end_warp(hd_trace_recorder *r, const hd_event *e)
+{
+    recorded_cta *cta = find_cta(r, e->cta);
+    uint32_t index = index_of(cta, e->warp);
+    cta->warps[index].barriers = UINT32_MAX; /* nobody waits for it any more */
+    hd_array_fit(&cta->cta->warps[index].bytes);
+}
+
+static bool end_cta(hd_trace_recorder *r, uint32_t number)
+{
+    recorded_cta *ended = find_cta(r, number);
+    if (!ended)
+        return true;
+    hd_trace_cta *cta = ended->cta;
+    for (uint32_t i = 0; i < cta->warp_count; i++)
+        cta->bytes += cta->warps[i].bytes.capacity;
+    free(ended);
+    r->running.items[r->latest] = hd_array_last(&r->running);
+    r->running.count--;
+    return r->user.ended(r->user.context, cta);
+}
+
+static bool take(void *recorder, const hd_event *e)
+{
+    hd_trace_recorder *r = recorder;
+    switch ((hd_event_kind)e->kind) {
+    case HD_EVENT_WARP_START: start_warp(r, e); return true;
+    case HD_EVENT_ISSUE: {
+        recorded_cta *cta = find_cta(r, e->cta);
+        record_issue(r, cta, index_of(cta, e->warp), e);
+        return true;
+    }
+    case HD_EVENT_RETURN: record_return(r, e); return true;
+    case HD_EVENT_WARP_END: end_warp(r, e); return true;
+    case HD_EVENT_CTA_END: return end_cta(r, e->cta);
+    case HD_EVENT_LAUNCH: free_running(r); return true;
+    case HD_EVENT_CTA_START:
+    case HD_EVENT_CALL: /* frames show where their instructions begin */
+    case HD_EVENT_LAUNCH_END: return true;
+    }
+    return true;
+}
+
+hd_sink hd_trace_recorder_sink(hd_trace_recorder *r)
+{
+    return (hd_sink){.take = take, .context = r, .columns = HD_COLUMN_ADDRESSES | r->user.columns};
+}

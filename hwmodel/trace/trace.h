@@ -1,0 +1,99 @@
+/* Traces: what each warp of a thread block executed, compact enough to keep many blocks.
+ *
+ * A timing model replays traces; values never depend on time. The recorder is a sink of the functional run
+ * (hwmodel/stream.h). It encodes each event as it comes, and hands over a thread block when the block has ended.
+ *
+ * A warp's trace is a sequence of bytes. The decoder predicts each instruction: the one after the last in the text,
+ * with the same active lanes, all of which execute. Codes:
+ *
+ *   0x00-0x7f  RUN          code + 1 instructions as predicted, without memory addresses
+ *   0x80       MEMORY       one instruction as predicted, with addresses
+ *   0x81       JUMP         varint, signed: the next instruction, less the predicted one
+ *   0x82       ACTIVE       4 bytes: the active lanes from here on
+ *   0x83       EFFECTIVE    4 bytes: lanes that execute the next instruction, and only that one
+ *   0x84       FRAME        varints: frame, function; the frame of the next instruction, at its instruction 0
+ *   0x85       WAIT         varint: warps of the block (bit i: its warp i) that the next instruction waits for: each must
+ *                           have issued as many barrier instructions as this warp
+ *   0x86       RETURN       varint: lanes of that frame are back from a call before the next instruction
+ *   0x87       WIDTHS       varint n, n bytes: widths of the next instruction's results (hd_width: held << 4 | written)
+ *
+ * Addresses follow their code: a signed varint (the address of the first lane that executes, less that of the last
+ * MEMORY instruction), then a varint: 1 + twice the zigzag of the stride, where lane i has address first + (i - first
+ * lane) * stride; else 0, and a signed varint for each further lane: its address less that of the lane before it.
+ *
+ * Varints have 7 bits a byte, the lowest first; signed ones are zigzag-encoded.
+ *
+ * Size: straight code takes 1 byte per 128 instructions; a branch 2 to 7; a memory instruction with a stride about 6.
+ * Cost: O(1) an event, and O(lanes) where addresses have no stride.
+ */
+#ifndef HD_HWMODEL_TRACE_TRACE_H
+#define HD_HWMODEL_TRACE_TRACE_H
+
+#include "base/array.h"
+#include "hwmodel/stream.h"
+#include <stdatomic.h>
+
+enum { HD_TRACE_WARPS = 32 /* of a thread block, at most */ };
+
+typedef struct hd_trace_warp {
+    uint32_t warp; /* of the launch */
+    HD_ARRAY(uint8_t) bytes;
+} hd_trace_warp;
+
+typedef struct hd_trace_cta {
+    uint32_t cta, warp_count;
+    atomic_uint readers;
+    uint64_t bytes, instructions; /* of all its warps */
+    hd_trace_warp warps[HD_TRACE_WARPS];
+} hd_trace_cta;
+
+/* One more reader; one less, the last of which frees it. From any thread. */
+void hd_trace_cta_share(hd_trace_cta *cta, uint32_t more);
+void hd_trace_cta_release(hd_trace_cta *cta);
+
+/* ---- recording --------------------------------------------------------------------------------------------------- */
+
+typedef struct hd_trace_recorder hd_trace_recorder;
+
+/* `ended` becomes the only reader of each thread block that has ended, in the order in which they end. `barrier` says
+ * whether an instruction holds the warps of a block together. false from `ended` stops the run. columns: WIDTHS, or 0;
+ * addresses are always recorded. */
+typedef struct hd_trace_user {
+    bool (*ended)(void *context, hd_trace_cta *cta);
+    bool (*barrier)(void *context, uint32_t function, uint32_t instruction);
+    void *context;
+    uint32_t columns;
+} hd_trace_user;
+
+hd_trace_recorder *hd_trace_recorder_new(const hd_trace_user *user);
+void hd_trace_recorder_free(hd_trace_recorder *recorder); /* with blocks that have not ended */
+hd_sink hd_trace_recorder_sink(hd_trace_recorder *recorder);
+
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
+
+typedef struct hd_trace_step { /* one warp instruction */
+    uint32_t frame, function, instruction;
+    uint32_t active, effective;
+    uint32_t waits;    /* as WAIT; 0: for no warp */
+    uint32_t returned; /* frame of RETURN; HD_NONE: there was none */
+    bool has_addresses;
+    int64_t stride; /* of all lanes, where `strided` */
+    bool strided;
+    uint32_t width_count;
+} hd_trace_step;
+
+typedef struct hd_trace_cursor {
+    const uint8_t *at, *end;
+    uint32_t run; /* instructions of a RUN that are left */
+    uint32_t next, active, frame, function;
+    uint64_t last; /* address of the last MEMORY instruction */
+    hd_trace_step step;
+    uint64_t addresses[32]; /* of the step's lanes that execute; others are not set */
+    hd_width widths[HD_MOST_RETURNED];
+} hd_trace_cursor;
+
+void hd_trace_open(hd_trace_cursor *cursor, const hd_trace_warp *warp);
+/* The next instruction, in cursor->step; false: there is none. */
+bool hd_trace_next(hd_trace_cursor *cursor);
+
+#endif

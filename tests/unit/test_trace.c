@@ -1,0 +1,225 @@
+/* Traces: what the reader gives is what the interpreter reported, event by event, for random programs with divergence,
+ * calls and barriers; the size of typical traces; barriers' waits. */
+#include "kernel.h"
+#include "program.h"
+
+#include "hwmodel/trace/trace.h"
+#include "ir/form.h"
+
+enum { TEXT_BYTES = 1 << 19 };
+
+typedef struct seen_event { /* an ISSUE, copied */
+    hd_event event;
+    uint64_t addresses[32];
+    hd_width widths[HD_MOST_WRITTEN];
+} seen_event;
+
+typedef struct watch {
+    const hd_module *module;
+    HD_ARRAY(seen_event) events;
+    HD_ARRAY(hd_trace_cta *) ctas;
+    hd_trace_recorder *recorder;
+    hd_sink traced, both;
+    uint32_t columns;
+    uint64_t bytes, instructions;
+} watch;
+
+static bool keep_cta(void *context, hd_trace_cta *cta)
+{
+    watch *w = context;
+    hd_array_push(&w->ctas, cta);
+    w->bytes += cta->bytes;
+    w->instructions += cta->instructions;
+    return true;
+}
+
+static bool is_barrier(void *context, uint32_t function, uint32_t instruction)
+{
+    const watch *w = context;
+    const hd_function *f = w->module->functions.items[function];
+    return hd_insn_form(f, &f->instructions.items[instruction])->behaviour & HD_BEHAVE_BARRIER;
+}
+
+static bool take_both(void *context, const hd_event *e)
+{
+    watch *w = context;
+    if (e->kind == HD_EVENT_ISSUE) {
+        seen_event *seen = hd_array_extend(&w->events, 1);
+        seen->event = *e;
+        if (e->addresses)
+            memcpy(seen->addresses, e->addresses, sizeof seen->addresses);
+        if (e->widths)
+            memcpy(seen->widths, e->widths, e->width_words * sizeof *e->widths);
+    }
+    return w->traced.take(w->traced.context, e);
+}
+
+static void open_watch(kernel_run *run, hd_module *module)
+{
+    watch *w = run->context;
+    hd_trace_user user = {.ended = keep_cta, .barrier = is_barrier, .context = w, .columns = w->columns};
+    w->module = module;
+    w->recorder = hd_trace_recorder_new(&user);
+    w->traced = hd_trace_recorder_sink(w->recorder);
+    w->both = (hd_sink){.take = take_both, .context = w, .columns = w->traced.columns};
+    run->sink = &w->both;
+}
+
+static void free_watch(watch *w)
+{
+    for (uint32_t i = 0; i < w->ctas.count; i++)
+        hd_trace_cta_release(w->ctas.items[i]);
+    hd_trace_recorder_free(w->recorder);
+    hd_array_free(&w->ctas);
+    hd_array_free(&w->events);
+}
+
+static void compare_step(const seen_event *want, const hd_trace_cursor *got)
+{
+    const hd_event *e = &want->event;
+    assert_int_equal(got->step.function, e->function);
+    assert_int_equal(got->step.instruction, e->instruction);
+    assert_int_equal(got->step.frame, e->frame);
+    assert_int_equal(got->step.active, e->active);
+    assert_int_equal(got->step.effective, e->effective);
+    assert_int_equal(got->step.has_addresses, e->addresses && e->effective);
+    for (uint32_t lane = 0; lane < 32 && got->step.has_addresses; lane++)
+        if (e->effective >> lane & 1)
+            assert_true(got->addresses[lane] == want->addresses[lane]);
+    assert_int_equal(got->step.width_count, e->widths ? e->width_words : 0);
+    for (uint32_t k = 0; k < got->step.width_count; k++) {
+        assert_int_equal(got->widths[k].held, want->widths[k].held);
+        assert_int_equal(got->widths[k].written, want->widths[k].written);
+    }
+}
+
+/* Every warp's trace gives its events, in order, and nothing more. */
+static void compare_all(const watch *w)
+{
+    uint64_t compared = 0;
+    for (uint32_t c = 0; c < w->ctas.count; c++)
+        for (uint32_t i = 0; i < w->ctas.items[c]->warp_count; i++) {
+            const hd_trace_warp *warp = &w->ctas.items[c]->warps[i];
+            hd_trace_cursor cursor;
+            hd_trace_open(&cursor, warp);
+            for (uint32_t e = 0; e < w->events.count; e++)
+                if (w->events.items[e].event.warp == warp->warp) {
+                    assert_true(hd_trace_next(&cursor));
+                    compare_step(&w->events.items[e], &cursor);
+                    compared++;
+                }
+            assert_false(hd_trace_next(&cursor));
+        }
+    assert_int_equal(compared, w->events.count);
+    assert_int_equal(compared, w->instructions);
+}
+
+static void random_programs_come_back(void **state)
+{
+    static program p;
+    static uint32_t out[96 * RESULT_WORDS];
+    char *text = hd_malloc(TEXT_BYTES);
+    (void)state;
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        watch w = {.columns = seed % 2 ? HD_COLUMN_WIDTHS : 0};
+        program_make(&p, seed);
+        program_print(&p, text, TEXT_BYTES);
+        kernel_run run = {.text = text,
+                          .in = p.inputs,
+                          .in_bytes = sizeof p.inputs,
+                          .out = out,
+                          .out_bytes = sizeof *out * RESULT_WORDS * p.threads,
+                          .grid = 2,
+                          .block = p.threads,
+                          .options.instruction_limit = 10000000,
+                          .opened = open_watch,
+                          .context = &w};
+        run_kernel(&run);
+        assert_int_equal(run.status, HD_EXEC_DONE);
+        assert_int_equal(w.ctas.count, 2);
+        compare_all(&w);
+        free_watch(&w);
+    }
+    free(text);
+}
+
+static void trace_body(const char *body, uint32_t grid, uint32_t block, watch *w)
+{
+    static char text[16384];
+    static uint32_t out[65536];
+    kernel_run run = {.text = kernel_text(text, sizeof text, body),
+                      .out = out,
+                      .out_bytes = sizeof out,
+                      .grid = grid,
+                      .block = block,
+                      .opened = open_watch,
+                      .context = w};
+    run_kernel(&run);
+    assert_int_equal(run.status, HD_EXEC_DONE);
+}
+
+/* A loop of arithmetic takes less than 2 bytes an instruction, a load and a store with a stride less than 12. */
+static void traces_are_small(void **state)
+{
+    watch w = {0};
+    (void)state;
+    trace_body("mov.u32 %r4, 0;\nLOOP: add.u32 %r5, %r5, %r4;\nadd.u32 %r6, %r5, %r4;\nadd.u32 %r7, %r5, %r6;\n"
+               "add.u32 %r4, %r4, 1;\nsetp.lt.u32 %p1, %r4, 1000;\n@%p1 bra LOOP;",
+               1, 64, &w);
+    assert_in_range(w.instructions, 12000, 13000);
+    assert_true(w.bytes < 2 * w.instructions);
+    free_watch(&w);
+    w = (watch){0};
+    trace_body("mad.wide.u32 %rd3, %r0, 4, %rd1;\nmov.u32 %r4, 0;\nLOOP: ld.global.u32 %r5, [%rd3];\n"
+               "st.global.u32 [%rd3+4096], %r5;\nadd.u64 %rd3, %rd3, 128;\nadd.u32 %r4, %r4, 1;\n"
+               "setp.lt.u32 %p1, %r4, 100;\n@%p1 bra LOOP;",
+               1, 32, &w);
+    compare_all(&w);
+    assert_true(w.bytes < 12 * 200 + 2 * 400);
+    free_watch(&w);
+}
+
+/* Of each warp, the masks of its WAITs. */
+static void waits_of(const watch *w, uint32_t cta, uint32_t warp, uint32_t *waits, uint32_t most)
+{
+    hd_trace_cursor cursor;
+    hd_trace_open(&cursor, &w->ctas.items[cta]->warps[warp]);
+    uint32_t count = 0;
+    while (hd_trace_next(&cursor))
+        if (cursor.step.waits) {
+            assert_true(count < most);
+            waits[count++] = cursor.step.waits;
+        }
+    assert_int_equal(count, most);
+}
+
+static void barriers_name_the_warps_that_came(void **state)
+{
+    watch w = {0};
+    uint32_t waits[2];
+    (void)state;
+    trace_body("bar.sync 0;\nadd.u32 %r4, %r4, 1;\nbar.sync 0;\nadd.u32 %r4, %r4, 1;", 2, 128, &w);
+    for (uint32_t cta = 0; cta < 2; cta++)
+        for (uint32_t warp = 0; warp < 4; warp++) {
+            waits_of(&w, cta, warp, waits, 2);
+            assert_int_equal(waits[0], 15);
+            assert_int_equal(waits[1], 15);
+        }
+    free_watch(&w);
+    /* Warps 0 and 1 meet at a barrier of their own; 2 and 3 go through. */
+    w = (watch){0};
+    trace_body("setp.ge.u32 %p1, %r0, 64;\n@%p1 bra DONE;\nbar.sync 1, 64;\nadd.u32 %r4, %r4, 1;\nDONE:", 1, 128, &w);
+    for (uint32_t warp = 0; warp < 2; warp++) {
+        waits_of(&w, 0, warp, waits, 1);
+        assert_int_equal(waits[0] & 3, 3);
+    }
+    waits_of(&w, 0, 2, waits, 0);
+    free_watch(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_programs_come_back), cmocka_unit_test(traces_are_small),
+                                       cmocka_unit_test(barriers_name_the_warps_that_came)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
