@@ -3,7 +3,7 @@
 #ifndef HD_TARGET_GPU_H
 #define HD_TARGET_GPU_H
 
-#include "base/yaml.h"
+#include "target/machine.h"
 
 typedef enum hd_energy {
     HD_ENERGY_NONE,
@@ -49,8 +49,9 @@ typedef struct hd_gpu {
     hd_register_file_design designs[HD_GPU_DESIGNS]; /* in the order of the description file */
     uint32_t design_count;
     hd_energy_figure energies[HD_ENERGY_COUNT];
-    hd_yaml *yaml; /* owns all strings; NULL: no GPU has the name */
-    bool valid;    /* false: errors were reported */
+    hd_machine machine; /* what the cycle-level model needs */
+    hd_yaml *yaml;      /* owns all strings; NULL: no GPU has the name */
+    bool valid;         /* false: errors were reported */
 } hd_gpu;
 
 /* Loads a built-in description ("sm_80", "pascal-titan-x"; compute capabilities also as sm_90a, compute_90, 90, 9.0) or

@@ -4,7 +4,7 @@
 #include "base/option_list.h"
 
 const char *const hd_stall_texts[HD_STALL_COUNT] = {
-#define HD_STALL(id, text) [HD_STALL_##id] = text,
+#define HD_STALL(id, key, text) [HD_STALL_##id] = text,
 #include "hwmodel/rf/stalls.def"
 #undef HD_STALL
 };

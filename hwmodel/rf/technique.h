@@ -212,7 +212,7 @@ static inline hd_claim hd_rf_written(const hd_rf_step *step, uint32_t destinatio
 
 typedef enum hd_stall { /* why a warp must wait */
                         HD_STALL_NONE,
-#define HD_STALL(id, text) HD_STALL_##id,
+#define HD_STALL(id, key, text) HD_STALL_##id,
 #include "hwmodel/rf/stalls.def"
 #undef HD_STALL
                         HD_STALL_COUNT

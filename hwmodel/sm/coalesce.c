@@ -1,0 +1,84 @@
+/* Coalescing and bank conflicts: see coalesce.h. O(lanes * lines). */
+#include "hwmodel/sm/coalesce.h"
+
+static uint32_t add_line(hd_line_access *lines, uint32_t count, uint64_t address, uint32_t sectors)
+{
+    uint32_t i = 0;
+    while (i < count && lines[i].address != address)
+        i++;
+    if (i == count)
+        lines[count++] = (hd_line_access){address, 0, 0};
+    lines[i].sectors |= sectors;
+    return count;
+}
+
+/* Sectors of the bytes [first, end) of a line. */
+static uint32_t sectors_of(uint64_t first, uint64_t end, uint32_t sector_bytes)
+{
+    uint32_t from = (uint32_t)(first / sector_bytes), to = (uint32_t)((end + sector_bytes - 1) / sector_bytes);
+    return (uint32_t)((((uint64_t)1 << to) - 1) & ~(((uint64_t)1 << from) - 1));
+}
+
+static uint32_t most_at_one_address(const uint64_t *addresses, uint32_t lanes, uint64_t line, uint32_t line_bytes)
+{
+    uint32_t most = 0;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        uint64_t address = addresses[__builtin_ctz(rest)];
+        uint32_t same = 0;
+        if (address / line_bytes * line_bytes != line)
+            continue;
+        for (uint32_t other = lanes; other; other &= other - 1)
+            same += addresses[__builtin_ctz(other)] == address;
+        most = same > most ? same : most;
+    }
+    return most;
+}
+
+uint32_t hd_coalesce(const uint64_t addresses[32], uint32_t lanes, uint32_t bytes, uint32_t line_bytes,
+                     uint32_t sector_bytes, hd_line_access lines[HD_LINE_ACCESSES])
+{
+    uint32_t count = 0;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        uint64_t first = addresses[__builtin_ctz(rest)], end = first + bytes, line = first - first % line_bytes;
+        uint64_t cut = end < line + line_bytes ? end : line + line_bytes;
+        count = add_line(lines, count, line, sectors_of(first - line, cut - line, sector_bytes));
+        if (cut < end)
+            count = add_line(lines, count, cut, sectors_of(0, end - cut, sector_bytes));
+    }
+    for (uint32_t i = 0; i < count; i++)
+        lines[i].lanes = most_at_one_address(addresses, lanes, lines[i].address, line_bytes);
+    return count;
+}
+
+/* Of lanes that are served at the same time. */
+static uint32_t passes_of(const uint64_t *addresses, uint32_t lanes, uint32_t bytes, uint32_t banks)
+{
+    enum { MOST = 32 * 4 };
+    uint64_t words[MOST];
+    uint32_t count = 0, most = 0, of_bank[64] = {0};
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        uint64_t first = addresses[__builtin_ctz(rest)] / 4;
+        for (uint64_t word = first; word < first + (bytes + 3) / 4; word++) {
+            uint32_t i = 0;
+            while (i < count && words[i] != word)
+                i++;
+            if (i < count || count == MOST)
+                continue;
+            words[count++] = word;
+            uint32_t passes = ++of_bank[word % banks];
+            most = passes > most ? passes : most;
+        }
+    }
+    return most;
+}
+
+uint32_t hd_shared_passes(const uint64_t addresses[32], uint32_t lanes, uint32_t bytes, uint32_t banks)
+{
+    uint32_t together = bytes > 8 ? 8 : bytes > 4 ? 16 : 32, passes = 0;
+    for (uint32_t first = 0; first < 32; first += together) {
+        uint32_t group = (uint32_t)((((uint64_t)1 << together) - 1) << first);
+        if (lanes & group)
+            passes += passes_of(addresses, lanes & group, bytes, banks);
+    }
+    return passes;
+}

@@ -1,0 +1,304 @@
+/* The issue stage: which warps may issue, which of them each scheduler takes, and what an issue does. O(names) a warp
+ * whose state may have changed; O(1) a scheduler and cycle where nothing changed. */
+#include "hwmodel/sm/state.h"
+
+static uint64_t bit_of(uint32_t slot) { return (uint64_t)1 << slot; }
+
+static sm_scheduler *scheduler_of(hd_sm *sm, uint32_t slot)
+{
+    return &sm->schedulers[slot % sm->setup.machine->core.schedulers];
+}
+
+/* ---- the next instruction of a warp ------------------------------------------------------------------------------ */
+
+/* The next instruction waits for these accesses. */
+static void begin_moves(hd_sm *sm, uint32_t slot, const hd_access_sink *sink)
+{
+    if (!sink->accesses.count)
+        return;
+    uint32_t job = sm_new_job(sm, slot);
+    sm->jobs.items[job].is_before = true;
+    sm->warps[slot].moves++;
+    sm_add_accesses(sm, job, sink, true);
+}
+
+static void begin_before(hd_sm *sm, uint32_t slot)
+{
+    sm_warp *w = &sm->warps[slot];
+    w->before_due = false;
+    begin_moves(sm, slot, sm_walk_before(sm, &w->step));
+}
+
+void sm_reach_next(hd_sm *sm, uint32_t slot)
+{
+    sm_warp *w = &sm->warps[slot];
+    sm->recheck |= bit_of(slot);
+    w->has_step = hd_trace_next(&w->cursor);
+    if (!w->has_step)
+        return;
+    const hd_trace_step *s = &w->cursor.step;
+    const hd_sm_function *function = &sm->setup.code->functions[s->function];
+    const hd_trace_cta *cta = sm->ctas.items[w->cta].trace;
+    w->step = sm_walk_reach(sm, cta->cta, cta->warps[w->index].warp, &w->cursor);
+    w->op = &function->ops[s->instruction];
+    w->names = function->names + w->op->name_first;
+    w->before_due = sm->model->info->ops->before;
+    /* Where warps take turns, one that waits may leave with all that it has; then it is too early. */
+    if (w->before_due && !sm->model->info->ops->warp_switch)
+        begin_before(sm, slot);
+}
+
+/* ---- may it issue? ----------------------------------------------------------------------------------------------- */
+
+static bool waits_at_barrier(const hd_sm *sm, const sm_warp *w)
+{
+    const sm_cta *cta = &sm->ctas.items[w->cta];
+    for (uint32_t rest = w->cursor.step.waits; rest; rest &= rest - 1)
+        if (cta->barriers[__builtin_ctz(rest)] < cta->barriers[w->index])
+            return true;
+    return false;
+}
+
+/* The slot reason of a name that it needs and that is not free; ISSUED: all are. */
+static hd_sm_slot awaited(const sm_warp *w)
+{
+    if (w->pending_names && w->frame != w->cursor.step.frame)
+        return HD_SM_SLOT_RESULT; /* names of two frames are not compared */
+    hd_sm_slot found = HD_SM_SLOT_ISSUED;
+    for (uint32_t i = 0; i < (uint32_t)w->op->reads + w->op->writes && w->pending_names; i++) {
+        uint32_t name = w->names[i];
+        if (w->pending_memory[name / 64] >> name % 64 & 1)
+            return HD_SM_SLOT_MEMORY;
+        if (w->pending[name / 64] >> name % 64 & 1)
+            found = HD_SM_SLOT_RESULT;
+    }
+    return found;
+}
+
+static hd_sm_slot ask_gate(hd_sm *sm, uint32_t slot)
+{
+    const hd_rf_ops *ops = sm->model->info->ops;
+    if (!ops->may_issue)
+        return HD_SM_SLOT_ISSUED;
+    hd_gate gate = ops->may_issue(sm->model, &sm->warps[slot].step, sm->now);
+    if (gate.ready)
+        return HD_SM_SLOT_ISSUED;
+    sm->gated |= bit_of(slot);
+    if (gate.wake > sm->now)
+        sm_at(sm, gate.wake, (sm_event){SM_ASK_AGAIN, slot, 0});
+    return hd_sm_stall_slot((hd_stall)gate.reason);
+}
+
+static hd_sm_slot reason_of(hd_sm *sm, uint32_t slot)
+{
+    const sm_warp *w = &sm->warps[slot];
+    if (!w->has_step)
+        return HD_SM_SLOT_END;
+    if (w->control)
+        return HD_SM_SLOT_CONTROL;
+    if (waits_at_barrier(sm, w))
+        return HD_SM_SLOT_BARRIER;
+    hd_sm_slot reason = awaited(w);
+    if (reason != HD_SM_SLOT_ISSUED)
+        return reason;
+    reason = ask_gate(sm, slot);
+    if (reason == HD_SM_SLOT_ISSUED && w->before_due && scheduler_of(sm, slot)->active & bit_of(slot))
+        begin_before(sm, slot);
+    return reason == HD_SM_SLOT_ISSUED && (w->moves || w->before_due) ? HD_SM_SLOT_MOVES : reason;
+}
+
+static void check(hd_sm *sm, uint32_t slot)
+{
+    sm_warp *w = &sm->warps[slot];
+    sm->gated &= ~bit_of(slot);
+    w->reason = (uint8_t)reason_of(sm, slot);
+    if (w->reason == HD_SM_SLOT_ISSUED)
+        sm->eligible |= bit_of(slot);
+    else
+        sm->eligible &= ~bit_of(slot);
+}
+
+static void check_changed(hd_sm *sm)
+{
+    uint64_t changed = sm->recheck;
+    sm->recheck = 0;
+    for (; changed; changed &= changed - 1)
+        check(sm, (uint32_t)__builtin_ctzll(changed));
+}
+
+/* ---- the two-level policy ---------------------------------------------------------------------------------------- */
+
+static void deactivate(hd_sm *sm, sm_scheduler *s, uint32_t slot)
+{
+    const hd_access_sink *sink = sm_walk_switch(sm, sm->warps[slot].walked, true);
+    s->active &= ~bit_of(slot);
+    hd_array_push(&s->waiting, (uint8_t)slot);
+    if (sink->accesses.count)
+        sm_add_accesses(sm, sm_new_job(sm, slot), sink, true);
+}
+
+static void activate(hd_sm *sm, sm_scheduler *s, uint32_t slot)
+{
+    s->active |= bit_of(slot);
+    sm->recheck |= bit_of(slot);
+    begin_moves(sm, slot, sm_walk_switch(sm, sm->warps[slot].walked, false));
+}
+
+static bool has_room(const hd_sm *sm, const sm_scheduler *s)
+{
+    const hd_machine *m = sm->setup.machine;
+    return m->core.policy != HD_POLICY_TWO_LEVEL || (uint32_t)__builtin_popcountll(s->active) < m->core.active_warps;
+}
+
+void sm_activate(hd_sm *sm, uint32_t slot)
+{
+    sm_scheduler *s = scheduler_of(sm, slot);
+    if (has_room(sm, s))
+        activate(sm, s, slot);
+    else
+        hd_array_push(&s->waiting, (uint8_t)slot);
+}
+
+static bool is_long(uint8_t reason)
+{
+    return reason == HD_SM_SLOT_MEMORY || reason == HD_SM_SLOT_BARRIER || reason >= HD_SM_SLOTS;
+}
+
+/* Warps that wait long leave; the first of those that can go on comes in their place. */
+static void change_active(hd_sm *sm, sm_scheduler *s)
+{
+    for (uint64_t rest = s->active & ~sm->eligible; rest; rest &= rest - 1) {
+        uint32_t slot = (uint32_t)__builtin_ctzll(rest);
+        if (!is_long(sm->warps[slot].reason))
+            continue;
+        deactivate(sm, s, slot);
+    }
+    for (uint32_t i = 0; i < s->waiting.count && has_room(sm, s);) {
+        uint32_t slot = s->waiting.items[i];
+        if (is_long(sm->warps[slot].reason)) {
+            i++;
+            continue;
+        }
+        s->waiting.count--;
+        memmove(s->waiting.items + i, s->waiting.items + i + 1, s->waiting.count - i);
+        activate(sm, s, slot);
+    }
+}
+
+/* ---- choosing ---------------------------------------------------------------------------------------------------- */
+
+static uint32_t oldest(const hd_sm *sm, uint64_t slots)
+{
+    uint32_t best = (uint32_t)__builtin_ctzll(slots);
+    for (uint64_t rest = slots & (slots - 1); rest; rest &= rest - 1) {
+        uint32_t slot = (uint32_t)__builtin_ctzll(rest);
+        const sm_warp *a = &sm->warps[slot], *b = &sm->warps[best];
+        if (a->age < b->age || (a->age == b->age && a->index < b->index))
+            best = slot;
+    }
+    return best;
+}
+
+static uint32_t next_after(uint64_t slots, uint32_t last)
+{
+    uint64_t after = last < 63 ? slots & ~((bit_of(last) << 1) - 1) : 0;
+    return (uint32_t)__builtin_ctzll(after ? after : slots);
+}
+
+/* Of a set that is not empty, whom the policy takes first. */
+static uint32_t first_of(const hd_sm *sm, const sm_scheduler *s, uint64_t slots)
+{
+    switch (sm->setup.machine->core.policy) {
+    case HD_POLICY_GTO: return slots & bit_of(s->last) ? s->last : oldest(sm, slots);
+    case HD_POLICY_LRR:
+    case HD_POLICY_TWO_LEVEL: return next_after(slots, s->last);
+    }
+    return next_after(slots, s->last);
+}
+
+/* ---- issue ------------------------------------------------------------------------------------------------------- */
+
+static void reserve_names(sm_warp *w)
+{
+    bool memory = w->op->class == HD_MACHINE_CLASS_MEMORY && w->op->space != HD_SPACE_PARAM &&
+                  w->op->space != HD_SPACE_CONST && w->op->space != HD_SPACE_PARAM_ENTRY;
+    for (uint32_t i = 0; i < w->op->writes; i++) {
+        uint32_t name = w->names[w->op->reads + i];
+        uint64_t bit = bit_of(name % 64);
+        w->pending_names += !(w->pending[name / 64] & bit);
+        w->pending[name / 64] |= bit;
+        w->pending_memory[name / 64] |= memory ? bit : 0;
+    }
+    w->frame = w->cursor.step.frame;
+}
+
+static void pass_barrier(hd_sm *sm, const sm_warp *w)
+{
+    sm_cta *cta = &sm->ctas.items[w->cta];
+    cta->barriers[w->index]++;
+    for (uint32_t i = 0; i < cta->trace->warp_count; i++)
+        if (cta->barriers[i] != UINT32_MAX)
+            sm->recheck |= bit_of(cta->slots[i]);
+}
+
+static void issue_from(hd_sm *sm, uint32_t slot)
+{
+    sm_warp *w = &sm->warps[slot];
+    const hd_access_sink *sink = sm_walk_execute(sm, &w->step);
+    uint32_t index = sm_new_job(sm, slot);
+    sm_job *job = &sm->jobs.items[index];
+    job->phase = SM_COLLECT;
+    job->op = w->op;
+    job->names = w->names;
+    w->jobs++;
+    sm->free_collectors--;
+    if (w->cursor.step.has_addresses)
+        sm_prepare_memory(sm, index, w);
+    reserve_names(w);
+    if (w->op->traits & HD_SM_BARRIER)
+        pass_barrier(sm, w);
+    w->control = w->op->traits & HD_SM_CONTROL;
+    sm->counts.warp_instructions++;
+    sm->counts.thread_instructions += (uint32_t)__builtin_popcount(w->step.active);
+    sm_add_accesses(sm, index, sink, false);
+    if (sm->model->info->ops->may_issue) /* what the model did may open gates, and close others */
+        sm->recheck |= sm->gated | sm->eligible;
+    sm_reach_next(sm, slot);
+}
+
+/* Slots of one scheduler in this cycle. */
+static void issue_slots(hd_sm *sm, sm_scheduler *s)
+{
+    uint32_t width = sm->setup.machine->core.issue_width, issued = 0;
+    uint64_t able = s->active & sm->eligible;
+    s->reason = HD_SM_SLOT_NO_WARP;
+    if (able && sm->free_collectors) {
+        s->last = first_of(sm, s, able);
+        do {
+            issue_from(sm, s->last);
+            check_changed(sm);
+        } while (++issued < width && sm->free_collectors && !sm->failed && sm->eligible & bit_of(s->last));
+    }
+    sm->counts.slots[HD_SM_SLOT_ISSUED] += issued;
+    if (able && !sm->free_collectors)
+        s->reason = HD_SM_SLOT_COLLECTOR;
+    else if (issued || (s->active && !able))
+        s->reason = sm->warps[issued ? s->last : first_of(sm, s, s->active)].reason;
+    else if (s->warps)
+        s->reason = HD_SM_SLOT_INACTIVE;
+    if (s->reason == HD_SM_SLOT_ISSUED) /* it might have, and only one slot was left */
+        s->reason = HD_SM_SLOT_RESULT;
+    sm->counts.slots[s->reason] += width - issued;
+}
+
+void sm_issue(hd_sm *sm)
+{
+    check_changed(sm);
+    for (uint32_t i = 0; i < sm->setup.machine->core.schedulers && !sm->failed; i++) {
+        sm_scheduler *s = &sm->schedulers[i];
+        if (sm->setup.machine->core.policy == HD_POLICY_TWO_LEVEL && s->warps)
+            change_active(sm, s);
+        check_changed(sm);
+        issue_slots(sm, s);
+    }
+}

@@ -1,0 +1,218 @@
+/* Accesses of instructions to registers, and the banks that serve them. O(accesses) an instruction; O(1) a bank and
+ * cycle. */
+#include "hwmodel/sm/state.h"
+
+void sm_at(hd_sm *sm, uint64_t cycle, sm_event event)
+{
+    assert(cycle > sm->now && cycle - sm->now < SM_RING);
+    uint32_t place = (uint32_t)(cycle % SM_RING);
+    hd_array_push(&sm->ring[place], event);
+    sm->ring_used[place / 64] |= (uint64_t)1 << place % 64;
+}
+
+uint32_t sm_new_job(hd_sm *sm, uint32_t slot)
+{
+    uint32_t index = sm->unused_job;
+    if (index == HD_NONE) {
+        index = sm->jobs.count;
+        sm_job *fresh = hd_array_extend(&sm->jobs, 1);
+        memset(fresh, 0, sizeof *fresh);
+    } else {
+        sm->unused_job = sm->jobs.items[index].next;
+    }
+    sm_job *job = &sm->jobs.items[index];
+    hd_array_clear(&job->accesses);
+    job->phase = SM_ASIDE;
+    job->warp = (uint8_t)slot;
+    job->counts = job->is_before = false;
+    job->op = NULL;
+    job->open = job->needed = job->results = 0;
+    job->lines = job->next_line = job->passes = job->outstanding = 0;
+    job->hit_at = 0;
+    return index;
+}
+
+static void free_if_over(hd_sm *sm, uint32_t index)
+{
+    sm_job *job = &sm->jobs.items[index];
+    if (job->open || (job->phase != SM_DONE && job->phase != SM_ASIDE))
+        return;
+    job->next = sm->unused_job;
+    sm->unused_job = index;
+}
+
+/* ---- banks ------------------------------------------------------------------------------------------------------- */
+
+static void push(sm_queue *q, sm_waiting what) { hd_array_push(&q->items, what); }
+
+static bool is_empty(const sm_queue *q) { return q->head == q->items.count; }
+
+static sm_waiting pop(sm_queue *q)
+{
+    sm_waiting first = q->items.items[q->head++];
+    if (is_empty(q))
+        q->head = q->items.count = 0;
+    return first;
+}
+
+static uint32_t bank_of(const hd_sm *sm, const sm_job *job, uint16_t bank)
+{
+    uint32_t groups = sm->setup.machine->core.bank_groups, each = sm->setup.machine->core.banks / groups;
+    return job->warp % groups * each + bank % each;
+}
+
+/* since: the first cycle in which a bank may serve it. */
+static void begin(hd_sm *sm, uint32_t index, uint32_t access, uint64_t since)
+{
+    sm_job *job = &sm->jobs.items[index];
+    sm_access *a = &job->accesses.items[access];
+    a->started = true;
+    if (a->what.structure != HD_STRUCTURE_FILE || a->what.bank == HD_RF_NO_BANK) {
+        sm_at(sm, sm->now + (a->what.cycles ? a->what.cycles : 1), (sm_event){SM_ACCESS_DONE, index, access});
+        return;
+    }
+    uint32_t bank = bank_of(sm, job, a->what.bank);
+    push(a->what.kind == HD_RF_WRITE ? &sm->banks[bank].writes : &sm->banks[bank].reads,
+         (sm_waiting){index, access, since});
+    sm->busy_banks |= (uint64_t)1 << bank;
+}
+
+static void serve(hd_sm *sm, uint32_t b)
+{
+    sm_bank *bank = &sm->banks[b];
+    if (bank->free > sm->now)
+        return;
+    sm_queue *q = is_empty(&bank->writes) ? &bank->reads : &bank->writes;
+    if (is_empty(q) || q->items.items[q->head].since > sm->now)
+        return;
+    sm_waiting what = pop(q);
+    uint32_t cycles = sm->jobs.items[what.job].accesses.items[what.access].what.cycles;
+    sm->counts.bank_conflicts += sm->now - what.since;
+    bank->free = sm->now + (cycles ? cycles : 1);
+    if (cycles > 1)
+        sm_at(sm, sm->now + cycles - 1, (sm_event){SM_ACCESS_DONE, what.job, what.access});
+    else
+        sm_access_done(sm, what.job, what.access);
+}
+
+void sm_serve_banks(hd_sm *sm)
+{
+    for (uint64_t rest = sm->busy_banks; rest; rest &= rest - 1) {
+        uint32_t b = (uint32_t)__builtin_ctzll(rest);
+        serve(sm, b);
+        if (is_empty(&sm->banks[b].reads) && is_empty(&sm->banks[b].writes))
+            sm->busy_banks &= ~((uint64_t)1 << b);
+    }
+}
+
+/* ---- jobs -------------------------------------------------------------------------------------------------------- */
+
+static bool may_begin(const sm_job *job, const sm_access *a)
+{
+    return !a->started && (!a->what.after || job->accesses.items[a->what.after - 1].done) &&
+           (a->role != SM_RESULT || job->phase == SM_WRITE);
+}
+
+static void begin_all(hd_sm *sm, uint32_t index, uint64_t since)
+{
+    for (uint32_t i = 0; i < sm->jobs.items[index].accesses.count; i++)
+        if (may_begin(&sm->jobs.items[index], &sm->jobs.items[index].accesses.items[i]))
+            begin(sm, index, i, since);
+}
+
+/* What others wait for that are needed, or that are results, is needed itself: `after` names what comes before. */
+static void find_roles(sm_job *job, bool all_needed)
+{
+    for (uint32_t i = job->accesses.count; i-- > 0;) {
+        sm_access *a = &job->accesses.items[i];
+        if (a->what.operand & HD_ACCESS_RESULT)
+            a->role = SM_RESULT;
+        else if (a->what.operand || all_needed)
+            a->role = SM_NEEDED;
+        if (a->role != SM_FREE && a->what.after) {
+            sm_access *before = &job->accesses.items[a->what.after - 1];
+            before->role = before->what.operand & HD_ACCESS_RESULT ? SM_RESULT : SM_NEEDED;
+        }
+        job->open++;
+        job->needed += a->role == SM_NEEDED;
+        job->results += a->role == SM_RESULT;
+    }
+}
+
+static void collected(hd_sm *sm, uint32_t index)
+{
+    sm_job *job = &sm->jobs.items[index];
+    if (job->is_before) {
+        job->is_before = false;
+        sm->warps[job->warp].moves--;
+        sm->recheck |= (uint64_t)1 << job->warp;
+    }
+    if (job->phase == SM_COLLECT) {
+        job->phase = SM_READY;
+        hd_array_push(&sm->ready[sm_timing(sm, job->op).unit], index);
+    }
+}
+
+void sm_add_accesses(hd_sm *sm, uint32_t index, const hd_access_sink *sink, bool all_needed)
+{
+    sm_job *job = &sm->jobs.items[index];
+    for (uint32_t i = 0; i < sink->accesses.count; i++)
+        hd_array_push(&job->accesses, (sm_access){.what = sink->accesses.items[i]});
+    find_roles(job, all_needed);
+    begin_all(sm, index, sm->now + 1);
+    if (!sm->jobs.items[index].needed)
+        collected(sm, index);
+    free_if_over(sm, index);
+}
+
+static void release_names(hd_sm *sm, sm_job *job)
+{
+    sm_warp *w = &sm->warps[job->warp];
+    for (uint32_t i = 0; i < job->op->writes; i++) {
+        uint32_t name = job->names[job->op->reads + i];
+        uint64_t bit = (uint64_t)1 << name % 64;
+        w->pending_names -= (w->pending[name / 64] & bit) != 0;
+        w->pending[name / 64] &= ~bit;
+        w->pending_memory[name / 64] &= ~bit;
+    }
+    sm->recheck |= (uint64_t)1 << job->warp;
+}
+
+static void finish(hd_sm *sm, uint32_t index)
+{
+    sm_job *job = &sm->jobs.items[index];
+    release_names(sm, job);
+    job->phase = SM_DONE;
+    uint32_t slot = job->warp;
+    free_if_over(sm, index);
+    sm->warps[slot].jobs--;
+    sm_try_end(sm, slot);
+}
+
+void sm_write_results(hd_sm *sm, uint32_t index)
+{
+    sm_job *job = &sm->jobs.items[index];
+    job->phase = SM_WRITE;
+    if (job->results)
+        begin_all(sm, index, sm->now);
+    else
+        finish(sm, index);
+}
+
+void sm_access_done(hd_sm *sm, uint32_t index, uint32_t access)
+{
+    sm_job *job = &sm->jobs.items[index];
+    sm_access *a = &job->accesses.items[access];
+    uint8_t role = a->role;
+    a->done = true;
+    job->open--;
+    for (uint32_t i = access + 1; i < job->accesses.count; i++)
+        if (job->accesses.items[i].what.after == access + 1 && may_begin(job, &job->accesses.items[i]))
+            begin(sm, index, i, sm->now + 1);
+    if (role == SM_NEEDED && --job->needed == 0)
+        collected(sm, index);
+    else if (role == SM_RESULT && --job->results == 0)
+        finish(sm, index);
+    else
+        free_if_over(sm, index);
+}

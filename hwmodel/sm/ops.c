@@ -1,0 +1,174 @@
+/* Static facts about instructions: see ops.h. Linear in the operands. */
+#include "hwmodel/sm/ops.h"
+
+#include "ir/form.h"
+
+typedef enum family { MOVE, ADD, MIN, MUL, MAD, DIV, SPECIAL, EXCHANGE } family;
+
+static const uint8_t families[HD_OPCODE_COUNT] = {
+#define HD_SM_FAMILY(opcode, family) [HD_OP_##opcode] = family,
+#include "hwmodel/sm/families.def"
+#undef HD_SM_FAMILY
+};
+
+#define CLASSES(what)                                                                       \
+    {                                                                                       \
+        HD_MACHINE_CLASS_INT_##what, HD_MACHINE_CLASS_FP_##what, HD_MACHINE_CLASS_DP_##what \
+    }
+#define SAME(what)                                                                \
+    {                                                                             \
+        HD_MACHINE_CLASS_##what, HD_MACHINE_CLASS_##what, HD_MACHINE_CLASS_##what \
+    }
+/* By family, of integers, floats and doubles. */
+static const uint8_t classes[][3] = {
+    [MOVE] = SAME(MOVE),
+    [ADD] = CLASSES(ADD),
+    [MIN] = CLASSES(MIN),
+    [MUL] = CLASSES(MUL),
+    [MAD] = CLASSES(MAD),
+    [DIV] = CLASSES(DIV),
+    [SPECIAL] = {HD_MACHINE_CLASS_SFU, HD_MACHINE_CLASS_SFU, HD_MACHINE_CLASS_DP_DIV},
+    [EXCHANGE] = SAME(SHUFFLE),
+};
+
+static uint8_t class_of(const hd_form *form)
+{
+    const uint8_t *of = classes[families[form->opcode]];
+    switch (hd_form_unit(form)) {
+    case HD_UNIT_NONE:
+    case HD_UNIT_CTRL: return HD_MACHINE_CLASS_MOVE;
+    case HD_UNIT_INT:
+    case HD_UNIT_SFU: /* division by rows of the table, too: the type decides */
+    case HD_UNIT_SP: {
+        bool is_float = form->type_count && hd_types[form->types[0]].class == HD_CLASS_FLOAT;
+        return of[is_float];
+    }
+    case HD_UNIT_DP: return of[2];
+    case HD_UNIT_LDST:
+    case HD_UNIT_TEX: return HD_MACHINE_CLASS_MEMORY;
+    case HD_UNIT_TENSOR: return HD_MACHINE_CLASS_TENSOR;
+    }
+    return HD_MACHINE_CLASS_MOVE;
+}
+
+static bool bypasses_l1(const hd_form *form)
+{
+    uint16_t cache = form->modifiers[HD_GROUP_CACHE];
+    return cache == HD_MOD_CACHE_CG || cache == HD_MOD_CACHE_CV || form->modifiers[HD_GROUP_VOLATILE] ||
+           form->behaviour & HD_BEHAVE_ATOMIC;
+}
+
+static uint16_t traits_of(const hd_form *form, bool writes)
+{
+    const struct {
+        bool has;
+        uint16_t trait;
+    } all[] = {
+        {form->behaviour & HD_BEHAVE_LOAD && writes, HD_SM_LOAD},
+        {form->behaviour & HD_BEHAVE_STORE, HD_SM_STORE},
+        {form->behaviour & HD_BEHAVE_ATOMIC, HD_SM_ATOMIC},
+        {form->behaviour & HD_BEHAVE_BARRIER, HD_SM_BARRIER},
+        {form->behaviour & (HD_BEHAVE_BRANCH | HD_BEHAVE_CALL | HD_BEHAVE_RETURN), HD_SM_CONTROL},
+        {bypasses_l1(form), HD_SM_BYPASS_L1},
+    };
+    uint16_t traits = 0;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        traits = (uint16_t)(traits | (all[i].has ? all[i].trait : 0));
+    return traits;
+}
+
+/* Of one lane, of all elements of a vector. */
+static uint16_t bytes_of(const hd_form *form)
+{
+    uint32_t bits = form->type_count ? hd_types[form->types[0]].bits : 32;
+    return (uint16_t)((bits < 8 ? 8 : bits) / 8 * (form->vector ? form->vector : 1));
+}
+
+/* ---- names ------------------------------------------------------------------------------------------------------- */
+
+typedef struct decoding {
+    const hd_rf_code *code;
+    uint32_t *predicate; /* by register: its name; HD_NONE: it is none, or has none yet */
+    uint32_t name_count;
+    hd_u32_array names;
+} decoding;
+
+static void add_predicate(decoding *d, uint32_t reg)
+{
+    if (d->predicate[reg] == HD_NONE)
+        d->predicate[reg] = d->name_count++;
+    hd_array_push(&d->names, d->predicate[reg]);
+}
+
+static void add_predicates(decoding *d, const hd_instruction *insn, uint32_t flag)
+{
+    const hd_function *f = d->code->function;
+    HD_INSN_REGISTERS (f, insn, o)
+        if (o->flags & flag && !hd_register_words(f, o->value))
+            add_predicate(d, o->value);
+}
+
+static void decode_names(decoding *d, uint32_t i, hd_sm_op *op)
+{
+    const hd_rf_code *code = d->code;
+    const hd_instruction *insn = &code->function->instructions.items[i];
+    op->name_first = d->names.count;
+    for (uint32_t s = code->source_first[i]; s < code->source_first[i + 1]; s++)
+        hd_array_push(&d->names, code->sources[s]);
+    if (insn->guard != HD_NONE)
+        add_predicate(d, insn->guard);
+    add_predicates(d, insn, HD_OPERAND_USE);
+    op->reads = (uint16_t)(d->names.count - op->name_first);
+    for (uint32_t k = code->destination_first[i]; k < code->destination_first[i + 1]; k++)
+        hd_array_push(&d->names, code->destinations[k].word);
+    add_predicates(d, insn, HD_OPERAND_DEF);
+    op->writes = (uint16_t)(d->names.count - op->name_first - op->reads);
+}
+
+static void decode(const hd_rf_code *code, hd_arena *arena, hd_sm_function *to)
+{
+    const hd_function *f = code->function;
+    decoding d = {.code = code, .name_count = code->storage.frame};
+    d.predicate = hd_malloc((f->registers.count + 1) * sizeof *d.predicate);
+    for (uint32_t r = 0; r < f->registers.count; r++)
+        d.predicate[r] = HD_NONE;
+    to->ops = HD_ARENA_ARRAY(arena, hd_sm_op, f->instructions.count + 1);
+    for (uint32_t i = 0; i < f->instructions.count; i++) {
+        const hd_form *form = hd_insn_form(f, &f->instructions.items[i]);
+        hd_sm_op *op = &to->ops[i];
+        decode_names(&d, i, op);
+        *op = (hd_sm_op){.class = class_of(form),
+                         .space = form->space,
+                         .traits = traits_of(form, op->writes),
+                         .bytes = bytes_of(form),
+                         .name_first = op->name_first,
+                         .reads = op->reads,
+                         .writes = op->writes};
+    }
+    to->name_count = d.name_count;
+    to->names = hd_arena_copy(arena, d.names.items, d.names.count * sizeof *d.names.items);
+    hd_array_free(&d.names);
+    free(d.predicate);
+}
+
+hd_sm_code *hd_sm_code_new(const hd_rf_module *code)
+{
+    hd_sm_code *c = hd_calloc(1, sizeof *c);
+    uint32_t count = code->module->functions.count;
+    c->code = code;
+    c->functions = HD_ARENA_ARRAY(&c->arena, hd_sm_function, count);
+    for (uint32_t f = 0; f < count; f++) {
+        if (code->functions[f])
+            decode(code->functions[f], &c->arena, &c->functions[f]);
+        c->name_count = c->functions[f].name_count > c->name_count ? c->functions[f].name_count : c->name_count;
+    }
+    return c;
+}
+
+void hd_sm_code_free(hd_sm_code *c)
+{
+    if (!c)
+        return;
+    hd_arena_free(&c->arena);
+    free(c);
+}

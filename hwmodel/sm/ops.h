@@ -1,0 +1,47 @@
+/* What the pipeline must know of each instruction, decoded once for all SMs.
+ *
+ * Dependences are those of names: registers by their words (hwmodel/rf/code.h), then the predicates of the function. An
+ * instruction depends on what it reads, what it writes, and its guard.
+ */
+#ifndef HD_HWMODEL_SM_OPS_H
+#define HD_HWMODEL_SM_OPS_H
+
+#include "hwmodel/rf/code.h"
+#include "target/machine.h"
+
+enum {                      /* traits */
+       HD_SM_LOAD = 1 << 0, /* brings a value from memory */
+       HD_SM_STORE = 1 << 1,
+       HD_SM_ATOMIC = 1 << 2,
+       HD_SM_BARRIER = 1 << 3,
+       HD_SM_CONTROL = 1 << 4, /* what follows is known when it has executed */
+       HD_SM_BYPASS_L1 = 1 << 5,
+};
+
+typedef struct hd_sm_op {
+    uint8_t class; /* hd_machine_class */
+    uint8_t space; /* hd_space; NONE: generic */
+    uint16_t traits;
+    uint16_t bytes; /* of a lane's access */
+    /* in `names`: first what it reads, then what it writes */
+    uint32_t name_first;
+    uint16_t reads, writes;
+} hd_sm_op;
+
+typedef struct hd_sm_function {
+    uint32_t name_count; /* words of its frame, and predicates */
+    hd_sm_op *ops;       /* by instruction */
+    uint32_t *names;
+} hd_sm_function;
+
+typedef struct hd_sm_code {
+    hd_arena arena;
+    const hd_rf_module *code;  /* borrowed */
+    hd_sm_function *functions; /* by function of the module; without a body: all 0 */
+    uint32_t name_count;       /* the most of all functions */
+} hd_sm_code;
+
+hd_sm_code *hd_sm_code_new(const hd_rf_module *code);
+void hd_sm_code_free(hd_sm_code *code);
+
+#endif

@@ -1,0 +1,304 @@
+/* One SM: its thread blocks, and the stages of a cycle. See sm.h. */
+#include "hwmodel/sm/state.h"
+
+const char *const hd_sm_slot_keys[HD_SM_SLOTS_ALL] = {
+#define HD_SM_SLOT(id, key, text) key,
+#include "hwmodel/sm/stalls.def"
+#undef HD_SM_SLOT
+#define HD_STALL(id, key, text) key,
+#include "hwmodel/rf/stalls.def"
+#undef HD_STALL
+};
+
+const char *const hd_sm_slot_texts[HD_SM_SLOTS_ALL] = {
+#define HD_SM_SLOT(id, key, text) text,
+#include "hwmodel/sm/stalls.def"
+#undef HD_SM_SLOT
+#define HD_STALL(id, key, text) text,
+#include "hwmodel/rf/stalls.def"
+#undef HD_STALL
+};
+
+hd_sm *hd_sm_new(const hd_sm_setup *setup)
+{
+    hd_sm *sm = hd_calloc(1, sizeof *sm);
+    uint32_t words = (setup->code->name_count + 63) / 64 + 1;
+    sm->setup = *setup;
+    sm->model = setup->runner->model;
+    sm->unused_job = HD_NONE;
+    sm->free_collectors = setup->machine->core.collectors;
+    sm->next = UINT64_MAX;
+    for (uint32_t s = 0; s < SM_SCHEDULERS; s++)
+        sm->schedulers[s].reason = HD_SM_SLOT_NO_WARP;
+    sm->ring = hd_calloc(SM_RING, sizeof *sm->ring);
+    hd_cache_open(&sm->l1, setup->machine->l1.bytes, setup->machine->l1.line_bytes, setup->machine->l1.ways);
+    for (uint32_t i = 0; i < SM_WARPS; i++) {
+        sm->warps[i].pending = hd_calloc(words, sizeof(uint64_t));
+        sm->warps[i].pending_memory = hd_calloc(words, sizeof(uint64_t));
+    }
+    return sm;
+}
+
+void hd_sm_free(hd_sm *sm)
+{
+    if (!sm)
+        return;
+    for (uint32_t i = 0; i < SM_WARPS; i++) {
+        free(sm->warps[i].pending);
+        free(sm->warps[i].pending_memory);
+    }
+    for (uint32_t i = 0; i < SM_RING; i++)
+        hd_array_free(&sm->ring[i]);
+    for (uint32_t i = 0; i < SM_BANKS; i++) {
+        hd_array_free(&sm->banks[i].reads.items);
+        hd_array_free(&sm->banks[i].writes.items);
+    }
+    for (uint32_t i = 0; i < sm->jobs.count; i++)
+        hd_array_free(&sm->jobs.items[i].accesses);
+    for (uint32_t i = 0; i < sm->fetches.count; i++)
+        hd_array_free(&sm->fetches.items[i].jobs);
+    for (uint32_t i = 0; i < sm->ctas.count; i++)
+        if (sm->ctas.items[i].trace)
+            hd_trace_cta_release(sm->ctas.items[i].trace);
+    for (uint32_t u = 0; u < HD_MACHINE_UNITS; u++)
+        hd_array_free(&sm->ready[u]);
+    for (uint32_t s = 0; s < SM_SCHEDULERS; s++)
+        hd_array_free(&sm->schedulers[s].waiting);
+    hd_array_free(&sm->jobs);
+    hd_array_free(&sm->ctas);
+    hd_array_free(&sm->fetches);
+    hd_array_free(&sm->memory_queue);
+    hd_cache_close(&sm->l1);
+    free(sm->ring);
+    free(sm);
+}
+
+/* ---- time -------------------------------------------------------------------------------------------------------- */
+
+/* Cycles in which nothing happened count as the last one did. */
+void sm_account(hd_sm *sm, uint64_t now)
+{
+    if (now <= sm->accounted)
+        return;
+    uint64_t cycles = now - sm->accounted;
+    for (uint32_t i = 0; i < sm->setup.machine->core.schedulers; i++)
+        sm->counts.slots[sm->schedulers[i].reason] += cycles * sm->setup.machine->core.issue_width;
+    sm->counts.warp_cycles += cycles * sm->resident_warps;
+    sm->counts.busy_cycles += sm->resident_warps ? cycles : 0;
+    sm->accounted = now;
+    sm->now = now - 1;
+}
+
+static uint64_t next_in_ring(const hd_sm *sm)
+{
+    uint32_t first = (uint32_t)((sm->now + 1) % SM_RING);
+    uint64_t here = sm->ring_used[first / 64] >> first % 64;
+    if (here)
+        return sm->now + 1 + (uint32_t)__builtin_ctzll(here);
+    for (uint32_t i = 1; i <= SM_RING / 64; i++) {
+        uint32_t word = (first / 64 + i) % (SM_RING / 64);
+        if (sm->ring_used[word])
+            return sm->now + 1 + (word * 64 + (uint32_t)__builtin_ctzll(sm->ring_used[word]) - first) % SM_RING;
+    }
+    return UINT64_MAX;
+}
+
+uint64_t hd_sm_next(const hd_sm *sm) { return sm->next; }
+
+uint32_t hd_sm_resident(const hd_sm *sm) { return sm->resident; }
+
+hd_sm_counts hd_sm_count(hd_sm *sm, uint64_t now)
+{
+    sm_account(sm, now);
+    return sm->counts;
+}
+
+/* ---- thread blocks ----------------------------------------------------------------------------------------------- */
+
+void hd_sm_launch(hd_sm *sm, const hd_rf_residency *residency, uint32_t function)
+{
+    const hd_machine *m = sm->setup.machine;
+    assert(!sm->resident);
+    sm->residency = *residency;
+    sm->residency.active = m->core.policy == HD_POLICY_TWO_LEVEL ? m->core.active_warps * m->core.schedulers : SM_WARPS;
+    hd_runner_launch(sm->setup.runner, function, &sm->residency);
+}
+
+bool hd_sm_has_room(hd_sm *sm, uint32_t cta)
+{
+    const hd_rf_ops *ops = sm->model->info->ops;
+    uint32_t warps = sm->residency.cta_warps;
+    if (sm->resident_warps + warps > SM_WARPS)
+        return false;
+    if (ops->may_launch_cta && sm->residency.most_ctas)
+        return sm->resident < sm->residency.most_ctas && ops->may_launch_cta(sm->model, cta);
+    return sm->resident < sm->residency.ctas;
+}
+
+static uint32_t free_place(hd_sm *sm)
+{
+    for (uint32_t i = 0; i < sm->ctas.count; i++)
+        if (!sm->ctas.items[i].trace)
+            return i;
+    (void)hd_array_extend(&sm->ctas, 1);
+    return sm->ctas.count - 1;
+}
+
+static void start_warp(hd_sm *sm, uint32_t place, uint32_t index)
+{
+    sm_cta *cta = &sm->ctas.items[place];
+    const hd_trace_warp *trace = &cta->trace->warps[index];
+    hd_rf_warp *walked = sm_walk_begin(sm, cta->trace->cta, trace->warp);
+    uint32_t slot = walked->slot;
+    assert(slot < SM_WARPS);
+    sm_warp *w = &sm->warps[slot];
+    uint64_t *pending = w->pending, *memory = w->pending_memory;
+    *w = (sm_warp){
+        .resident = true, .cta = place, .index = index, .age = sm->starts, .frame = HD_NONE, .walked = walked};
+    w->pending = pending;
+    w->pending_memory = memory;
+    cta->slots[index] = (uint8_t)slot;
+    sm->schedulers[slot % sm->setup.machine->core.schedulers].warps |= (uint64_t)1 << slot;
+    sm->resident_warps++;
+    hd_trace_open(&w->cursor, trace);
+    sm_reach_next(sm, slot);
+    sm_activate(sm, slot);
+}
+
+void hd_sm_start(hd_sm *sm, uint64_t now, hd_trace_cta *trace)
+{
+    sm_account(sm, now);
+    uint32_t place = free_place(sm);
+    sm->ctas.items[place] = (sm_cta){.trace = trace, .live = trace->warp_count};
+    sm->resident++;
+    sm->starts++;
+    for (uint32_t i = 0; i < trace->warp_count; i++)
+        start_warp(sm, place, i);
+    for (uint32_t i = 0; i < trace->warp_count; i++)
+        sm_try_end(sm, sm->ctas.items[place].slots[i]);
+    sm->next = now;
+}
+
+static void end_cta(hd_sm *sm, uint32_t place)
+{
+    sm_cta *cta = &sm->ctas.items[place];
+    sm_walk_end_cta(sm, cta->trace->cta);
+    hd_trace_cta_release(cta->trace);
+    cta->trace = NULL;
+    sm->resident--;
+}
+
+/* Its trace is over, and nothing of it is in flight. */
+void sm_try_end(hd_sm *sm, uint32_t slot)
+{
+    sm_warp *w = &sm->warps[slot];
+    uint64_t bit = (uint64_t)1 << slot;
+    if (!w->resident || w->has_step || w->jobs)
+        return;
+    sm_cta *cta = &sm->ctas.items[w->cta];
+    sm_scheduler *s = &sm->schedulers[slot % sm->setup.machine->core.schedulers];
+    w->resident = false;
+    sm->resident_warps--;
+    sm->eligible &= ~bit;
+    sm->gated &= ~bit;
+    s->warps &= ~bit;
+    s->active &= ~bit;
+    for (uint32_t i = 0; i < s->waiting.count; i++)
+        if (s->waiting.items[i] == slot) {
+            s->waiting.count--;
+            memmove(s->waiting.items + i, s->waiting.items + i + 1, s->waiting.count - i);
+            break;
+        }
+    cta->barriers[w->index] = UINT32_MAX;
+    sm_walk_end(sm, cta->trace->cta, cta->trace->warps[w->index].warp);
+    sm->recheck = (sm->recheck & ~bit) | sm->gated;
+    for (uint32_t i = 0; i < cta->trace->warp_count; i++)
+        if (cta->barriers[i] != UINT32_MAX)
+            sm->recheck |= (uint64_t)1 << cta->slots[i];
+    if (--cta->live == 0)
+        end_cta(sm, w->cta);
+}
+
+/* ---- stages ------------------------------------------------------------------------------------------------------ */
+
+static void executed(hd_sm *sm, uint32_t index)
+{
+    sm_job *job = &sm->jobs.items[index];
+    sm_warp *w = &sm->warps[job->warp];
+    if (job->op->traits & HD_SM_CONTROL) {
+        w->control = false;
+        sm->recheck |= (uint64_t)1 << job->warp;
+    }
+    if (job->lines || job->passes || (job->op->class == HD_MACHINE_CLASS_MEMORY && job->op->traits & HD_SM_LOAD))
+        hd_array_push(&sm->memory_queue, index);
+    else
+        sm_write_results(sm, index);
+}
+
+static void complete(hd_sm *sm)
+{
+    uint32_t place = (uint32_t)(sm->now % SM_RING);
+    sm_events *events = &sm->ring[place];
+    for (uint32_t i = 0; i < events->count; i++) { /* none is added to it meanwhile */
+        sm_event e = events->items[i];
+        switch (e.kind) {
+        case SM_ACCESS_DONE: sm_access_done(sm, e.job, e.access); break;
+        case SM_EXECUTED: executed(sm, e.job); break;
+        case SM_MEMORY_DONE: sm_write_results(sm, e.job); break;
+        case SM_ASK_AGAIN: sm->recheck |= sm->gated & (uint64_t)1 << e.job; break;
+        }
+    }
+    hd_array_clear(events);
+    sm->ring_used[place / 64] &= ~((uint64_t)1 << place % 64);
+}
+
+static bool takes(const hd_sm *sm, uint32_t unit)
+{
+    return unit != HD_MACHINE_UNIT_MEMORY || sm->memory_queue.count < SM_MEMORY_QUEUE;
+}
+
+/* The oldest go first. */
+static void dispatch(hd_sm *sm)
+{
+    for (uint32_t unit = 0; unit < HD_MACHINE_UNITS; unit++) {
+        uint32_t left = 0;
+        for (uint32_t u = 0; u < sm->setup.machine->units[unit] && left < sm->ready[unit].count && takes(sm, unit);
+             u++) {
+            if (sm->unit_free[unit][u] > sm->now)
+                continue;
+            uint32_t index = sm->ready[unit].items[left++];
+            sm_job *job = &sm->jobs.items[index];
+            hd_machine_class_timing timing = sm_timing(sm, job->op);
+            job->phase = SM_EXECUTE;
+            sm->unit_free[unit][u] = sm->now + timing.interval;
+            sm->free_collectors++;
+            sm_at(sm, sm->now + timing.latency, (sm_event){SM_EXECUTED, index, 0});
+        }
+        sm->ready[unit].count -= left;
+        memmove(sm->ready[unit].items, sm->ready[unit].items + left, sm->ready[unit].count * sizeof(uint32_t));
+    }
+}
+
+static bool is_busy(const hd_sm *sm)
+{
+    bool busy = sm->busy_banks || sm->memory_queue.count || sm->recheck || (sm->eligible && sm->free_collectors);
+    for (uint32_t unit = 0; unit < HD_MACHINE_UNITS; unit++)
+        busy = busy || sm->ready[unit].count;
+    return busy;
+}
+
+bool hd_sm_cycle(hd_sm *sm, uint64_t now)
+{
+    sm_account(sm, now);
+    sm->now = now;
+    complete(sm);
+    dispatch(sm);
+    sm_access_memory(sm);
+    sm_serve_banks(sm);
+    sm_issue(sm);
+    sm->counts.warp_cycles += sm->resident_warps;
+    sm->counts.busy_cycles += sm->resident_warps != 0;
+    sm->accounted = now + 1;
+    sm->next = is_busy(sm) ? now + 1 : next_in_ring(sm);
+    return !sm->failed;
+}

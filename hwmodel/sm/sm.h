@@ -1,0 +1,87 @@
+/* One streaming multiprocessor, cycle by cycle.
+ *
+ * It executes traces (hwmodel/trace/trace.h) of the thread blocks that it is given. Stages, in the order in which a
+ * cycle handles them, so that what a stage does is seen by those before it in the next cycle:
+ *
+ *   completion  results that are due, answers of the memory system
+ *   dispatch    instructions whose operands are collected go to a free unit of their kind
+ *   memory      the load/store unit handles one line, or one pass over shared memory, a cycle
+ *   banks       each bank of the register file serves one access a cycle, writes before reads, then the oldest
+ *   issue       each scheduler takes a warp whose next instruction has all its names free (scoreboard), which passes the
+ *               technique's gate, and for which an operand collector is free
+ *
+ * So with an idle machine an instruction that is issued in cycle t and reads one register reads it in t + 1, is
+ * dispatched in t + 2, has its result in t + 2 + latency, which is written in that cycle, and an instruction that needs
+ * the result issues in that cycle.
+ *
+ * The technique's model (hwmodel/rf/technique.h) works at issue; the SM decides when its accesses happen. Accesses to
+ * the register file queue at their banks; those of other structures take their cycles, 1 where they give none. An
+ * access waits for the one that it names in `after`. The instruction leaves its collector when all accesses that serve
+ * its operands are done, and those that these, or its results, wait for; its results are available when their accesses
+ * are done. The accesses of `before` must be done before the instruction issues.
+ *
+ * Not modelled: instruction fetch (every instruction is there), partial writes of L2 sectors to device memory, fences
+ * (stores are complete when they are sent), texture caches (an access takes l1.latency).
+ */
+#ifndef HD_HWMODEL_SM_SM_H
+#define HD_HWMODEL_SM_SM_H
+
+#include "hwmodel/count/runner.h"
+#include "hwmodel/memory/memory.h"
+#include "hwmodel/sm/memory.h"
+#include "hwmodel/sm/ops.h"
+#include "hwmodel/trace/trace.h"
+
+typedef enum hd_sm_slot {
+#define HD_SM_SLOT(id, key, text) HD_SM_SLOT_##id,
+#include "hwmodel/sm/stalls.def"
+#undef HD_SM_SLOT
+    HD_SM_SLOTS, /* then the reasons of techniques: hd_sm_stall_slot */
+    HD_SM_SLOTS_ALL = HD_SM_SLOTS + HD_STALL_COUNT - 1,
+} hd_sm_slot;
+
+static inline hd_sm_slot hd_sm_stall_slot(hd_stall reason) { return (hd_sm_slot)(HD_SM_SLOTS + reason - 1); }
+
+extern const char *const hd_sm_slot_keys[HD_SM_SLOTS_ALL], *const hd_sm_slot_texts[HD_SM_SLOTS_ALL];
+
+typedef struct hd_sm_counts {
+    uint64_t slots[HD_SM_SLOTS_ALL];
+    uint64_t warp_instructions, thread_instructions;
+    uint64_t warp_cycles;       /* of resident warps: cycles of each, summed */
+    uint64_t busy_cycles;       /* with a resident warp */
+    uint64_t bank_conflicts;    /* cycles that accesses waited at their banks */
+    uint64_t l1_reads, l1_hits; /* lines */
+    uint64_t shared_accesses, shared_passes;
+} hd_sm_counts;
+
+typedef struct hd_sm_setup { /* all borrowed */
+    const hd_machine *machine;
+    const hd_sm_code *code;
+    const hd_memory *spaces; /* windows of the address space; NULL: generic addresses are global */
+    hd_memory_system *memory;
+    hd_runner *runner; /* this SM's own, without a memo */
+    uint16_t number;
+} hd_sm_setup;
+
+typedef struct hd_sm hd_sm;
+
+hd_sm *hd_sm_new(const hd_sm_setup *setup);
+void hd_sm_free(hd_sm *sm);
+/* A launch begins: at most `ctas` of its thread blocks are resident. The SM is empty. */
+void hd_sm_launch(hd_sm *sm, const hd_rf_residency *residency, uint32_t function);
+/* Is there room for one more block, and does the model agree? */
+bool hd_sm_has_room(hd_sm *sm, uint32_t cta);
+/* One reader of the block is the SM's from now on. Its warps may issue from cycle `now` on. */
+void hd_sm_start(hd_sm *sm, uint64_t now, hd_trace_cta *cta);
+/* Handles cycle `now`; cycles since the last one that was handled had nothing to do. false: an operand was not proved,
+ * see the runner's member. */
+bool hd_sm_cycle(hd_sm *sm, uint64_t now);
+/* The next cycle with something to do; UINT64_MAX: none is known. */
+uint64_t hd_sm_next(const hd_sm *sm);
+/* The memory system has done what the token names. */
+void hd_sm_answer(hd_sm *sm, uint32_t token, uint64_t now);
+uint32_t hd_sm_resident(const hd_sm *sm); /* thread blocks */
+/* Up to the cycle before `now`. */
+hd_sm_counts hd_sm_count(hd_sm *sm, uint64_t now);
+
+#endif

@@ -1,0 +1,189 @@
+/* The state of an SM, shared by its stages. Private to hwmodel/sm. */
+#ifndef HD_HWMODEL_SM_STATE_H
+#define HD_HWMODEL_SM_STATE_H
+
+#include "hwmodel/sm/cache.h"
+#include "hwmodel/sm/coalesce.h"
+#include "hwmodel/sm/sm.h"
+
+enum { SM_WARPS = 64, SM_BANKS = 64, SM_SCHEDULERS = 8, SM_MEMORY_QUEUE = 8, SM_RING = 1 << 14 };
+
+/* ---- instructions in flight -------------------------------------------------------------------------------------- */
+
+typedef enum sm_phase {
+    SM_ASIDE,   /* no instruction waits: accesses of `before` or of a change of warps */
+    SM_COLLECT, /* in an operand collector */
+    SM_READY,   /* in its collector, with all operands */
+    SM_EXECUTE, /* in a unit, or in the memory system */
+    SM_WRITE,   /* the results are written */
+    SM_DONE
+} sm_phase;
+
+typedef enum sm_role {            /* of an access */
+                       SM_FREE,   /* nobody waits for it but others of its instruction */
+                       SM_NEEDED, /* the operands are not collected before it is done */
+                       SM_RESULT  /* it begins with the result */
+} sm_role;
+
+typedef struct sm_access {
+    hd_rf_access what;
+    uint8_t role;
+    bool started, done;
+} sm_access;
+
+typedef struct sm_job { /* an instruction in flight, or accesses beside one */
+    uint8_t phase, warp;
+    bool counts;    /* among the warp's jobs, which must be done before it ends */
+    bool is_before; /* accesses of `before`: the warp waits for them */
+    const hd_sm_op *op;
+    const uint32_t *names;
+    HD_ARRAY(sm_access) accesses;
+    uint32_t open, needed, results; /* accesses that are not done: all, by role */
+    /* of memory instructions */
+    uint8_t space; /* hd_space */
+    uint32_t lines, next_line, passes, outstanding;
+    uint64_t hit_at; /* when the last line that the L1 cache has is there */
+    hd_line_access line[HD_LINE_ACCESSES];
+    uint32_t next; /* of those that are not in use */
+} sm_job;
+
+typedef struct sm_event {
+    uint8_t kind;
+    uint32_t job, access;
+} sm_event;
+enum { SM_ACCESS_DONE, SM_EXECUTED, SM_MEMORY_DONE, SM_ASK_AGAIN };
+
+typedef HD_ARRAY(sm_event) sm_events;
+
+/* ---- the register file ------------------------------------------------------------------------------------------- */
+
+typedef struct sm_waiting { /* an access at its bank */
+    uint32_t job, access;
+    uint64_t since; /* first cycle in which it may be served */
+} sm_waiting;
+
+typedef struct sm_queue {
+    HD_ARRAY(sm_waiting) items;
+    uint32_t head;
+} sm_queue;
+
+typedef struct sm_bank {
+    sm_queue reads, writes;
+    uint64_t free; /* cycle in which it serves the next one */
+} sm_bank;
+
+/* ---- warps ------------------------------------------------------------------------------------------------------- */
+
+typedef struct sm_cta {
+    hd_trace_cta *trace;                     /* NULL: the place is free */
+    uint32_t live, barriers[HD_TRACE_WARPS]; /* barriers that each warp has issued; UINT32_MAX: it has ended */
+    uint8_t slots[HD_TRACE_WARPS];
+} sm_cta;
+
+typedef struct sm_warp {
+    bool resident, has_step; /* has_step: there is a next instruction */
+    bool control;            /* a branch, call or return is in flight */
+    bool before_due;         /* of the next instruction, once the warp is active */
+    uint8_t reason;          /* hd_sm_slot: why it cannot issue */
+    uint32_t cta, index;     /* place of its block; its own in that */
+    uint64_t age;            /* number of the start of its block */
+    uint32_t jobs, moves;    /* moves: jobs that must be done before the next instruction */
+    uint32_t pending_names;
+    uint32_t frame;                     /* of the last instruction that was issued */
+    uint64_t *pending, *pending_memory; /* sets of names: a result is to come; from memory */
+    hd_trace_cursor cursor;
+    hd_rf_step step;
+    hd_rf_warp *walked;
+    const hd_sm_op *op;
+    const uint32_t *names;
+} sm_warp;
+
+typedef struct sm_scheduler {
+    uint64_t warps, active;    /* masks of slots */
+    uint32_t last;             /* slot that issued last */
+    uint8_t reason;            /* of slots that issued nothing in the last cycle */
+    HD_ARRAY(uint8_t) waiting; /* of the two-level policy: slots that are not active, in the order in which they left */
+} sm_scheduler;
+
+typedef struct sm_fetch { /* what the memory system has been asked for */
+    bool used, fills;     /* fills: the sectors go into the L1 cache */
+    uint64_t line;
+    uint32_t sectors;
+    hd_u32_array jobs; /* that wait for it */
+} sm_fetch;
+
+struct hd_sm {
+    hd_sm_setup setup;
+    hd_rf_model *model;
+    hd_rf_residency residency;
+    uint64_t now, next, accounted; /* accounted: cycles before it are counted */
+    uint64_t starts;               /* of blocks */
+    bool failed;
+    HD_ARRAY(sm_job) jobs;
+    uint32_t unused_job;
+    sm_warp warps[SM_WARPS];
+    HD_ARRAY(sm_cta) ctas;
+    uint32_t resident; /* blocks */
+    uint32_t resident_warps;
+    uint64_t recheck;  /* warps whose state may have changed */
+    uint64_t eligible; /* warps that may issue, if a collector is free */
+    uint64_t gated;    /* warps that the technique keeps from issuing */
+    sm_scheduler schedulers[SM_SCHEDULERS];
+    uint32_t free_collectors;
+    sm_bank banks[SM_BANKS];
+    uint64_t busy_banks;
+    HD_ARRAY(uint32_t) ready[HD_MACHINE_UNITS]; /* jobs, the oldest first */
+    uint64_t unit_free[HD_MACHINE_UNITS][64];
+    sm_events *ring; /* by cycle modulo SM_RING */
+    uint64_t ring_used[SM_RING / 64];
+    HD_ARRAY(uint32_t) memory_queue; /* jobs of the load/store unit, the first in progress */
+    hd_cache l1;
+    HD_ARRAY(sm_fetch) fetches;
+    uint32_t fetch_count;
+    hd_sm_counts counts;
+};
+
+static inline hd_machine_class_timing sm_timing(const hd_sm *sm, const hd_sm_op *op)
+{
+    return sm->setup.machine->classes[op->class];
+}
+
+/* ---- jobs.c: accesses to registers ------------------------------------------------------------------------------- */
+
+uint32_t sm_new_job(hd_sm *sm, uint32_t slot);
+/* The accesses of the sink become the job's, and begin where they can. */
+void sm_add_accesses(hd_sm *sm, uint32_t job, const hd_access_sink *sink, bool all_needed);
+void sm_serve_banks(hd_sm *sm);
+void sm_access_done(hd_sm *sm, uint32_t job, uint32_t access);
+void sm_write_results(hd_sm *sm, uint32_t job);
+void sm_at(hd_sm *sm, uint64_t cycle, sm_event event);
+
+/* ---- walk.c: the model's hooks; the accesses that they emit ------------------------------------------------------ */
+
+hd_rf_warp *sm_walk_begin(hd_sm *sm, uint32_t cta, uint32_t warp);
+void sm_walk_end(hd_sm *sm, uint32_t cta, uint32_t warp);
+void sm_walk_end_cta(hd_sm *sm, uint32_t cta);
+/* The cursor's instruction: enters its frame. The step borrows from the cursor. */
+hd_rf_step sm_walk_reach(hd_sm *sm, uint32_t cta, uint32_t warp, const hd_trace_cursor *cursor);
+const hd_access_sink *sm_walk_before(hd_sm *sm, const hd_rf_step *step);
+const hd_access_sink *sm_walk_execute(hd_sm *sm, const hd_rf_step *step); /* sets sm->failed */
+const hd_access_sink *sm_walk_switch(hd_sm *sm, hd_rf_warp *warp, bool leaves);
+
+/* ---- load_store.c ------------------------------------------------------------------------------------------------ */
+
+void sm_prepare_memory(hd_sm *sm, uint32_t job, const sm_warp *warp); /* at issue: lines, passes */
+void sm_access_memory(hd_sm *sm);                                     /* one cycle of the unit */
+
+/* ---- sm.c -------------------------------------------------------------------------------------------------------- */
+
+/* Counts the cycles before `now`, in which nothing happened, as the last one. */
+void sm_account(hd_sm *sm, uint64_t now);
+
+/* ---- issue.c ----------------------------------------------------------------------------------------------------- */
+
+void sm_reach_next(hd_sm *sm, uint32_t slot); /* the warp's next instruction, or its end */
+void sm_issue(hd_sm *sm);
+void sm_try_end(hd_sm *sm, uint32_t slot);
+void sm_activate(hd_sm *sm, uint32_t slot); /* a warp of a block that starts */
+
+#endif

@@ -1,0 +1,170 @@
+/* Timings of several techniques behind one functional run: see timer.h. */
+#include "hwmodel/sm/timer.h"
+
+#include "base/broadcast.h"
+
+typedef enum item_kind { BEGIN, BLOCK, END } item_kind;
+
+typedef struct item { /* what all timings read, in order */
+    uint8_t kind;
+    uint32_t function;
+    hd_rf_residency residency;
+    hd_trace_cta *block;
+} item;
+
+typedef HD_ARRAY(hd_timer_result) results;
+
+typedef struct timed {
+    hd_rf_model **models; /* by SM */
+    hd_timing *timing;
+    results results; /* by launch */
+} timed;
+
+struct hd_timer {
+    hd_sm_code *code;
+    const hd_machine *machine;
+    uint32_t sms;
+    HD_ARRAY(timed) techniques;
+    hd_trace_recorder *recorder;
+    hd_broadcast *queue;
+    item items[HD_TIMER_LAG + 1]; /* by slot of the queue */
+};
+
+hd_timer *hd_timer_new(const hd_rf_module *code, const hd_machine *machine, uint32_t sms)
+{
+    hd_timer *t = hd_calloc(1, sizeof *t);
+    t->code = hd_sm_code_new(code);
+    t->machine = machine;
+    t->sms = sms;
+    return t;
+}
+
+static void free_models(hd_rf_model **models, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        hd_rf_model_free(models[i]);
+    free(models);
+}
+
+void hd_timer_free(hd_timer *t)
+{
+    if (!t)
+        return;
+    for (uint32_t k = 0; k < t->techniques.count; k++) {
+        hd_timing_free(t->techniques.items[k].timing);
+        free_models(t->techniques.items[k].models, t->sms);
+        hd_array_free(&t->techniques.items[k].results);
+    }
+    hd_array_free(&t->techniques);
+    hd_trace_recorder_free(t->recorder);
+    if (t->queue)
+        hd_broadcast_free(t->queue);
+    hd_sm_code_free(t->code);
+    free(t);
+}
+
+bool hd_timer_add(hd_timer *t, const hd_rf_model_info *info, bool crowded, const char **refusal)
+{
+    hd_rf_model **models = hd_calloc(t->sms, sizeof(hd_rf_model *));
+    for (uint32_t i = 0; i < t->sms; i++) {
+        models[i] = hd_rf_model_new(info, t->code->code, refusal);
+        if (!models[i]) {
+            free_models(models, i);
+            return false;
+        }
+        if (crowded)
+            hd_rf_model_crowd(models[i]);
+    }
+    hd_array_push(&t->techniques, (timed){.models = models});
+    return true;
+}
+
+/* ---- the readers ------------------------------------------------------------------------------------------------- */
+
+static void end_launch(const hd_timer *t, timed *of)
+{
+    hd_timer_result *result = hd_array_extend(&of->results, 1);
+    memset(result, 0, sizeof *result);
+    result->status = hd_timing_end(of->timing, &result->counts);
+    for (uint32_t i = 0; i < t->sms; i++) {
+        hd_rf_model *model = of->models[i];
+        if (model->info->ops->finalize)
+            model->info->ops->finalize(model);
+        hd_counters_join(result->counters, model->counters);
+        memset(model->counters, 0, sizeof model->counters);
+        result->storage_bits = model->storage_bits;
+    }
+}
+
+/* Rejects nothing: a timing that is WRONG or LOCKED releases the blocks that it is given. */
+static bool read_item(void *timer, uint32_t reader, uint32_t slot)
+{
+    hd_timer *t = timer;
+    const item *i = &t->items[slot];
+    timed *of = &t->techniques.items[reader];
+    switch ((item_kind)i->kind) {
+    case BEGIN: hd_timing_begin(of->timing, &i->residency, i->function); break;
+    case BLOCK: hd_timing_add(of->timing, i->block); break;
+    case END: end_launch(t, of); break;
+    }
+    return true;
+}
+
+/* ---- the run ----------------------------------------------------------------------------------------------------- */
+
+static bool publish(hd_timer *t, const item *what)
+{
+    t->items[hd_broadcast_slot(t->queue)] = *what;
+    return hd_broadcast_publish(t->queue, HD_TIMER_LAG);
+}
+
+static bool take_block(void *timer, hd_trace_cta *block)
+{
+    hd_timer *t = timer;
+    hd_trace_cta_share(block, t->techniques.count - 1);
+    return publish(t, &(item){.kind = BLOCK, .block = block});
+}
+
+static bool is_barrier(void *timer, uint32_t function, uint32_t instruction)
+{
+    const hd_timer *t = timer;
+    return t->code->functions[function].ops[instruction].traits & HD_SM_BARRIER;
+}
+
+void hd_timer_open(hd_timer *t, const hd_memory *spaces, uint32_t threads, hd_thread_budget *budget)
+{
+    uint32_t columns = 0;
+    for (uint32_t k = 0; k < t->techniques.count; k++) {
+        timed *of = &t->techniques.items[k];
+        hd_timing_setup setup = {t->machine, t->code, spaces, of->models, t->sms, false};
+        of->timing = hd_timing_new(&setup);
+        columns |= of->models[0]->info->ops->columns & HD_COLUMN_WIDTHS;
+    }
+    hd_trace_user user = {.ended = take_block, .barrier = is_barrier, .context = t, .columns = columns};
+    t->recorder = hd_trace_recorder_new(&user);
+    t->queue = hd_broadcast_new(t->techniques.count, HD_TIMER_LAG, read_item, t);
+    hd_broadcast_threads(t->queue, threads, budget);
+}
+
+hd_sink hd_timer_sink(hd_timer *t) { return hd_trace_recorder_sink(t->recorder); }
+
+void hd_timer_begin(hd_timer *t, const hd_rf_residency *residency, uint32_t function)
+{
+    publish(t, &(item){.kind = BEGIN, .residency = *residency, .function = function});
+}
+
+void hd_timer_end(hd_timer *t) { publish(t, &(item){.kind = END}); }
+
+void hd_timer_finish(hd_timer *t) { hd_broadcast_finish(t->queue); }
+
+uint32_t hd_timer_launches(const hd_timer *t) { return t->techniques.items[0].results.count; }
+
+const hd_timer_result *hd_timer_result_of(const hd_timer *t, uint32_t launch, uint32_t technique)
+{
+    return &t->techniques.items[technique].results.items[launch];
+}
+
+const hd_rf_failure *hd_timer_failure(const hd_timer *t, uint32_t technique)
+{
+    return hd_timing_failure(t->techniques.items[technique].timing);
+}

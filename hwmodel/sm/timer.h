@@ -1,0 +1,49 @@
+/* Cycles for any number of techniques from one functional run: a recorder of traces (hwmodel/trace/trace.h), and a
+ * timing (timing.h) for each technique, all of which see the same thread blocks.
+ *
+ *   hd_timer_add(timer, info, crowded, &refusal);     one for each technique, while the annotations are there
+ *   sinks of the run: hd_timer_sink(timer)
+ *   for each launch: hd_timer_begin(timer, &residency, function); run it; hd_timer_end(timer);
+ *   hd_timer_finish(timer);
+ *   hd_timer_result_of(timer, launch, technique)
+ *
+ * Timings run side by side on the threads that there are, behind the functional run; a thread block is freed when all
+ * have read it, and the run waits when one is HD_TIMER_LAG blocks late. Results do not depend on the threads.
+ */
+#ifndef HD_HWMODEL_SM_TIMER_H
+#define HD_HWMODEL_SM_TIMER_H
+
+#include "base/pool.h"
+#include "hwmodel/sm/timing.h"
+
+enum { HD_TIMER_LAG = 63 };
+
+typedef struct hd_timer_result {
+    hd_timing_status status;
+    hd_timing_counts counts;
+    uint64_t counters[HD_COUNTER_COUNT]; /* of the technique's models, in the launch */
+    uint64_t storage_bits;
+} hd_timer_result;
+
+typedef struct hd_timer hd_timer;
+
+/* Borrows the machine and the code. */
+hd_timer *hd_timer_new(const hd_rf_module *code, const hd_machine *machine, uint32_t sms);
+void hd_timer_free(hd_timer *timer); /* after hd_timer_finish, or without a run */
+/* A model for each SM; false with *refusal as hd_rf_model_new has it. crowded: as hd_rf_model_crowd. */
+bool hd_timer_add(hd_timer *timer, const hd_rf_model_info *info, bool crowded, const char **refusal);
+/* Before the first launch: threads besides the caller's, and where the windows of the address space are. */
+void hd_timer_open(hd_timer *timer, const hd_memory *spaces, uint32_t threads, hd_thread_budget *budget);
+hd_sink hd_timer_sink(hd_timer *timer);
+void hd_timer_begin(hd_timer *timer, const hd_rf_residency *residency, uint32_t function);
+void hd_timer_end(hd_timer *timer);
+/* Waits for all timings; needed after hd_timer_open, however the run ended. */
+void hd_timer_finish(hd_timer *timer);
+/* Launches that have ended, after hd_timer_finish. */
+uint32_t hd_timer_launches(const hd_timer *timer);
+/* Of a launch, counted from 0; technique: in the order in which they were added. */
+const hd_timer_result *hd_timer_result_of(const hd_timer *timer, uint32_t launch, uint32_t technique);
+/* What was not proved; NULL: all was. */
+const hd_rf_failure *hd_timer_failure(const hd_timer *timer, uint32_t technique);
+
+#endif

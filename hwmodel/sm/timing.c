@@ -1,0 +1,169 @@
+/* All SMs in lock step: see timing.h. */
+#include "hwmodel/sm/timing.h"
+
+struct hd_timing {
+    hd_timing_setup setup;
+    hd_memory_system *memory;
+    hd_runner **runners; /* by SM */
+    hd_sm **sms;
+    uint64_t now;
+    uint32_t turn; /* SM that is asked first for room */
+    hd_timing_status status;
+    hd_timing_counts before; /* what earlier launches have counted */
+    const hd_rf_failure *failure;
+};
+
+static void answer(void *context, uint16_t sm, uint32_t token, uint64_t now)
+{
+    hd_timing *t = context;
+    hd_sm_answer(t->sms[sm], token, now);
+}
+
+hd_timing *hd_timing_new(const hd_timing_setup *setup)
+{
+    hd_timing *t = hd_calloc(1, sizeof *t);
+    t->setup = *setup;
+    t->memory = hd_memory_system_new(setup->machine, setup->sms, answer, t);
+    t->runners = hd_calloc(setup->sms, sizeof(hd_runner *));
+    t->sms = hd_calloc(setup->sms, sizeof(hd_sm *));
+    for (uint32_t i = 0; i < setup->sms; i++) {
+        t->runners[i] = hd_runner_new(setup->code->code, setup->models[i], NULL);
+        hd_sm_setup of = {.machine = setup->machine,
+                          .code = setup->code,
+                          .spaces = setup->spaces,
+                          .memory = t->memory,
+                          .runner = t->runners[i],
+                          .number = (uint16_t)i};
+        t->sms[i] = hd_sm_new(&of);
+    }
+    return t;
+}
+
+void hd_timing_free(hd_timing *t)
+{
+    if (!t)
+        return;
+    for (uint32_t i = 0; i < t->setup.sms; i++) {
+        hd_sm_free(t->sms[i]);
+        hd_runner_free(t->runners[i]);
+    }
+    hd_memory_system_free(t->memory);
+    free(t->runners);
+    free(t->sms);
+    free(t);
+}
+
+const hd_rf_failure *hd_timing_failure(const hd_timing *t) { return t->failure; }
+
+/* ---- the clock --------------------------------------------------------------------------------------------------- */
+
+static uint64_t next_cycle(const hd_timing *t)
+{
+    uint64_t next = hd_memory_next(t->memory);
+    for (uint32_t i = 0; i < t->setup.sms; i++)
+        next = hd_sm_next(t->sms[i]) < next ? hd_sm_next(t->sms[i]) : next;
+    return next == UINT64_MAX || !t->setup.every_cycle ? next : t->now + 1;
+}
+
+static bool handle_cycle(hd_timing *t)
+{
+    hd_memory_advance(t->memory, t->now);
+    for (uint32_t i = 0; i < t->setup.sms; i++) {
+        if (hd_sm_next(t->sms[i]) > t->now && !t->setup.every_cycle)
+            continue;
+        if (!hd_sm_cycle(t->sms[i], t->now)) {
+            t->failure = &t->runners[i]->failure;
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The next cycle in which something happens. */
+static hd_timing_status go_on(hd_timing *t)
+{
+    uint64_t next = next_cycle(t);
+    if (next == UINT64_MAX)
+        return HD_TIMING_LOCKED;
+    t->now = next;
+    return handle_cycle(t) ? HD_TIMING_DONE : HD_TIMING_WRONG;
+}
+
+/* ---- thread blocks ----------------------------------------------------------------------------------------------- */
+
+static bool is_empty(const hd_timing *t)
+{
+    for (uint32_t i = 0; i < t->setup.sms; i++)
+        if (hd_sm_resident(t->sms[i]))
+            return false;
+    return true;
+}
+
+/* The first SM with room, from `turn` on; the number of SMs: none has. */
+static uint32_t find_room(const hd_timing *t, uint32_t cta)
+{
+    for (uint32_t i = 0; i < t->setup.sms; i++) {
+        uint32_t sm = (t->turn + i) % t->setup.sms;
+        if (hd_sm_has_room(t->sms[sm], cta))
+            return sm;
+    }
+    return t->setup.sms;
+}
+
+void hd_timing_begin(hd_timing *t, const hd_rf_residency *residency, uint32_t function)
+{
+    t->turn = 0;
+    if (t->status != HD_TIMING_DONE)
+        return;
+    for (uint32_t i = 0; i < t->setup.sms; i++)
+        hd_sm_launch(t->sms[i], residency, function);
+}
+
+hd_timing_status hd_timing_add(hd_timing *t, hd_trace_cta *cta)
+{
+    uint32_t sm = t->setup.sms;
+    while (t->status == HD_TIMING_DONE && (sm = find_room(t, cta->cta)) == t->setup.sms)
+        t->status = is_empty(t) ? HD_TIMING_LOCKED : go_on(t);
+    if (t->status != HD_TIMING_DONE) {
+        hd_trace_cta_release(cta);
+        return t->status;
+    }
+    hd_sm_start(t->sms[sm], t->now + 1, cta);
+    t->turn = (sm + 1) % t->setup.sms;
+    return t->status;
+}
+
+/* ---- counts ------------------------------------------------------------------------------------------------------ */
+
+/* Structures of 64-bit counts, element by element. */
+static void add_counts(void *to, const void *more, size_t bytes, bool subtract)
+{
+    for (size_t i = 0; i < bytes / sizeof(uint64_t); i++)
+        ((uint64_t *)to)[i] += subtract ? 0 - ((const uint64_t *)more)[i] : ((const uint64_t *)more)[i];
+}
+
+void hd_timing_counts_add(hd_timing_counts *to, const hd_timing_counts *more)
+{
+    add_counts(to, more, sizeof *to, false);
+}
+
+static hd_timing_counts count_all(hd_timing *t, uint64_t now)
+{
+    hd_timing_counts all = {.cycles = now, .memory = hd_memory_count(t->memory)};
+    for (uint32_t i = 0; i < t->setup.sms; i++) {
+        hd_sm_counts counts = hd_sm_count(t->sms[i], now);
+        add_counts(&all.sm, &counts, sizeof counts, false);
+    }
+    return all;
+}
+
+hd_timing_status hd_timing_end(hd_timing *t, hd_timing_counts *counts)
+{
+    while (t->status == HD_TIMING_DONE && !is_empty(t))
+        t->status = go_on(t);
+    hd_timing_counts all = count_all(t, t->now + 1);
+    *counts = all;
+    add_counts(counts, &t->before, sizeof *counts, true);
+    t->before = all;
+    return t->status;
+}

@@ -1,0 +1,51 @@
+/* A whole GPU in cycles: its SMs in lock step, and the memory system that they share.
+ *
+ * Thread blocks go to the SMs in the order of their index: first one to each SM, round robin, until none has room; then
+ * one to the first SM (in the order of their numbers) in which one has ended. The clock jumps over cycles in which no
+ * SM and nothing in the memory system has anything to do; results are the same without.
+ *
+ * A run is sequential and depends on nothing but its setup and the blocks: several may go on side by side, each on a
+ * thread of its own.
+ */
+#ifndef HD_HWMODEL_SM_TIMING_H
+#define HD_HWMODEL_SM_TIMING_H
+
+#include "hwmodel/sm/sm.h"
+
+typedef struct hd_timing_setup { /* borrowed while the timing lives, but for itself */
+    const hd_machine *machine;
+    const hd_sm_code *code;
+    const hd_memory *spaces; /* windows of the address space; NULL: generic addresses are global */
+    hd_rf_model **models;    /* of the same technique, one for each SM */
+    uint32_t sms;
+    bool every_cycle; /* the clock does not jump: for tests */
+} hd_timing_setup;
+
+typedef struct hd_timing_counts { /* of a launch */
+    uint64_t cycles;
+    hd_sm_counts sm; /* of all SMs together */
+    hd_memory_counts memory;
+} hd_timing_counts;
+
+void hd_timing_counts_add(hd_timing_counts *to, const hd_timing_counts *more);
+
+typedef struct hd_timing hd_timing;
+
+hd_timing *hd_timing_new(const hd_timing_setup *setup);
+void hd_timing_free(hd_timing *timing);
+
+typedef enum hd_timing_status {
+    HD_TIMING_DONE,
+    HD_TIMING_WRONG,  /* an operand was not proved: hd_timing_failure */
+    HD_TIMING_LOCKED, /* no warp can ever go on: the technique keeps all of them from issuing */
+} hd_timing_status;
+
+/* A launch: begin, its thread blocks in the order of their index, end. A block becomes the timing's; the clock goes on
+ * until an SM has room for it. After a status other than DONE, blocks are only released. */
+void hd_timing_begin(hd_timing *timing, const hd_rf_residency *residency, uint32_t function);
+hd_timing_status hd_timing_add(hd_timing *timing, hd_trace_cta *cta);
+/* Goes on until the last block has ended. Counters of techniques stay in the models. */
+hd_timing_status hd_timing_end(hd_timing *timing, hd_timing_counts *counts);
+const hd_rf_failure *hd_timing_failure(const hd_timing *timing);
+
+#endif

@@ -1,0 +1,167 @@
+/* Reads the section `timing` of GPU descriptions: see machine.h. */
+#include "target/machine.h"
+
+#include "base/array.h"
+
+typedef struct key_row {
+    const char *section, *key;
+    size_t offset;
+    uint32_t minimum, maximum;
+} key_row;
+
+static const key_row key_rows[] = {
+#define HD_MACHINE_KEY(section, key, minimum, maximum, unit, summary) \
+    {#section, #key, offsetof(hd_machine, section.key), minimum, maximum},
+#include "target/machine.def"
+};
+enum { KEY_ROWS = sizeof key_rows / sizeof *key_rows, SECTION_KEYS = 16 };
+
+static const char *const unit_keys[HD_MACHINE_UNITS] = {
+#define HD_MACHINE_UNIT(id, key, fallback, summary) key,
+#include "target/machine.def"
+};
+static const uint8_t unit_fallbacks[HD_MACHINE_UNITS] = {
+#define HD_MACHINE_UNIT(id, key, fallback, summary) HD_MACHINE_UNIT_##fallback,
+#include "target/machine.def"
+};
+static const char *const class_keys[HD_MACHINE_CLASSES] = {
+#define HD_MACHINE_CLASS(id, key, unit, summary) key,
+#include "target/machine.def"
+};
+static const uint8_t class_units[HD_MACHINE_CLASSES] = {
+#define HD_MACHINE_CLASS(id, key, unit, summary) HD_MACHINE_UNIT_##unit,
+#include "target/machine.def"
+};
+
+/* ---- sections of numbers ----------------------------------------------------------------------------------------- */
+
+static bool read_policy(const hd_yaml_node *node, hd_machine *machine)
+{
+    static const char *const words[] = {"lrr", "gto", "two-level"};
+    uint32_t index = 0;
+    if (!hd_yaml_choice(hd_yaml_need(node, "policy"), words, 3, &index))
+        return false;
+    machine->core.policy = (hd_scheduler_policy)index;
+    return true;
+}
+
+static bool read_section(const hd_yaml_node *timing, const char *section, hd_machine *machine)
+{
+    const char *keys[SECTION_KEYS];
+    uint32_t count = 0;
+    const hd_yaml_node *node = hd_yaml_need(timing, section);
+    bool has_policy = !strcmp(section, "core");
+    if (!node || !hd_yaml_mapping(node))
+        return false;
+    for (uint32_t i = 0; i < KEY_ROWS; i++)
+        if (!strcmp(key_rows[i].section, section))
+            keys[count++] = key_rows[i].key;
+    if (has_policy)
+        keys[count++] = "policy";
+    bool good = hd_yaml_known_keys(node, keys, count);
+    for (uint32_t i = 0; i < KEY_ROWS; i++)
+        if (!strcmp(key_rows[i].section, section))
+            good = hd_yaml_u32(hd_yaml_need(node, key_rows[i].key), key_rows[i].minimum, key_rows[i].maximum,
+                               (uint32_t *)((char *)machine + key_rows[i].offset)) &&
+                   good;
+    return (!has_policy || read_policy(node, machine)) && good;
+}
+
+/* ---- units and classes of operations ----------------------------------------------------------------------------- */
+
+static bool read_units(const hd_yaml_node *node, hd_machine *machine)
+{
+    if (!node || !hd_yaml_mapping(node) || !hd_yaml_known_keys(node, unit_keys, HD_MACHINE_UNITS))
+        return false;
+    bool good = true;
+    for (uint32_t u = 0; u < HD_MACHINE_UNITS; u++)
+        good = hd_yaml_u32(hd_yaml_need(node, unit_keys[u]), 0, 64, &machine->units[u]) && good;
+    for (uint32_t u = 0; u < HD_MACHINE_UNITS && good; u++)
+        if (!machine->units[u] && !machine->units[unit_fallbacks[u]]) {
+            hd_yaml_error(node, HD_DIAG_BAD_VALUE, "there is no unit of kind '%s', and none that executes in its place",
+                          unit_keys[u]);
+            good = false;
+        }
+    return good;
+}
+
+static bool read_class(const hd_yaml_node *node, hd_machine_class_timing *timing)
+{
+    if (!node || !hd_yaml_sequence(node))
+        return false;
+    if (node->count != 2) {
+        hd_yaml_error(node, HD_DIAG_BAD_VALUE, "an operation has two numbers: [latency, interval], in cycles");
+        return false;
+    }
+    return hd_yaml_u32(node->items[0], 1, 10000, &timing->latency) &&
+           hd_yaml_u32(node->items[1], 1, 10000, &timing->interval);
+}
+
+static bool read_classes(const hd_yaml_node *node, hd_machine *machine)
+{
+    if (!node || !hd_yaml_mapping(node) || !hd_yaml_known_keys(node, class_keys, HD_MACHINE_CLASSES))
+        return false;
+    bool good = true;
+    for (uint32_t c = 0; c < HD_MACHINE_CLASSES; c++) {
+        uint8_t unit = class_units[c];
+        machine->classes[c].unit = machine->units[unit] ? unit : unit_fallbacks[unit];
+        good = read_class(hd_yaml_need(node, class_keys[c]), &machine->classes[c]) && good;
+    }
+    return good;
+}
+
+/* ---- what numbers must be together ------------------------------------------------------------------------------- */
+
+static bool check(const hd_yaml_node *node, bool good, const char *rule)
+{
+    if (!good)
+        hd_yaml_error(node, HD_DIAG_BAD_VALUE, "%s", rule);
+    return good;
+}
+
+static bool is_power(uint32_t value) { return value && !(value & (value - 1)); }
+
+static bool fit_together(const hd_yaml_node *node, const hd_machine *m)
+{
+    bool good = check(node, m->core.policy != HD_POLICY_TWO_LEVEL || m->core.active_warps,
+                      "the two-level policy needs core.active_warps of 1 or more");
+    good =
+        check(node, m->core.banks % m->core.bank_groups == 0, "core.banks is a multiple of core.bank_groups") && good;
+    good = check(node,
+                 is_power(m->l1.line_bytes) && is_power(m->l1.sector_bytes) && is_power(m->l2.line_bytes) &&
+                     is_power(m->l2.sector_bytes) && is_power(m->dram.row_bytes),
+                 "lines, sectors and rows are powers of two") &&
+           good;
+    good = check(node, m->l1.sector_bytes <= m->l1.line_bytes && m->l2.sector_bytes <= m->l2.line_bytes,
+                 "a sector is at most a line") &&
+           good;
+    good =
+        check(node, m->l1.line_bytes == m->l2.line_bytes && m->l1.sector_bytes >= m->l2.sector_bytes,
+              "lines of both caches have the same size, and a sector of the L1 cache is one of the L2 cache or more") &&
+        good;
+    good = check(node, m->l1.bytes % (m->l1.line_bytes * m->l1.ways) == 0,
+                 "l1.bytes is a multiple of l1.line_bytes times l1.ways") &&
+           good;
+    return check(node, m->l2.bytes % (m->l2.slices * m->l2.line_bytes * m->l2.ways) == 0,
+                 "l2.bytes is a multiple of l2.slices times l2.line_bytes times l2.ways") &&
+           good;
+}
+
+bool hd_machine_read(const hd_yaml_node *node, hd_machine *machine)
+{
+    static const char *const keys[] = {"source",   "clocks", "core",         "units", "operations", "shared",
+                                       "constant", "l1",     "interconnect", "l2",    "dram"};
+    static const char *const sections[] = {"clocks", "core", "shared", "constant", "l1", "interconnect", "l2", "dram"};
+    if (!node)
+        return true;
+    if (!hd_yaml_mapping(node))
+        return false;
+    bool good = hd_yaml_known_keys(node, keys, sizeof keys / sizeof *keys);
+    good = hd_yaml_string(hd_yaml_need(node, "source"), &machine->source) && good;
+    for (uint32_t s = 0; s < sizeof sections / sizeof *sections; s++)
+        good = read_section(node, sections[s], machine) && good;
+    good = read_units(hd_yaml_need(node, "units"), machine) && good;
+    good = read_classes(hd_yaml_need(node, "operations"), machine) && good;
+    machine->known = good && fit_together(node, machine);
+    return machine->known;
+}

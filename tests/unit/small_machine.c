@@ -1,0 +1,52 @@
+/* Machines of tests: see small_machine.h. */
+#include "small_machine.h"
+
+#include "unit.h"
+
+hd_machine small_machine(void)
+{
+    hd_machine m = {.known = true,
+                    .clocks = {1000, 1000},
+                    .core = {HD_POLICY_LRR, 1, 1, 0, 4, 4, 1},
+                    .shared = {32, 20},
+                    .constant = {9},
+                    .l1 = {16384, 128, 128, 4, 30, 16, 1},
+                    .interconnect = {7, 32},
+                    .l2 = {2, 262144, 128, 32, 8, 50},
+                    .dram = {2, 8, 2048, 32, 11, 13, 12, 28, 16, 60},
+                    .units = {[HD_MACHINE_UNIT_SP] = 1, [HD_MACHINE_UNIT_SFU] = 1, [HD_MACHINE_UNIT_MEMORY] = 1}};
+    for (uint32_t c = 0; c < HD_MACHINE_CLASSES; c++)
+        m.classes[c] = (hd_machine_class_timing){HD_MACHINE_UNIT_SP, 4, 1};
+    m.classes[HD_MACHINE_CLASS_MOVE].latency = 1;
+    m.classes[HD_MACHINE_CLASS_INT_MUL].latency = 6;
+    m.classes[HD_MACHINE_CLASS_INT_MAD].latency = 5;
+    m.classes[HD_MACHINE_CLASS_SFU] = (hd_machine_class_timing){HD_MACHINE_UNIT_SFU, 20, 8};
+    m.classes[HD_MACHINE_CLASS_MEMORY] = (hd_machine_class_timing){HD_MACHINE_UNIT_MEMORY, 1, 1};
+    return m;
+}
+
+static uint32_t pick(uint64_t *seed, const uint32_t *from, uint32_t count) { return from[unit_random(seed) % count]; }
+
+hd_machine random_machine(uint64_t *seed)
+{
+    static const uint32_t few[] = {1, 2, 4}, cycles[] = {1, 3, 17}, sectors[] = {32, 128};
+    hd_machine m = small_machine();
+    m.core.policy = (hd_scheduler_policy)(unit_random(seed) % 3);
+    m.core.schedulers = pick(seed, few, 3);
+    m.core.issue_width = pick(seed, few, 2);
+    m.core.active_warps = pick(seed, few, 3);
+    m.core.collectors = pick(seed, few, 3);
+    m.core.bank_groups = pick(seed, few, 2);
+    m.core.banks = m.core.bank_groups * pick(seed, few, 3);
+    m.l1.global = unit_random(seed) % 2;
+    m.l1.bytes = unit_random(seed) % 3 ? 16384 : 0;
+    m.l1.sector_bytes = pick(seed, sectors, 2);
+    m.l1.mshrs = pick(seed, few, 3);
+    m.interconnect.latency = pick(seed, cycles, 3);
+    m.dram.queue = pick(seed, few, 3);
+    for (uint32_t c = 0; c < HD_MACHINE_CLASSES; c++) {
+        m.classes[c].latency = pick(seed, cycles, 3);
+        m.classes[c].interval = pick(seed, cycles, 3);
+    }
+    return m;
+}

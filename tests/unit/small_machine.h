@@ -1,0 +1,12 @@
+/* A machine for tests of the cycle-level model, small enough that cycles can be derived by hand. */
+#ifndef HD_TESTS_SMALL_MACHINE_H
+#define HD_TESTS_SMALL_MACHINE_H
+
+#include "target/machine.h"
+
+/* All latencies are different, so that one in place of another shows. */
+hd_machine small_machine(void);
+/* With sizes, policies and latencies by chance, some of them as small as they can be. */
+hd_machine random_machine(uint64_t *seed);
+
+#endif

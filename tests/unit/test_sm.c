@@ -1,0 +1,250 @@
+/* The cycle-level SM: cycles of small kernels that are derived by hand, conservation, and results that do not depend on
+ * how the clock goes. */
+#include "kernel.h"
+#include "program.h"
+#include "small_machine.h"
+
+#include "hwmodel/sm/timing.h"
+#include "ir/form.h"
+
+enum { MOST_CTAS = 64, SMS = 4 };
+
+typedef struct timed { /* a kernel, and what it took */
+    hd_machine machine;
+    uint32_t sms, ctas; /* resident on an SM */
+    bool every_cycle;
+    /* results */
+    hd_timing_status status;
+    hd_timing_counts counts;
+    uint64_t counters[HD_COUNTER_COUNT], warp_instructions;
+    /* of the run in progress */
+    hd_trace_cta *blocks[MOST_CTAS];
+    uint32_t block_count;
+    const hd_module *module;
+    hd_rf_module *code;
+    hd_trace_recorder *recorder;
+    hd_sink sink;
+} timed;
+
+static bool keep_block(void *context, hd_trace_cta *cta)
+{
+    timed *t = context;
+    assert_true(t->block_count < MOST_CTAS);
+    t->blocks[t->block_count++] = cta;
+    return true;
+}
+
+static bool is_barrier(void *context, uint32_t function, uint32_t instruction)
+{
+    const timed *t = context;
+    const hd_function *f = t->module->functions.items[function];
+    return hd_insn_form(f, &f->instructions.items[instruction])->behaviour & HD_BEHAVE_BARRIER;
+}
+
+static void open_timed(kernel_run *run, hd_module *module)
+{
+    timed *t = run->context;
+    hd_trace_user user = {.ended = keep_block, .barrier = is_barrier, .context = t};
+    t->module = module;
+    t->code = hd_rf_module_new(module);
+    t->recorder = hd_trace_recorder_new(&user);
+    t->sink = hd_trace_recorder_sink(t->recorder);
+    run->sink = &t->sink;
+}
+
+static void close_timed(kernel_run *run)
+{
+    timed *t = run->context;
+    hd_rf_model *models[SMS];
+    const char *refusal;
+    hd_sm_code *code = hd_sm_code_new(t->code);
+    for (uint32_t i = 0; i < t->sms; i++)
+        models[i] = hd_rf_model_new(hd_rf_model_find("baseline", 8), t->code, &refusal);
+    hd_timing_setup setup = {&t->machine, code, NULL, models, t->sms, t->every_cycle};
+    hd_timing *timing = hd_timing_new(&setup);
+    hd_rf_residency residency = {.ctas = t->ctas, .cta_warps = (run->block + 31) / 32, .most_ctas = t->ctas};
+    hd_timing_begin(timing, &residency, 0);
+    for (uint32_t i = 0; i < t->block_count; i++)
+        hd_timing_add(timing, t->blocks[i]);
+    t->status = hd_timing_end(timing, &t->counts);
+    for (uint32_t i = 0; i < t->sms; i++) {
+        hd_counters_join(t->counters, models[i]->counters);
+        hd_rf_model_free(models[i]);
+    }
+    hd_timing_free(timing);
+    hd_sm_code_free(code);
+    hd_trace_recorder_free(t->recorder);
+    hd_rf_module_free(t->code);
+}
+
+static void time_body(timed *t, const char *body, uint32_t grid, uint32_t block)
+{
+    static char text[16384];
+    static uint32_t out[65536];
+    kernel_run run = {.text = kernel_text(text, sizeof text, body),
+                      .out = out,
+                      .out_bytes = sizeof out,
+                      .grid = grid,
+                      .block = block,
+                      .opened = open_timed,
+                      .closing = close_timed,
+                      .context = t};
+    t->sms = t->sms ? t->sms : 1;
+    t->ctas = t->ctas ? t->ctas : 8;
+    if (!t->machine.known)
+        t->machine = small_machine();
+    run_kernel(&run);
+    assert_int_equal(run.status, HD_EXEC_DONE);
+    assert_int_equal(t->status, HD_TIMING_DONE);
+    t->warp_instructions = run.statistics.warp_instructions;
+    assert_int_equal(t->counts.sm.warp_instructions, run.statistics.warp_instructions);
+    assert_int_equal(t->counts.sm.thread_instructions, run.statistics.thread_instructions);
+}
+
+/* Cycles that the body takes more than the body without its last part. */
+static uint64_t cycles_of(const char *before, const char *part, uint32_t block)
+{
+    char whole[4096];
+    timed with = {0}, without = {0};
+    snprintf(whole, sizeof whole, "%s%s", before, part);
+    time_body(&with, whole, 1, block);
+    time_body(&without, before, 1, block);
+    return with.counts.cycles - without.counts.cycles;
+}
+
+/* sm.h: a result that is issued in t with one operand is there in t + 2 + latency, and what needs it issues then. */
+static void a_dependent_chain(void **state)
+{
+    (void)state;
+    /* 10 dependent additions of latency 4: 6 cycles each */
+    assert_int_equal(
+        cycles_of("add.u32 %r4, %r0, 1;\n",
+                  "add.u32 %r4, %r4, 1;\nadd.u32 %r4, %r4, 1;\nadd.u32 %r4, %r4, 1;\nadd.u32 %r4, %r4, 1;\n"
+                  "add.u32 %r4, %r4, 1;\nadd.u32 %r4, %r4, 1;\nadd.u32 %r4, %r4, 1;\nadd.u32 %r4, %r4, 1;\n"
+                  "add.u32 %r4, %r4, 1;\nadd.u32 %r4, %r4, 1;\n",
+                  32),
+        60);
+    assert_int_equal(cycles_of("add.u32 %r4, %r0, 1;\n", "mul.lo.u32 %r4, %r4, 3;\nmul.lo.u32 %r4, %r4, 5;\n", 32), 16);
+}
+
+/* Independent additions issue every cycle; the last one ends 2 + 4 cycles after it is issued. */
+static void independent_instructions(void **state)
+{
+    (void)state;
+    assert_int_equal(cycles_of("", "add.u32 %r4, %r0, 1;\nadd.u32 %r5, %r0, 2;\nadd.u32 %r6, %r0, 3;\n", 32) -
+                         cycles_of("", "add.u32 %r4, %r0, 1;\n", 32),
+                     2);
+}
+
+/* Two operands in the same bank are read one after the other; in different ones, together. Registers of the frame are
+ * numbered in the order of their first mention. */
+static void bank_conflicts(void **state)
+{
+    static const char names[] =
+        "add.u32 %r4, %r0, 1;\nadd.u32 %r5, %r0, 2;\nadd.u32 %r6, %r0, 3;\nadd.u32 %r7, %r0, 4;\n"
+        "add.u32 %r8, %r0, 5;\n";
+    char same[512], other[512];
+    timed t = {0}, u = {0};
+    (void)state;
+    snprintf(same, sizeof same, "%sadd.u32 %%r9, %%r4, %%r8;\n", names);
+    snprintf(other, sizeof other, "%sadd.u32 %%r9, %%r5, %%r8;\n", names);
+    time_body(&t, same, 1, 32);
+    time_body(&u, other, 1, 32);
+    assert_int_equal(t.counts.cycles, u.counts.cycles + 1);
+    assert_int_equal(t.counts.sm.bank_conflicts, u.counts.sm.bank_conflicts + 1);
+}
+
+/* The special-function unit takes one every 8 cycles; two collectors are enough for it. */
+static void initiation_interval(void **state)
+{
+    (void)state;
+    assert_int_equal(cycles_of("mov.f32 %f1, 0f40000000;\nsqrt.approx.f32 %f2, %f1;\n",
+                               "sqrt.approx.f32 %f3, %f1;\nsqrt.approx.f32 %f4, %f1;\n", 32),
+                     16);
+}
+
+/* Issue to issue of what needs the result: a move takes 1 (read) + 1 (dispatch) + 1; a load that hits 1 + 1 + 1, then
+ * l1.latency. */
+static void a_load_that_hits(void **state)
+{
+    static const char first[] = "ld.global.u32 %r4, [%rd1];\nadd.u32 %r5, %r4, 1;\n";
+    (void)state;
+    assert_int_equal(cycles_of(first, "ld.global.u32 %r6, [%rd1+4];\nadd.u32 %r7, %r6, 1;\n", 32) -
+                         cycles_of(first, "mov.u32 %r6, %r0;\nadd.u32 %r7, %r6, 1;\n", 32),
+                     30);
+}
+
+/* ... and one that misses everywhere: on its way to the slice 7 and 1 cycle for 8 bytes at its port; 50 in the slice;
+ * activation 13, command 11, 128 bytes in 4 cycles, controller 60; back 7, and 5 cycles for 8 + 128 bytes. */
+static void a_load_that_misses(void **state)
+{
+    static const char before[] = "add.u64 %rd2, %rd1, 4;\n"; /* so that both wait for the parameter */
+    timed t = {0};
+    (void)state;
+    assert_int_equal(cycles_of(before, "ld.global.u32 %r4, [%rd1];\nadd.u32 %r5, %r4, 1;\n", 32) -
+                         cycles_of(before, "mov.u32 %r4, %r0;\nadd.u32 %r5, %r4, 1;\n", 32),
+                     (7 + 1) + 50 + (13 + 11 + 4 + 60) + (7 + 5));
+    time_body(&t, "ld.global.u32 %r4, [%rd1];\nadd.u32 %r5, %r4, 1;\n", 1, 32);
+    assert_int_equal(t.counts.memory.dram_reads, 1);
+    assert_int_equal(t.counts.memory.dram_bytes, 128);
+    assert_int_equal(t.counts.memory.l2_reads, 1);
+    assert_int_equal(t.counts.sm.l1_hits, 0);
+    assert_int_equal(t.counts.sm.l1_reads, 1);
+}
+
+/* Random programs on random machines: the slots of all schedulers add up, nothing is lost, all ends, and the clock may
+ * go through every cycle or jump. */
+static void the_clock_may_jump(void **state)
+{
+    enum { TEXT_BYTES = 1 << 19 };
+    static program p;
+    static uint32_t out[96 * RESULT_WORDS];
+    char *text = hd_malloc(TEXT_BYTES);
+    (void)state;
+    for (uint64_t seed = 1; seed <= 24; seed++) {
+        uint64_t by_chance = seed;
+        timed t[2];
+        program_make(&p, seed);
+        program_print(&p, text, TEXT_BYTES);
+        hd_machine machine = random_machine(&by_chance);
+        for (uint32_t i = 0; i < 2; i++) {
+            t[i] = (timed){.machine = machine, .sms = 1 + (uint32_t)seed % 3, .ctas = 1 + (uint32_t)seed % 2};
+            t[i].every_cycle = i;
+            kernel_run run = {.text = text,
+                              .in = p.inputs,
+                              .in_bytes = sizeof p.inputs,
+                              .out = out,
+                              .out_bytes = sizeof *out * RESULT_WORDS * p.threads,
+                              .grid = 5,
+                              .block = p.threads,
+                              .options.instruction_limit = 10000000,
+                              .passes = seed % 2 ? "clean,regalloc" : NULL,
+                              .opened = open_timed,
+                              .closing = close_timed,
+                              .context = &t[i]};
+            run_kernel(&run);
+            if (run.status != HD_EXEC_DONE || t[i].status != HD_TIMING_DONE)
+                fail_msg("seed %u: %s, status %d", (unsigned)seed, run.message, t[i].status);
+            assert_int_equal(t[i].counts.sm.warp_instructions, run.statistics.warp_instructions);
+            uint64_t slots = 0;
+            for (uint32_t s = 0; s < HD_SM_SLOTS_ALL; s++)
+                slots += t[i].counts.sm.slots[s];
+            assert_int_equal(slots, t[i].counts.cycles * t[i].sms * machine.core.schedulers * machine.core.issue_width);
+            assert_int_equal(t[i].counts.sm.slots[HD_SM_SLOT_ISSUED], run.statistics.warp_instructions);
+        }
+        if (memcmp(&t[0].counts, &t[1].counts, sizeof t[0].counts))
+            fail_msg("seed %u: %llu cycles, and %llu when each is handled", (unsigned)seed,
+                     (unsigned long long)t[0].counts.cycles, (unsigned long long)t[1].counts.cycles);
+        assert_memory_equal(t[0].counters, t[1].counters, sizeof t[0].counters);
+    }
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_dependent_chain), cmocka_unit_test(independent_instructions),
+                                       cmocka_unit_test(bank_conflicts),    cmocka_unit_test(initiation_interval),
+                                       cmocka_unit_test(a_load_that_hits),  cmocka_unit_test(a_load_that_misses),
+                                       cmocka_unit_test(the_clock_may_jump)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
