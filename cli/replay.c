@@ -57,6 +57,8 @@ static bool check_together(const hd_cli *cli, int format)
         wrong = "--virtual and --max-registers: where PTX's own registers are kept, none are allocated";
     else if (hd_cli_has(cli, HD_CLI_COUNTERS) && format != TEXT)
         wrong = "--counters goes with --format=text; the other formats have all counters";
+    else if (hd_cli_has(cli, HD_CLI_SMS) && !hd_cli_has(cli, HD_CLI_TIME))
+        wrong = "--sms goes with --time: without it no SM is simulated";
     if (wrong)
         hd_cli_usage_error("%s", wrong);
     return !wrong;
@@ -70,6 +72,7 @@ int hd_cli_replay(hd_cli *cli)
                                  .parse = hd_cli_parse_options(cli),
                                  .all_models = cli->values[HD_CLI_MODELS] != NULL,
                                  .no_compare = cli->values[HD_CLI_NO_COMPARE] != NULL,
+                                 .time = cli->values[HD_CLI_TIME] != NULL,
                                  .no_memo = cli->values[HD_CLI_NO_MEMO] != NULL,
                                  .keep_virtual = cli->values[HD_CLI_VIRTUAL] != NULL,
                                  .check_uninitialized = cli->values[HD_CLI_UNINITIALIZED] != NULL,
@@ -79,13 +82,14 @@ int hd_cli_replay(hd_cli *cli)
                                  .print_context = &progress};
     int format = hd_cli_choice(cli, HD_CLI_FORMAT);
     uint32_t limit;
-    if (format < 0 || !check_together(cli, format) || !hd_cli_inputs_fit(cli) ||
-        !hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &options.threads) ||
+    if (format < 0 || !hd_cli_inputs_fit(cli) || !hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &options.threads) ||
+        !hd_cli_number_from(cli, HD_CLI_SMS, 0, 1, 1024, &options.sms) ||
         !hd_cli_number(cli, HD_CLI_MAX_REGISTERS, 0, HD_GENERAL_REGISTERS, &options.max_registers) ||
         !hd_cli_number(cli, HD_CLI_LATENCY, HD_COUNT_LATENCY, 1 << 20, &options.latency) ||
         !hd_cli_number_from(cli, HD_CLI_ACTIVE_WARPS, HD_COUNT_ACTIVE_WARPS, 1, 1024, &options.active_warps) ||
         !read_memory_base(cli, &options.memory_base) ||
-        !hd_cli_number(cli, HD_CLI_INSTRUCTION_LIMIT, HD_INSTRUCTION_LIMIT, UINT32_MAX, &limit))
+        !hd_cli_number(cli, HD_CLI_INSTRUCTION_LIMIT, HD_INSTRUCTION_LIMIT, UINT32_MAX, &limit) ||
+        !check_together(cli, format))
         return HD_STATUS_USAGE;
     options.latency = options.latency ? options.latency : UINT32_MAX;
     options.instruction_limit = limit ? limit : UINT64_MAX;

@@ -12,6 +12,15 @@ void hd_emit_replay_text(hd_writer *writer, const hd_replay_report *report, bool
 void hd_emit_replay_json(hd_writer *writer, const hd_replay_report *report);
 void hd_emit_replay_csv(hd_writer *writer, const hd_replay_report *report);
 
+/* For hd_emit_replay_text: the cycles of a launch, and the means; nothing if the report has none. width: of names. */
+void hd_emit_replay_times(hd_writer *writer, const hd_replay_report *report, const hd_replay_kernel *kernel, int width);
+void hd_emit_replay_mean_times(hd_writer *writer, const hd_replay_report *report, int width);
+
+/* Counts of a timing, in the order of JSON and CSV. */
+enum { HD_REPLAY_TIMING_COUNTS = 8 };
+extern const char *const hd_replay_timing_keys[HD_REPLAY_TIMING_COUNTS];
+uint64_t hd_replay_timing_count(const hd_replay_timing *timing, uint32_t index);
+
 /* Names for hd_replay_registers and hd_replay_check in JSON and CSV ("" for a check that passed or was not made). */
 extern const char *const hd_replay_register_words[];
 extern const char *const hd_replay_check_words[HD_CHECK_COUNT];

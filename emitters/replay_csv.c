@@ -60,6 +60,34 @@ static void write_counts(hd_writer *w, const hd_replay_report *report, const hd_
     hd_write_format(w, ",%llu", (unsigned long long)r->storage_bits);
 }
 
+/* Of a report with timings. */
+static void write_timing(hd_writer *w, const hd_replay_report *report, const hd_replay_timing *t)
+{
+    enum { RATIOS = 5 /* cycles, too */ };
+    for (uint32_t c = 0; c < RATIOS + report->slot_count + HD_REPLAY_TIMING_COUNTS && !t; c++)
+        hd_write_char(w, ',');
+    if (!t)
+        return;
+    hd_write_format(w, ",%llu", (unsigned long long)t->cycles);
+    write_number(w, t->speedup);
+    write_number(w, t->warp_ipc);
+    write_number(w, t->thread_ipc);
+    write_number(w, t->occupancy);
+    for (uint32_t i = 0; i < HD_REPLAY_TIMING_COUNTS; i++)
+        hd_write_format(w, ",%llu", (unsigned long long)hd_replay_timing_count(t, i));
+    for (uint32_t s = 0; s < report->slot_count; s++)
+        hd_write_format(w, ",%llu", (unsigned long long)t->slots[s]);
+}
+
+static void write_timing_heads(hd_writer *w, const hd_replay_report *report)
+{
+    hd_write_string(w, ",cycles,speedup,warp_ipc,thread_ipc,occupancy_fraction");
+    for (uint32_t i = 0; i < HD_REPLAY_TIMING_COUNTS; i++)
+        hd_write_format(w, ",%s", hd_replay_timing_keys[i]);
+    for (uint32_t s = 0; s < report->slot_count; s++)
+        hd_write_format(w, ",slots_%s", report->slots[s].key);
+}
+
 static void write_row(hd_writer *w, const hd_replay_report *report, const hd_replay_kernel *k,
                       const hd_replay_result *r)
 {
@@ -79,6 +107,8 @@ static void write_row(hd_writer *w, const hd_replay_report *report, const hd_rep
     write_counts(w, report, r);
     hd_write_format(w, ",%s,%s,", verified, hd_replay_check_words[r->check]);
     write_text(w, r->not_applied ? r->not_applied : "");
+    if (report->slot_count)
+        write_timing(w, report, r->timing);
     hd_write_char(w, '\n');
 }
 
@@ -90,7 +120,10 @@ void hd_emit_replay_csv(hd_writer *w, const hd_replay_report *report)
         hd_write_format(w, ",%s", report->counters[c].key);
     for (uint32_t d = 0; d < DERIVED; d++)
         hd_write_format(w, ",%s", derived[d]);
-    hd_write_string(w, ",verified,failed_check,not_applied\n");
+    hd_write_string(w, ",verified,failed_check,not_applied");
+    if (report->slot_count)
+        write_timing_heads(w, report);
+    hd_write_char(w, '\n');
     for (uint32_t i = 0; i < report->kernel_count; i++)
         for (uint32_t r = 0; r < report->kernels[i].result_count; r++)
             write_row(w, report, &report->kernels[i], &report->kernels[i].results[r]);

@@ -49,6 +49,23 @@ static json_t *headline_to_json(const hd_replay_headline *h)
                      number_or_null(h->value), "absent", text_or_null(h->absent));
 }
 
+static json_t *timing_to_json(const hd_replay_report *report, const hd_replay_timing *t)
+{
+    if (!t)
+        return json_null();
+    json_t *slots = json_object();
+    for (uint32_t s = 0; s < report->slot_count; s++)
+        json_object_set_new(slots, report->slots[s].key, json_integer((json_int_t)t->slots[s]));
+    json_t *o = json_pack("{s:I, s:o}", "cycles", (json_int_t)t->cycles, "issue_slots", slots);
+    json_object_set_new(o, "speedup", number_or_null(t->speedup));
+    json_object_set_new(o, "warp_ipc", number_or_null(t->warp_ipc));
+    json_object_set_new(o, "thread_ipc", number_or_null(t->thread_ipc));
+    json_object_set_new(o, "occupancy_fraction", number_or_null(t->occupancy));
+    for (uint32_t i = 0; i < HD_REPLAY_TIMING_COUNTS; i++)
+        json_object_set_new(o, hd_replay_timing_keys[i], json_integer((json_int_t)hd_replay_timing_count(t, i)));
+    return o;
+}
+
 static json_t *result_to_json(const hd_replay_report *report, const hd_replay_result *r)
 {
     json_t *o = json_pack("{s:s, s:s, s:s, s:s}", "model", r->model, "title", r->title, "technique", r->technique,
@@ -66,6 +83,8 @@ static json_t *result_to_json(const hd_replay_report *report, const hd_replay_re
     json_object_set_new(o, "physical_access_variation", number_or_null(r->physical_access_variation));
     json_object_set_new(o, "allocated_registers", allocated_to_json(&r->allocated));
     json_object_set_new(o, "storage_bits", json_integer((json_int_t)r->storage_bits));
+    if (report->slot_count)
+        json_object_set_new(o, "timing", timing_to_json(report, r->timing));
     json_object_set_new(o, "verified", r->not_applied ? json_null() : json_boolean(r->check == HD_CHECK_PASS));
     json_object_set_new(o, "failed_check", text_or_null(hd_replay_check_words[r->check]));
     return o;

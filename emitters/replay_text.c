@@ -314,12 +314,14 @@ void hd_emit_replay_text(hd_writer *w, const hd_replay_report *report, bool coun
         write_launch(w, k);
         for (uint32_t r = 0; r < k->result_count; r++)
             write_result(w, width, k, &k->results[r]);
+        hd_emit_replay_times(w, report, k, width);
         if (counters)
             write_counters(w, report, k);
         hd_write_string(w, table ? "\n" : "");
     }
     if (table) {
         write_means(w, width, report);
+        hd_emit_replay_mean_times(w, report, width);
         write_legend(w, &report->kernels[0]);
     }
 }

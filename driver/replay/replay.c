@@ -13,6 +13,17 @@
  */
 #include "driver/replay/replay_work.h"
 
+/* Cycles need a machine. */
+static bool has_machine(const hd_replay *r)
+{
+    const hd_gpu *gpu = r->plan.gpu;
+    if (!gpu->valid || gpu->machine.known)
+        return true;
+    hd_report(r->diagnostics, HD_DIAG_BAD_VALUE, NULL, (hd_span){0, 0},
+              "the description of %s has no section 'timing', so that there are no cycles for it", gpu->name);
+    return false;
+}
+
 hd_replay *hd_replay_new(const hd_replay_options *options, hd_diagnostics *diagnostics)
 {
     hd_replay *r = hd_calloc(1, sizeof *r);
@@ -25,8 +36,13 @@ hd_replay *hd_replay_new(const hd_replay_options *options, hd_diagnostics *diagn
     r->report.gpu = gpu->valid ? gpu->name : "";
     r->report.counters = replay_counters(&r->arena);
     r->report.counter_count = HD_COUNTER_COUNT;
+    r->report.slots = options->time ? replay_slots(&r->arena) : NULL;
+    r->report.slot_count = options->time ? HD_SM_SLOTS_ALL : 0;
     if (!gpu->valid)
         r->status = hd_status_of(diagnostics);
+    r->plan.sms = options->sms ? options->sms : gpu->limits.sms;
+    if (options->time && !has_machine(r))
+        r->status = HD_STATUS_USAGE;
     if (!replay_choose_models(r, options->techniques ? options->techniques : "all"))
         r->status = HD_STATUS_USAGE;
     return r;

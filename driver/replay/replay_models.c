@@ -73,6 +73,8 @@ void replay_open_count(replay_part *p, replay_file *f, hd_arena *arena, hd_diagn
     if (!p->plan->options->no_memo)
         hd_count_use_memo(f->count, &hd_memo);
     f->crowded = is_crowded(p, f);
+    if (p->plan->options->time)
+        f->timer = hd_timer_new(f->code, &p->plan->gpu->machine, p->plan->sms);
 }
 
 void replay_add_model(const replay_part *p, replay_file *f, uint32_t m)
@@ -84,6 +86,8 @@ void replay_add_model(const replay_part *p, replay_file *f, uint32_t m)
         hd_rf_model_crowd(model);
     f->model_index[m] = hd_count_models(f->count);
     hd_count_add(f->count, model);
+    if (f->timer)
+        hd_timer_add(f->timer, p->plan->models[m], f->crowded, &f->refusals[m]);
 }
 
 /* ---- uniform branches -------------------------------------------------------------------------------------------- */

@@ -88,6 +88,7 @@ static void close_module(hd_module *module)
 static void close_file(replay_file *f)
 {
     hd_pass_contexts_close(&f->contexts);
+    hd_timer_free(f->timer);
     hd_count_free(f->count);
     hd_rf_module_free(f->code);
     hd_module_free(f->original);

@@ -98,6 +98,30 @@ static hd_replay_check check_of(const hd_replay_kernel *k, const replay_tally *t
     return (hd_replay_check)t->check;
 }
 
+static const hd_replay_timing *timing_of(replay_part *p, const replay_tally *t, const replay_tally *baseline)
+{
+    const hd_timing_counts *c = &t->time;
+    const hd_gpu *gpu = p->plan->gpu;
+    if (!t->timed || !c->cycles)
+        return NULL;
+    hd_replay_timing timing = {
+        .cycles = c->cycles,
+        .speedup = baseline->timed ? ratio((double)baseline->time.cycles, (double)c->cycles) : (double)NAN,
+        .warp_ipc = ratio((double)c->sm.warp_instructions, (double)c->cycles),
+        .thread_ipc = ratio((double)c->sm.thread_instructions, (double)c->cycles),
+        .occupancy = ratio((double)c->sm.warp_cycles, (double)c->cycles * p->plan->sms * gpu->limits.warps_per_sm),
+        .slots = hd_arena_copy(&p->arena, c->sm.slots, sizeof c->sm.slots),
+        .bank_conflict_cycles = c->sm.bank_conflicts,
+        .l1_reads = c->sm.l1_reads,
+        .l1_hits = c->sm.l1_hits,
+        .l2_reads = c->memory.l2_reads,
+        .l2_hits = c->memory.l2_read_hits,
+        .dram_bytes = c->memory.dram_bytes,
+        .shared_accesses = c->sm.shared_accesses,
+        .shared_passes = c->sm.shared_passes};
+    return hd_arena_copy(&p->arena, &timing, sizeof timing);
+}
+
 static hd_replay_result result_of(replay_part *p, const hd_replay_kernel *k, uint32_t m)
 {
     const hd_rf_model_info *model = p->plan->models[m];
@@ -123,7 +147,8 @@ static hd_replay_result result_of(replay_part *p, const hd_replay_kernel *k, uin
                               .physical_access_variation = access_variation(t),
                               .headline = headline_of(model->headline, t),
                               .allocated = allocation_of(&p->arena, &t->allocation),
-                              .storage_bits = t->storage_bits};
+                              .storage_bits = t->storage_bits,
+                              .timing = timing_of(p, t, &tallies[0])};
 }
 
 void replay_fill_results(replay_part *p)
@@ -143,4 +168,12 @@ const hd_replay_counter *replay_counters(hd_arena *arena)
     for (uint32_t c = 0; c < HD_COUNTER_COUNT; c++)
         counters[c] = (hd_replay_counter){hd_counters[c].key, hd_counters[c].title};
     return counters;
+}
+
+const hd_replay_slot *replay_slots(hd_arena *arena)
+{
+    hd_replay_slot *slots = HD_ARENA_ARRAY(arena, hd_replay_slot, HD_SM_SLOTS_ALL);
+    for (uint32_t s = 0; s < HD_SM_SLOTS_ALL; s++)
+        slots[s] = (hd_replay_slot){hd_sm_slot_keys[s], hd_sm_slot_texts[s]};
+    return slots;
 }

@@ -1,6 +1,7 @@
 /* A run with models. Models may lag behind the run, across the ends of launches: their counters of a launch arrive
  * later, in the order of the launches (hwmodel/count/count.h), and only then does the launch count as complete. */
 #include "driver/replay/replay_work.h"
+#include "hwmodel/count/report.h"
 #include "target/occupancy.h"
 
 /* Virtual registers may exceed what a thread can have: as many blocks are resident as fit in the register file. */
@@ -11,6 +12,15 @@ static uint32_t most_virtual(const replay_run *run, const hd_replay_kernel *k, u
                         ? run->part->plan->gpu->limits.registers_per_sm / 32 / registers
                         : UINT32_MAX;
     return (uint32_t)most;
+}
+
+static uint32_t kernel_index(const replay_file *f, const char *name)
+{
+    const hd_function *kernel = hd_module_find_function(f->module, name);
+    uint32_t index = 0;
+    while (f->module->functions.items[index] != kernel)
+        index++;
+    return index;
 }
 
 /* As many CTAs are resident as fit on an SM of the GPU, with the allocated registers. */
@@ -44,6 +54,8 @@ static void one_starts(void *context, uint32_t launch, const hd_grid *grid)
                                  .limits = limits,
                                  .use = use};
     hd_count_residency(run->file->count, &residency);
+    if (run->file->timer)
+        hd_timer_begin(run->file->timer, &residency, kernel_index(run->file, k->name));
 }
 
 static void one_ran(void *context, uint32_t launch, hd_exec_status status, const hd_exec_statistics *statistics)
@@ -51,6 +63,8 @@ static void one_ran(void *context, uint32_t launch, hd_exec_status status, const
     replay_run *run = context;
     hd_array_push(&run->ran, (replay_ran){launch, status, *statistics});
     hd_count_end(run->file->count);
+    if (run->file->timer)
+        hd_timer_end(run->file->timer);
 }
 
 static replay_tally *tallies_of(const replay_run *run, uint32_t launch)
@@ -106,18 +120,77 @@ static void mark_failed(const replay_run *run)
             tallies_of(run, run->lost_launch)[m].check = HD_CHECK_OPERANDS;
 }
 
+/* ---- cycles ------------------------------------------------------------------------------------------------------ */
+
+static void open_timer(replay_run *run, hd_session_watch *watch, hd_sink *sinks)
+{
+    hd_timer *timer = run->file->timer;
+    if (!timer)
+        return;
+    hd_timer_open(timer, &run->session->memory, run->part->threads, &run->part->budget);
+    sinks[watch->sink_count++] = hd_timer_sink(timer);
+}
+
+/* A timing that did not get to its end: says why, the first time. */
+static void report_timing(replay_run *run, uint32_t m, hd_timing_status status, replay_tally *t)
+{
+    const replay_file *f = run->file;
+    const char *name = run->part->plan->models[m]->name;
+    hd_status failed = HD_STATUS_UNDECIDED;
+    t->check = HD_CHECK_INCOMPLETE;
+    if (status == HD_TIMING_WRONG &&
+        hd_rf_report_failure(f->code, hd_timer_failure(f->timer, f->model_index[m]), name, run->diagnostics)) {
+        t->check = HD_CHECK_OPERANDS;
+        failed = HD_STATUS_WRONG;
+    } else if (status == HD_TIMING_LOCKED)
+        hd_report(run->diagnostics, HD_DIAG_UNSUPPORTED, f->module->source, (hd_span){0, 0},
+                  "%s has no cycles: it keeps every resident warp, or the next thread block, waiting for ever", name);
+    if (run->timing_status == HD_STATUS_DONE)
+        run->timing_status = failed;
+}
+
+/* Of one launch, in its i-th run. */
+static void add_time(replay_run *run, uint32_t i, uint32_t m)
+{
+    const replay_file *f = run->file;
+    replay_tally *t = &tallies_of(run, run->ran.items[i].launch)[m];
+    const hd_timer_result *result = hd_timer_result_of(f->timer, i, f->model_index[m]);
+    const hd_timer_result *before = i ? hd_timer_result_of(f->timer, i - 1, f->model_index[m]) : NULL;
+    t->timed = (t->timed || !t->time.cycles) && result->status == HD_TIMING_DONE;
+    hd_timing_counts_add(&t->time, &result->counts);
+    if (result->status != HD_TIMING_DONE && (!before || before->status == HD_TIMING_DONE))
+        report_timing(run, m, result->status, t);
+}
+
+static void add_times(replay_run *run)
+{
+    hd_timer *timer = run->file->timer;
+    if (!timer)
+        return;
+    hd_timer_finish(timer);
+    uint32_t launches = hd_timer_launches(timer);
+    for (uint32_t i = 0; i < launches && i < run->ran.count; i++)
+        for (uint32_t m = 0; m < run->part->plan->model_count; m++)
+            if (run->file->model_index[m] != HD_NONE)
+                add_time(run, i, m);
+}
+
 void replay_run_watched(replay_run *run)
 {
     hd_count *count = run->file->count;
-    hd_sink sink = hd_count_sink(count);
-    hd_session_watch watch = {&sink, run->part->plan->model_count ? 1 : 0, one_ran, run, one_starts};
+    hd_sink sinks[2] = {hd_count_sink(count)};
+    hd_session_watch watch = {sinks, run->part->plan->model_count ? 1 : 0, one_ran, run, one_starts};
     hd_exec_statistics statistics = {0};
     hd_count_launches(count, one_is_over, run);
+    open_timer(run, &watch, sinks);
     hd_exec_status status = hd_session_run(run->session, &watch, &statistics);
     if (!hd_count_flush(count) && status == HD_EXEC_DONE)
         status = HD_EXEC_STOPPED;
+    add_times(run);
     mark_failed(run);
     replay_run_ended(run, status, &statistics);
     if (status == HD_EXEC_STOPPED && hd_count_failed(count) != HD_NONE)
         run->status = HD_STATUS_WRONG;
+    if (run->status == HD_STATUS_DONE)
+        run->status = run->timing_status;
 }

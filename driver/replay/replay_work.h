@@ -6,6 +6,7 @@
 #include "driver/replay/replay.h"
 #include "hwmodel/launch/launch.h"
 #include "hwmodel/count/count.h"
+#include "hwmodel/sm/timer.h"
 #include "passes/analysis/analyses.h"
 #include "target/gpu.h"
 #include <pthread.h>
@@ -28,6 +29,7 @@ typedef struct replay_file {
     hd_yaml *yaml;       /* of `launch`, when that is closed */
     hd_rf_module *code;
     hd_count *count;
+    hd_timer *timer; /* with the models of `count`, in the same order; NULL: cycles are not asked for */
     bool annotated;
     bool crowded;          /* a block may need more registers than the register file has */
     const char **refusals; /* by chosen model */
@@ -44,6 +46,7 @@ typedef struct replay_plan {
     hd_gpu *gpu;
     const hd_rf_model_info **models; /* chosen, the baseline first */
     uint32_t model_count;
+    uint32_t sms; /* that are simulated, with options->time */
 } replay_plan;
 
 struct replay_part;
@@ -57,6 +60,8 @@ typedef struct replay_tally { /* counters of one model on one launch, all its ru
     double energy_pj;
     hd_rf_series allocation;
     uint64_t storage_bits;
+    hd_timing_counts time; /* of the timing */
+    bool timed;            /* to its end */
 } replay_tally;
 
 typedef struct replay_ran { /* one execution of a launch */
@@ -83,6 +88,7 @@ typedef struct replay_run {
     bool lost;                   /* one of these failed: later ones do not count */
     uint32_t lost_launch;        /* the launch that failed */
     hd_status status;            /* DONE until it has run */
+    hd_status timing_status;     /* of its timings */
     uint64_t races;              /* number of reported pairs */
     bool ended;                  /* its last step is complete */
     bool over;                   /* it has ended or stopped, or was never started; under the lock */
@@ -136,7 +142,8 @@ bool replay_choose_models(hd_replay *r, const char *list);
 /* For each launch and chosen model, with the data known before a run. */
 replay_tally *replay_open_tallies(const replay_part *p, const replay_file *f, hd_arena *arena);
 const hd_replay_counter *replay_counters(hd_arena *arena);
-void replay_fill_results(replay_part *p); /* for the rows, from the tallies, when all runs have ended */
+const hd_replay_slot *replay_slots(hd_arena *arena); /* HD_SM_SLOTS_ALL */
+void replay_fill_results(replay_part *p);            /* for the rows, from the tallies, when all runs have ended */
 
 /* replay_turns.c */
 void replay_print(void *part, const char *text, size_t size); /* to options->print, in the order of the parts */

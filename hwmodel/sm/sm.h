@@ -7,8 +7,8 @@
  *   dispatch    instructions whose operands are collected go to a free unit of their kind
  *   memory      the load/store unit handles one line, or one pass over shared memory, a cycle
  *   banks       each bank of the register file serves one access a cycle, writes before reads, then the oldest
- *   issue       each scheduler takes a warp whose next instruction has all its names free (scoreboard), which passes the
- *               technique's gate, and for which an operand collector is free
+ *   issue       each scheduler takes a warp whose next instruction has all its names free (scoreboard), which passes
+ *               the technique's gate, and for which an operand collector is free
  *
  * So with an idle machine an instruction that is issued in cycle t and reads one register reads it in t + 1, is
  * dispatched in t + 2, has its result in t + 2 + latency, which is written in that cycle, and an instruction that needs

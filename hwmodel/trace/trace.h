@@ -12,8 +12,8 @@
  *   0x82       ACTIVE       4 bytes: the active lanes from here on
  *   0x83       EFFECTIVE    4 bytes: lanes that execute the next instruction, and only that one
  *   0x84       FRAME        varints: frame, function; the frame of the next instruction, at its instruction 0
- *   0x85       WAIT         varint: warps of the block (bit i: its warp i) that the next instruction waits for: each must
- *                           have issued as many barrier instructions as this warp
+ *   0x85       WAIT         varint: warps of the block (bit i: its warp i) that the next instruction waits for: each
+ *                           must have issued as many barrier instructions as this warp
  *   0x86       RETURN       varint: lanes of that frame are back from a call before the next instruction
  *   0x87       WIDTHS       varint n, n bytes: widths of the next instruction's results (hd_width: held << 4 | written)
  *

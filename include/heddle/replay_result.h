@@ -67,6 +67,28 @@ typedef struct hd_replay_allocation {
     uint64_t bucket_instructions;
 } hd_replay_allocation;
 
+/* Where the issue slots of the schedulers went; the report lists them. */
+typedef struct hd_replay_slot {
+    const char *key;  /* in JSON and CSV; stable */
+    const char *text; /* what a warp waited for */
+} hd_replay_slot;
+
+/* One model in cycles, all runs of the launch together. */
+typedef struct hd_replay_timing {
+    uint64_t cycles;   /* of the SMs' clock */
+    double speedup;    /* the baseline's cycles / these */
+    double warp_ipc;   /* warp instructions per cycle, all SMs together */
+    double thread_ipc; /* thread instructions per cycle */
+    double occupancy;  /* resident warps, of those that SMs can hold, over all cycles */
+    const uint64_t
+        *slots; /* issue slots by the report's `slots`; their sum is cycles * schedulers * issue width * SMs */
+    uint64_t bank_conflict_cycles; /* that accesses to the register file waited at their banks */
+    uint64_t l1_reads, l1_hits;    /* lines */
+    uint64_t l2_reads, l2_hits;    /* requests */
+    uint64_t dram_bytes;
+    uint64_t shared_accesses, shared_passes;
+} hd_replay_timing;
+
 typedef struct hd_replay_result { /* one model on one launch */
     const char *model;            /* name with the options that were given: "bow-wr(iw=4)" */
     const char *title;            /* the technique's name in its paper, for a standard configuration; else the model's
@@ -88,7 +110,8 @@ typedef struct hd_replay_result { /* one model on one launch */
     double physical_access_variation; /* coefficient of variation of the accesses per physical register */
     hd_replay_headline headline;
     hd_replay_allocation allocated;
-    uint64_t storage_bits; /* storage that the technique adds per SM; 0: none or unknown */
+    uint64_t storage_bits;          /* storage that the technique adds per SM; 0: none or unknown */
+    const hd_replay_timing *timing; /* NULL: cycles were not asked for, or there are none */
 } hd_replay_result;
 
 typedef struct hd_replay_kernel { /* one launch of a launch file, all its runs combined */
@@ -110,6 +133,8 @@ typedef struct hd_replay_report {
     const char *gpu;
     const hd_replay_counter *counters;
     uint32_t counter_count;
+    const hd_replay_slot *slots; /* of timings; none where cycles were not asked for */
+    uint32_t slot_count;
     const hd_replay_kernel *kernels;
     uint32_t kernel_count;
 } hd_replay_report;

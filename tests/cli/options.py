@@ -21,6 +21,7 @@ WRONG = {
     "MAX_REGISTERS": NUMBER + (("256", "--max-registers takes a number up to 255, not"),),
     "INSTRUCTION_LIMIT": NUMBER, "LATENCY": NUMBER, "PTXAS_TIMEOUT": NUMBER, "ERROR_LIMIT": NUMBER,
     "ACTIVE_WARPS": NUMBER + (("0", "--active-warps takes a number from 1 to 1024, not"),),
+    "SMS": NUMBER + (("0", "--sms takes a number from 1 to 1024, not"),),
     "MEMORY_BASE": (("x", "--memory-base takes a multiple of"), ("0", "--memory-base takes"), ("", "--memory-base takes")),
     "FORMAT": (("nosuch", "--format takes one of"), ("", "--format takes one of")),
     "REQUIRE": (("nosuch<=1", "--require:1:1: error: "), ("registers", "--require:1:"), ("", "--require:1:1: error: ")),
@@ -143,8 +144,9 @@ def case_options_of_other_commands(folder):
         name, needed, operands = command_line(command, folder)
         for option in OPTIONS:
             if not takes(command, option) and OPTIONS[option][2].strip() != "NULL":
-                alone = not any(takes(command, other) and OPTIONS[other][2].startswith(OPTIONS[option][2]) for other in OPTIONS)
-                refused([name] + needed + [spelling(option)] + operands, "'%s' is no option of %s: it belongs to " % (spelling(option), name) if alone else "", folder)
+                short = any(takes(command, other) and spelling(other).startswith(spelling(option)) for other in OPTIONS)
+                if not short:  # for one of its own
+                    refused([name] + needed + [spelling(option)] + operands, "'%s' is no option of %s: it belongs to " % (spelling(option), name), folder)
 
 
 def case_misspelt_options(folder):

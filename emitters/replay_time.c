@@ -1,0 +1,114 @@
+/* Cycles of a replay as a table: see replay.h. A row has what the timing of a technique's readers look for first, and
+ * where the issue slots of the schedulers went, the largest parts first. */
+#include "emitters/replay.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { COLUMNS = 100, BEFORE_SLOTS = 47 /* of a row, besides the name */ };
+
+static const char *grouped(char text[static 32], uint64_t value)
+{
+    char digits[24];
+    size_t count = (size_t)snprintf(digits, sizeof digits, "%llu", (unsigned long long)value), at = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (i && (count - i) % 3 == 0)
+            text[at++] = ',';
+        text[at++] = digits[i];
+    }
+    text[at] = '\0';
+    return text;
+}
+
+const char *const hd_replay_timing_keys[HD_REPLAY_TIMING_COUNTS] = {
+    "bank_conflict_cycles", "l1_reads",        "l1_hits",      "l2_reads", "l2_hits",
+    "dram_bytes",           "shared_accesses", "shared_passes"};
+
+uint64_t hd_replay_timing_count(const hd_replay_timing *t, uint32_t index)
+{
+    const uint64_t counts[HD_REPLAY_TIMING_COUNTS] = {
+        t->bank_conflict_cycles, t->l1_reads,        t->l1_hits,      t->l2_reads, t->l2_hits,
+        t->dram_bytes,           t->shared_accesses, t->shared_passes};
+    return counts[index];
+}
+
+static uint64_t all_slots(const hd_replay_report *report, const hd_replay_timing *t)
+{
+    uint64_t all = 0;
+    for (uint32_t s = 0; s < report->slot_count; s++)
+        all += t->slots[s];
+    return all;
+}
+
+/* The slot after `last` in descending order of its share; UINT32_MAX: there is none. */
+static uint32_t next_largest(const hd_replay_report *report, const uint64_t *slots, uint32_t last)
+{
+    uint32_t best = UINT32_MAX;
+    for (uint32_t s = 0; s < report->slot_count; s++) {
+        bool follows = last == UINT32_MAX || slots[s] < slots[last] || (slots[s] == slots[last] && s > last);
+        if (slots[s] && follows && (best == UINT32_MAX || slots[s] > slots[best]))
+            best = s;
+    }
+    return best;
+}
+
+/* As many as have room in `columns`. */
+static void write_slots(hd_writer *w, const hd_replay_report *report, const hd_replay_timing *t, int columns)
+{
+    uint64_t all = all_slots(report, t);
+    uint32_t at = UINT32_MAX;
+    char part[64];
+    for (uint32_t i = 0; (at = next_largest(report, t->slots, at)) != UINT32_MAX; i++) {
+        int length = snprintf(part, sizeof part, "%s%s %.0f %%", i ? ", " : "", report->slots[at].key,
+                              100.0 * (double)t->slots[at] / (double)all);
+        if (length > columns)
+            return;
+        hd_write_string(w, part);
+        columns -= length;
+    }
+}
+
+static void write_row(hd_writer *w, int width, const hd_replay_report *report, const hd_replay_result *r)
+{
+    char cycles[32];
+    const hd_replay_timing *t = r->timing;
+    hd_write_format(w, "  %-*s  %12s  ", width, r->title, grouped(cycles, t->cycles));
+    if (isnan(t->speedup))
+        hd_write_format(w, "%8s", "-");
+    else
+        hd_write_format(w, "%8.3f", t->speedup);
+    hd_write_format(w, "  %6.2f  %7.1f %%  ", t->warp_ipc, 100 * t->occupancy);
+    write_slots(w, report, t, COLUMNS - width - BEFORE_SLOTS);
+    hd_write_char(w, '\n');
+}
+
+void hd_emit_replay_times(hd_writer *w, const hd_replay_report *report, const hd_replay_kernel *k, int width)
+{
+    if (!report->slot_count || !k->result_count)
+        return;
+    hd_write_format(w, "  %-*s  %12s  %8s  %6s  %9s  %s\n", width, "technique", "cycles", "speed-up", "IPC",
+                    "occupancy", "issue slots");
+    for (uint32_t i = 0; i < k->result_count; i++)
+        if (k->results[i].timing)
+            write_row(w, width, report, &k->results[i]);
+}
+
+void hd_emit_replay_mean_times(hd_writer *w, const hd_replay_report *report, int width)
+{
+    if (!report->slot_count || report->kernel_count < 2)
+        return;
+    for (uint32_t m = 0; m < report->kernels[0].result_count; m++) {
+        double sum = 0;
+        uint32_t count = 0;
+        for (uint32_t k = 0; k < report->kernel_count; k++) {
+            const hd_replay_timing *t = report->kernels[k].results[m].timing;
+            if (t && !isnan(t->speedup)) {
+                sum += log(t->speedup);
+                count++;
+            }
+        }
+        if (count)
+            hd_write_format(w, "  %-*s  speed-up %.3f (geometric mean of %u)\n", width,
+                            report->kernels[0].results[m].title, exp(sum / count), count);
+    }
+}
