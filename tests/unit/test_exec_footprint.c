@@ -5,7 +5,15 @@
 
 #include "hwmodel/exec/crew/footprint.h"
 
-enum { THREADS = 3, BYTES = 3 * HD_PAGE_BYTES + 640, BUFFERS = 2, SEGMENTS = 12, LAUNCHES = 1500, WARP = 32 };
+enum {
+    THREADS = 3,
+    RANGE = 4 /* CTAs that a thread takes at a time */,
+    BYTES = 3 * HD_PAGE_BYTES + 640,
+    BUFFERS = 2,
+    SEGMENTS = 12,
+    LAUNCHES = 1500,
+    WARP = 32
+};
 
 typedef struct segment {
     uint32_t thread;
@@ -19,7 +27,7 @@ typedef struct launch {
     bool exact[BUFFERS];
     segment segments[SEGMENTS];
     uint32_t count, open[THREADS]; /* open: HD_NONE or a segment */
-    uint64_t time;
+    uint64_t time, next;           /* next: CTA that nobody has taken */
     uint64_t random;
 } launch;
 
@@ -73,6 +81,27 @@ static void access_lanes(launch *l, segment *s, hd_footprint *f, uint32_t buffer
 
 /* ---- segments ---------------------------------------------------------------------------------------------------- */
 
+static void open_segment(launch *l, uint32_t thread, uint64_t first)
+{
+    segment *s = &l->segments[l->count];
+    memset(s, 0, sizeof *s);
+    *s = (segment){.thread = thread, .first = first, .begun = ++l->time};
+    hd_footprint_open(&l->overlaps.footprints[thread], first, false);
+    l->open[thread] = l->count++;
+}
+
+/* The thread takes other CTAs next, or at once goes on with one of those that it has. */
+static void close_segment(launch *l, uint32_t thread)
+{
+    segment *s = &l->segments[l->open[thread]];
+    uint64_t left = RANGE - 1 - s->first % RANGE;
+    s->ended = ++l->time;
+    hd_footprint_close(&l->overlaps.footprints[thread]);
+    l->open[thread] = HD_NONE;
+    if (l->count < SEGMENTS && below(l, 2))
+        open_segment(l, thread, s->first + below(l, (uint32_t)left + 1));
+}
+
 static void step(launch *l)
 {
     uint32_t thread = below(l, THREADS);
@@ -80,21 +109,15 @@ static void step(launch *l)
     if (l->open[thread] == HD_NONE) {
         if (l->count == SEGMENTS)
             return;
-        segment *s = &l->segments[l->count];
-        memset(s, 0, sizeof *s);
-        *s = (segment){.thread = thread, .first = l->count, .begun = ++l->time};
-        hd_footprint_open(f, s->first, false);
-        l->open[thread] = l->count++;
+        open_segment(l, thread, l->next);
+        l->next += RANGE;
         return;
     }
     segment *s = &l->segments[l->open[thread]];
     for (uint32_t i = below(l, 2); i < 2; i++)
         (below(l, 2) ? access_range : access_lanes)(l, s, f, below(l, BUFFERS), below(l, 3) == 0);
-    if (below(l, 2)) {
-        s->ended = ++l->time;
-        hd_footprint_close(f);
-        l->open[thread] = HD_NONE;
-    }
+    if (below(l, 2))
+        close_segment(l, thread);
 }
 
 static bool in_order(const segment *a, const segment *b) { return a->first <= b->first && a->ended <= b->begun; }
@@ -124,7 +147,7 @@ static bool expect_launch(launch *l, uint64_t seed)
     static unsigned char before[BUFFERS][BYTES];
     l->random = seed;
     l->count = 0;
-    l->time = 0;
+    l->time = l->next = 0;
     hd_memory_init(&l->memory, 64);
     for (uint32_t i = 0; i < BUFFERS; i++) {
         const uint32_t index = hd_memory_allocate(&l->memory, "buffer", HD_SPACE_GLOBAL, BYTES, 0, false);

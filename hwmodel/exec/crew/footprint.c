@@ -115,14 +115,6 @@ void hd_overlaps_free(hd_overlaps *o)
 
 /* ---- segments ---------------------------------------------------------------------------------------------------- */
 
-void hd_footprint_open(hd_footprint *f, uint64_t first, bool alone)
-{
-    f->segment = hd_calloc(1, sizeof *f->segment);
-    f->segment->first = first;
-    f->segment->alone = alone;
-    f->segment->begun = ++f->overlaps->clock;
-}
-
 static bool share_bits(const uint64_t *a, const uint64_t *b)
 {
     uint64_t both = 0;
@@ -172,7 +164,9 @@ static void drop(hd_segment *s, hd_footprint *to)
     free_segment(s);
 }
 
-/* Open segments can only be closed after it, and segments opened later are of the same threads or of later CTAs. */
+/* Called when a segment has been opened, not when one is closed: a thread that closes a segment may go on with an
+ * earlier CTA than others have reached. Segments that are opened later are then of threads with an open segment, in the
+ * order of their CTAs, or of CTAs that nobody has reached. */
 static void drop_settled(hd_overlaps *o, hd_footprint *to)
 {
     uint64_t first = UINT64_MAX, begun = UINT64_MAX;
@@ -190,6 +184,15 @@ static void drop_settled(hd_overlaps *o, hd_footprint *to)
         *at = s->next;
         drop(s, to);
     }
+}
+
+void hd_footprint_open(hd_footprint *f, uint64_t first, bool alone)
+{
+    f->segment = hd_calloc(1, sizeof *f->segment);
+    f->segment->first = first;
+    f->segment->alone = alone;
+    f->segment->begun = ++f->overlaps->clock;
+    drop_settled(f->overlaps, f);
 }
 
 void hd_footprint_close(hd_footprint *f)
@@ -212,7 +215,6 @@ void hd_footprint_close(hd_footprint *f)
     s->next = o->segments;
     o->segments = s;
     f->segment = NULL;
-    drop_settled(o, f);
 }
 
 /* ---- marks ------------------------------------------------------------------------------------------------------- */
