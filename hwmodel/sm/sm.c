@@ -274,6 +274,8 @@ static void dispatch(hd_sm *sm)
             sm->free_collectors++;
             sm_at(sm, sm->now + timing.latency, (sm_event){SM_EXECUTED, index, 0});
         }
+        if (!left)
+            continue;
         sm->ready[unit].count -= left;
         memmove(sm->ready[unit].items, sm->ready[unit].items + left, sm->ready[unit].count * sizeof(uint32_t));
     }
