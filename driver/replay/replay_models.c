@@ -84,10 +84,12 @@ void replay_add_model(const replay_part *p, replay_file *f, uint32_t m)
         return;
     if (f->crowded)
         hd_rf_model_crowd(model);
+    if (f->timer && !hd_timer_add(f->timer, p->plan->models[m], f->crowded, &f->refusals[m])) {
+        hd_rf_model_free(model);
+        return;
+    }
     f->model_index[m] = hd_count_models(f->count);
     hd_count_add(f->count, model);
-    if (f->timer)
-        hd_timer_add(f->timer, p->plan->models[m], f->crowded, &f->refusals[m]);
 }
 
 /* ---- uniform branches -------------------------------------------------------------------------------------------- */

@@ -14,6 +14,9 @@ static uint32_t most_virtual(const replay_run *run, const hd_replay_kernel *k, u
     return (uint32_t)most;
 }
 
+/* With at least one technique that applies to the file. */
+static bool is_timed(const replay_run *run) { return run->file->timer && hd_timer_techniques(run->file->timer); }
+
 static uint32_t kernel_index(const replay_file *f, const char *name)
 {
     const hd_function *kernel = hd_module_find_function(f->module, name);
@@ -54,7 +57,7 @@ static void one_starts(void *context, uint32_t launch, const hd_grid *grid)
                                  .limits = limits,
                                  .use = use};
     hd_count_residency(run->file->count, &residency);
-    if (run->file->timer)
+    if (is_timed(run))
         hd_timer_begin(run->file->timer, &residency, kernel_index(run->file, k->name));
 }
 
@@ -63,7 +66,7 @@ static void one_ran(void *context, uint32_t launch, hd_exec_status status, const
     replay_run *run = context;
     hd_array_push(&run->ran, (replay_ran){launch, status, *statistics});
     hd_count_end(run->file->count);
-    if (run->file->timer)
+    if (is_timed(run))
         hd_timer_end(run->file->timer);
 }
 
@@ -125,7 +128,7 @@ static void mark_failed(const replay_run *run)
 static void open_timer(replay_run *run, hd_session_watch *watch, hd_sink *sinks)
 {
     hd_timer *timer = run->file->timer;
-    if (!timer)
+    if (!is_timed(run))
         return;
     hd_timer_open(timer, &run->session->memory, run->part->threads, &run->part->budget);
     sinks[watch->sink_count++] = hd_timer_sink(timer);
@@ -165,7 +168,7 @@ static void add_time(replay_run *run, uint32_t i, uint32_t m)
 static void add_times(replay_run *run)
 {
     hd_timer *timer = run->file->timer;
-    if (!timer)
+    if (!is_timed(run))
         return;
     hd_timer_finish(timer);
     uint32_t launches = hd_timer_launches(timer);

@@ -142,17 +142,6 @@ void hd_runner_restart(hd_runner *r, hd_warp_slot *w)
 
 /* ---- instructions ------------------------------------------------------------------------------------------------ */
 
-/* Each source must have been delivered in all lanes that read it. */
-static inline void prove_delivered(hd_access_sink *sink, const hd_rf_step *step)
-{
-    for (uint32_t s = 0; s < step->source_count; s++) {
-        uint32_t missing = step->effective & ~sink->delivered.items[s];
-        if (__builtin_expect(missing != 0, 0))
-            hd_rf_fail(&sink->failure, step,
-                       (hd_rf_failure){.wrong = HD_RF_MISSING, .word = step->sources[s], .lanes = missing});
-    }
-}
-
 /* Where it is in the code; what widths and columns there are is the caller's. */
 static inline __attribute__((always_inline)) void place_step(hd_rf_step *step, uint32_t i)
 {
@@ -175,7 +164,7 @@ static inline bool run_step(hd_runner *r, const hd_rf_step *step)
     if (ops->before)
         ops->before(r->model, step, &r->sink);
     ops->execute(r->model, step, &r->sink);
-    prove_delivered(&r->sink, step);
+    hd_rf_prove_delivered(&r->sink, step);
     hd_access_count(&r->sink, runs ? step->source_count : 0, runs ? step->destination_count : 0, r->model->counters);
     for (uint32_t d = 0; d < step->destination_count && runs; d++)
         hd_identity_write(identity, identity->base + step->destinations[d].word, step->effective);

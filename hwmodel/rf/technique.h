@@ -178,7 +178,18 @@ static inline void hd_rf_deliver(hd_access_sink *sink, const hd_rf_step *step, u
                    (hd_rf_failure){.wrong = HD_RF_STALE, .structure = structure, .word = word, .lanes = wrong});
 }
 
-/* The same, with a READ for it. Returns 1 + the access, as other accesses name it in `after`. */
+/* For drivers, after `execute`: each source must have been delivered in all lanes that read it. */
+static inline void hd_rf_prove_delivered(hd_access_sink *sink, const hd_rf_step *step)
+{
+    for (uint32_t s = 0; s < step->source_count; s++) {
+        uint32_t missing = step->effective & ~sink->delivered.items[s];
+        if (__builtin_expect(missing != 0, 0))
+            hd_rf_fail(&sink->failure, step,
+                       (hd_rf_failure){.wrong = HD_RF_MISSING, .word = step->sources[s], .lanes = missing});
+    }
+}
+
+/* hd_rf_deliver, with a READ for it. Returns 1 + the access, as other accesses name it in `after`. */
 static inline uint16_t hd_rf_read(hd_access_sink *sink, const hd_rf_step *step, uint32_t source, hd_structure structure,
                                   uint32_t lanes, hd_owner owner, hd_claim claim)
 {

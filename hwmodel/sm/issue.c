@@ -84,8 +84,10 @@ static hd_sm_slot ask_gate(hd_sm *sm, uint32_t slot)
     if (gate.ready)
         return HD_SM_SLOT_ISSUED;
     sm->gated |= bit_of(slot);
-    if (gate.wake > sm->now)
-        sm_at(sm, gate.wake, (sm_event){SM_ASK_AGAIN, slot, 0});
+    if (gate.wake > sm->now) {
+        uint64_t latest = sm->now + SM_RING - 1; /* later: asked again and refused until then */
+        sm_at(sm, gate.wake < latest ? gate.wake : latest, (sm_event){SM_ASK_AGAIN, slot, 0});
+    }
     return hd_sm_stall_slot((hd_stall)gate.reason);
 }
 

@@ -65,6 +65,10 @@ void hd_timer_free(hd_timer *t)
 
 bool hd_timer_add(hd_timer *t, const hd_rf_model_info *info, bool crowded, const char **refusal)
 {
+    if (info->ops->rank_warp || info->ops->idle_slot) {
+        *refusal = "the timing model does not rank warps or offer free issue slots yet";
+        return false;
+    }
     hd_rf_model **models = hd_calloc(t->sms, sizeof(hd_rf_model *));
     for (uint32_t i = 0; i < t->sms; i++) {
         models[i] = hd_rf_model_new(info, t->code->code, refusal);
@@ -78,6 +82,8 @@ bool hd_timer_add(hd_timer *t, const hd_rf_model_info *info, bool crowded, const
     hd_array_push(&t->techniques, (timed){.models = models});
     return true;
 }
+
+uint32_t hd_timer_techniques(const hd_timer *t) { return t->techniques.count; }
 
 /* ---- the readers ------------------------------------------------------------------------------------------------- */
 
@@ -134,6 +140,7 @@ static bool is_barrier(void *timer, uint32_t function, uint32_t instruction)
 void hd_timer_open(hd_timer *t, const hd_memory *spaces, uint32_t threads, hd_thread_budget *budget)
 {
     uint32_t columns = 0;
+    assert(t->techniques.count);
     for (uint32_t k = 0; k < t->techniques.count; k++) {
         timed *of = &t->techniques.items[k];
         hd_timing_setup setup = {t->machine, t->code, spaces, of->models, t->sms, false};

@@ -30,9 +30,12 @@ typedef struct hd_timer hd_timer;
 /* Borrows the machine and the code. */
 hd_timer *hd_timer_new(const hd_rf_module *code, const hd_machine *machine, uint32_t sms);
 void hd_timer_free(hd_timer *timer); /* after hd_timer_finish, or without a run */
-/* A model for each SM; false with *refusal as hd_rf_model_new has it. crowded: as hd_rf_model_crowd. */
+/* A model for each SM; false with *refusal as hd_rf_model_new has it, or if the SM does not call a hook of the model.
+ * crowded: as hd_rf_model_crowd. */
 bool hd_timer_add(hd_timer *timer, const hd_rf_model_info *info, bool crowded, const char **refusal);
-/* Before the first launch: threads besides the caller's, and where the windows of the address space are. */
+uint32_t hd_timer_techniques(const hd_timer *timer);
+/* With at least one technique, before the first launch: threads besides the caller's, and where the windows of the
+ * address space are. */
 void hd_timer_open(hd_timer *timer, const hd_memory *spaces, uint32_t threads, hd_thread_budget *budget);
 hd_sink hd_timer_sink(hd_timer *timer);
 void hd_timer_begin(hd_timer *timer, const hd_rf_residency *residency, uint32_t function);

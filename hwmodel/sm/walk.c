@@ -83,12 +83,7 @@ const hd_access_sink *sm_walk_execute(hd_sm *sm, const hd_rf_step *step)
     hd_access_sink *sink = begin(sm, step->source_count);
     bool runs = step->effective != 0;
     sm->model->info->ops->execute(sm->model, step, sink);
-    for (uint32_t s = 0; s < step->source_count; s++) {
-        uint32_t missing = step->effective & ~sink->delivered.items[s];
-        if (missing)
-            hd_rf_fail(&sink->failure, step,
-                       (hd_rf_failure){.wrong = HD_RF_MISSING, .word = step->sources[s], .lanes = missing});
-    }
+    hd_rf_prove_delivered(sink, step);
     hd_access_count(sink, runs ? step->source_count : 0, runs ? step->destination_count : 0, sm->model->counters);
     if (sink->failure.wrong) {
         sm->failed = true;
