@@ -7,6 +7,7 @@
 #include "parser/recognize.h"
 
 enum { WHOLE_BLOCKS = 0 };
+static const char json_head[] = "{\"heddle\":\"" HD_VERSION "\",\"schema\":1,\"functions\":[";
 
 typedef enum dump_kind { DUMP_TOKENS, DUMP_IR, DUMP_CFG, DUMP_LIVENESS, DUMP_WORDS } dump_kind;
 
@@ -46,57 +47,94 @@ static void dump_function(hd_writer *out, hd_function *function, dump_kind kind,
         hd_emit_liveness(out, function);
 }
 
-static void dump_functions(const hd_cli *cli, hd_writer *out, const hd_module *module, dump_kind kind)
+/* What the command line asks for, of each of its inputs. */
+typedef struct dump_job {
+    hd_each each;
+    dump_kind kind;
+    bool json;
+    uint32_t inputs, functions; /* written */
+} dump_job;
+
+static void dump_functions(hd_part *part, const hd_module *module)
 {
-    const char *glob = cli->values[HD_CLI_KERNEL];
-    bool json = hd_cli_has(cli, HD_CLI_JSON), first = true;
-    if (json)
-        hd_write_string(out, "{\"heddle\":\"" HD_VERSION "\",\"schema\":1,\"functions\":[");
+    const dump_job *job = part->job;
     for (uint32_t i = 0; i < module->functions.count; i++) {
         hd_function *function = module->functions.items[i];
-        if (!hd_function_selected(function, glob))
+        if (!hd_function_selected(function, part->cli.values[HD_CLI_KERNEL]))
             continue;
-        if (!first)
-            hd_write_string(out, json ? ",\n" : "\n");
-        dump_function(out, function, kind, json);
-        first = false;
+        if (part->selected++)
+            hd_write_string(&part->text, job->json ? ",\n" : "\n");
+        dump_function(&part->text, function, job->kind, job->json);
     }
-    if (json)
-        hd_write_string(out, "]}\n");
 }
 
-static void dump_module(hd_cli *cli, hd_source *source, hd_writer *out, dump_kind kind)
+static void dump_module(hd_part *part, hd_source *source)
 {
+    hd_cli *cli = &part->cli;
     hd_parse_options options = hd_cli_parse_options(cli);
     hd_module *module = hd_parse_ptx(source, &options, &cli->diagnostics);
     hd_cli_keep_module(cli, module);
     if (cli->diagnostics.error_count == 0 &&
         hd_module_check_selection(module, cli->values[HD_CLI_KERNEL], &cli->diagnostics))
-        dump_functions(cli, out, module, kind);
+        dump_functions(part, module);
 }
 
 static void free_source(void *source) { hd_source_free(source); }
 
-int hd_cli_dump(hd_cli *cli)
+static hd_status dump_one(hd_part *part)
 {
+    hd_cli *cli = &part->cli;
+    const dump_job *job = part->job;
     hd_source *source = HD_ARENA_NEW(&cli->arena, hd_source); /* diagnostics point to it */
-    hd_output output;
-    int kind = kind_of(cli);
-    if (kind < 0)
-        return HD_STATUS_USAGE;
     if (!hd_cli_read(cli, cli->operands[0], source))
         return HD_STATUS_REJECTED;
-    if (!hd_output_open(cli, &output, cli->values[HD_CLI_OUTPUT])) {
-        hd_source_free(source);
-        return HD_STATUS_REJECTED;
-    }
-    if (kind == DUMP_TOKENS) {
+    if (job->kind != DUMP_TOKENS) {
+        dump_module(part, source);
+    } else {
         hd_cli_keep(cli, source, free_source);
         if (!hd_refuse_foreign(source, &cli->diagnostics))
-            hd_emit_tokens(&output.writer, source, &cli->diagnostics);
-    } else {
-        dump_module(cli, source, &output.writer, (dump_kind)kind);
+            hd_emit_tokens(&part->text, source, &cli->diagnostics);
     }
-    hd_output_close(cli, &output, cli->diagnostics.error_count == 0);
-    return hd_cli_status(cli);
+    return (hd_status)hd_cli_status(cli);
+}
+
+/* Which of several inputs the text after it is of; in DOT, a comment. */
+static void write_head(const hd_part *part, const dump_job *job, hd_writer *output)
+{
+    if (hd_part_is_one_of_several(part) && !job->json)
+        hd_write_format(output, "%s%s%s:\n", job->inputs ? "\n" : "", job->kind == DUMP_CFG ? "// " : "",
+                        part->cli.operands[0]);
+}
+
+/* Of tokens, those before an error are written, too. */
+static void join_one(hd_part *part, hd_writer *output)
+{
+    dump_job *job = part->job;
+    if (part->status != HD_STATUS_DONE && !part->text.buffer.count)
+        return;
+    write_head(part, job, output);
+    if (job->json)
+        hd_write_string(output, !job->inputs ? json_head : part->selected && job->functions ? ",\n" : "");
+    hd_part_write_text(part, output);
+    job->inputs++;
+    job->functions += part->selected;
+}
+
+int hd_cli_dump(hd_cli *cli)
+{
+    hd_output output;
+    int kind = kind_of(cli);
+    dump_job job = {.each = {.run = dump_one, .join = join_one, .job = &job},
+                    .kind = (dump_kind)kind,
+                    .json = hd_cli_has(cli, HD_CLI_JSON)};
+    if (kind < 0 || !hd_cli_inputs_fit(cli) || !hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &job.each.threads))
+        return HD_STATUS_USAGE;
+    if (!hd_output_open(cli, &output, cli->values[HD_CLI_OUTPUT]))
+        return HD_STATUS_REJECTED;
+    job.each.output = &output.writer;
+    hd_status status = hd_cli_each_input(cli, &job.each, NULL);
+    if (job.json && job.inputs)
+        hd_write_string(&output.writer, "]}\n");
+    bool keep = status == HD_STATUS_DONE || (hd_cli_is_several(cli) && job.inputs);
+    return (int)(hd_output_close(cli, &output, keep) ? status : hd_status_worse(status, HD_STATUS_REJECTED));
 }

@@ -132,9 +132,10 @@ static json_t *function_object(hd_function *f)
     for (uint32_t i = 0; i < f->instructions.count; i++)
         json_array_append_new(instructions, instruction_object(f, i, &text, &annotation));
     hd_writer_free(&text);
-    return json_pack("{s:s, s:b, s:o, s:o, s:o, s:o, s:o}", "name", hd_names_text(&f->module->names, f->name), "entry",
-                     f->is_entry, "annotations", annotations_of(f, HD_NONE, &annotation), "registers", registers,
-                     "blocks", blocks, "loops", loops, "instructions", instructions);
+    return json_pack("{s:o, s:s, s:b, s:o, s:o, s:o, s:o, s:o}", "file", hd_json_string(f->module->source->name),
+                     "name", hd_names_text(&f->module->names, f->name), "entry", f->is_entry, "annotations",
+                     annotations_of(f, HD_NONE, &annotation), "registers", registers, "blocks", blocks, "loops", loops,
+                     "instructions", instructions);
 }
 
 void hd_emit_ir_json(hd_writer *writer, hd_function *function)

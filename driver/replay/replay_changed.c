@@ -148,8 +148,7 @@ void replay_join_changed(replay_part *p, replay_run *run)
         mark_not_identical(run);
     }
     join_tallies(p, run);
-    if (p->status == HD_STATUS_DONE)
-        p->status = run->status;
+    p->status = hd_status_worse(p->status, run->status);
     if (run->status != HD_STATUS_DONE)
         replay_stop_runs(p, (uint32_t)(run - p->runs) + 1);
 }

@@ -215,6 +215,6 @@ void replay_join_original(replay_part *p, replay_run *run)
             p->rows.items[k].identical = same ? HD_OUTPUTS_RIGHT : HD_OUTPUTS_WRONG;
         run->status = same ? HD_STATUS_DONE : HD_STATUS_WRONG;
     }
-    if (run->status != HD_STATUS_DONE && !p->runs->races)
-        p->status = run->status;
+    if (!p->runs->races)
+        p->status = hd_status_worse(p->status, run->status);
 }

@@ -120,6 +120,26 @@ def case_a_page_of_several(folder):
     expect([number for number, _ in texts] == ["0", "1"] and "of a" in texts[0][1] and "of b" in texts[1][1], "%s", texts)
 
 
+def case_dumps_of_several(folder):
+    paths, broken, out = modules(folder, 3), write(os.path.join(folder, "broken.ptx"), BROKEN), os.path.join(folder, "dumps")
+    for kind, head in (("--tokens", b"%s:\n"), ("--ir", b"%s:\n"), ("--liveness", b"%s:\n"), ("--cfg", b"// %s:\n")):
+        want = b"\n".join(head % path.encode() + heddle("dump", kind, path) for path in paths)
+        for threads in MANY:
+            same(want, heddle("dump", kind, threads, *paths), kind)
+            same(want, status(1, "dump", kind, threads, *paths[:2], "none.ptx", paths[2], says="none.ptx").out, kind)
+    status(1, "dump", "--cfg", "-o", out, broken, *paths)
+    same(want, read(out), "-o")
+    alone = [json.loads(heddle("dump", "--ir", "--json", path)) for path in paths]
+    for threads in MANY:
+        document = json.loads(status(1, "dump", "--ir", "--json", threads, broken, *paths, "none.ptx").out)
+        expect(document["functions"] == [f for one in alone for f in one["functions"]], "functions")
+        expect([f["file"] for f in document["functions"]] == paths, "files")
+    only = json.loads(heddle("dump", "--ir", "--json", "--kernel=k[12]", *paths))
+    expect([f["name"] for f in only["functions"]] == ["k1", "k2"], "%s", only)
+    same(b"", status(1, "dump", "--ir", "--json", broken, "none.ptx").out, "an object of nothing")
+    status(1, "dump", "--ir", "--kernel=other", *paths, says="no input has a function")
+
+
 def case_all_techniques_of_several(folder):
     paths = modules(folder, 2)
     tables = [heddle("rewrite", "-p", "all", path) for path in paths]

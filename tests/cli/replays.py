@@ -153,6 +153,16 @@ def case_what_is_piped_is_read_once(folder):
         expect_same(named, piped, "module from a pipe, " + " ".join(options))
 
 
+def case_the_worst_run_of_a_file_counts(folder):
+    """The output is wrong (3); the original alone has dead code, which faults (5) or reaches the limit (6)."""
+    fault = launch(folder, "fault", loading("\n\tld.global.u32 %r5, [%rd0+65536];"), "7, 0, 8, 0")
+    long = launch(folder, "long", loading("".join("\n\tadd.u32 %%r%d, %%r%d, 1;" % (k, k - 1) for k in range(10, 29))), "7, 0, 8, 0")
+    for threads in ("-j1", "-j4"):
+        for options, path in ((["--technique=bow"], fault), (["--technique=bow", "--instruction-limit=20"], long)):
+            result = run("replay", threads, *options, path)
+            expect(result.status == 3 and result.err.count(": error:") == 2, "exit %d: %s", result.status, result.err)
+
+
 LOADS = ("ld.global.u32 %r1, [%rd0];\n\tld.global.u32 %r2, [%rd0+4];\n\tadd.u32 %r3, %r1, %r2;\n\tld.global.u32 %r4, [%rd0+8];\n"
          "\tadd.u32 %r3, %r3, %r4;\n\tmov.u32 %r0, 7;")
 RACE = "\n\tmov.u32 %r7, %tid.x;\n\tst.shared.u32 [s], %r7;\n\tld.shared.u32 %r8, [s];\n\tst.global.u32 [%rd0+12], %r8;"

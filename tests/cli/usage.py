@@ -111,7 +111,7 @@ def case_operands(folder):
     for name in COMMANDS:
         if name != "help":
             status(2, name, says="usage: heddle %s" % name)
-    status(2, "dump", "--ir", good, good, says="usage: heddle dump")
+    status(2, "diff", good, good, good, says="usage: heddle diff")
     same(heddle("rewrite", good, "--canonical"), heddle("rewrite", "--canonical", "--", good), "options behind operands")
 
 
