@@ -56,89 +56,89 @@ typedef struct hd_event {
 } hd_event;
 
 /* A trace segment: consecutive ISSUE events of one warp in one frame; a barrier ends it. It consists of parts: the
- * instructions of a part are consecutive in the text, under one active mask. Once a segment has HD_STRETCH_LONG
+ * instructions of a part are consecutive in the text, under one active mask. Once a segment has HD_SEGMENT_LONG
  * instructions, no backward jump continues it, so that loop iterations fall into few different segments. Masks are
  * stored as indices into the segment's list of masks, so that segments that differ only in their masks are otherwise
  * equal. */
 enum {
-    HD_STRETCH_MOST = 64,
-    HD_STRETCH_PARTS = 8,
-    HD_STRETCH_LONG = 16,
-    HD_STRETCH_MASKS = 1 + HD_STRETCH_MOST + HD_STRETCH_PARTS,
+    HD_SEGMENT_LENGTH = 64, /* at most */
+    HD_SEGMENT_PARTS = 8,
+    HD_SEGMENT_LONG = 16,
+    HD_SEGMENT_MASKS = 1 + HD_SEGMENT_LENGTH + HD_SEGMENT_PARTS,
     HD_MOST_WRITTEN = 32,   /* words written by an instruction other than a call */
     HD_MOST_RETURNED = 256, /* words written by a call; a call of a function with a body ends the segment */
 };
-typedef struct hd_stretch_part {
+typedef struct hd_segment_part {
     /* at: index in the segment of the part's first instruction, which is `first` in the function; active: index of the
      * mask */
     uint32_t at, first, active;
-} hd_stretch_part;
-typedef struct hd_stretch {
+} hd_segment_part;
+typedef struct hd_segment_event {
     uint32_t cta, warp, frame, function; /* of all its instructions */
     uint32_t count, part_count;          /* count: of a complete segment */
-    uint32_t going;                      /* the warp that may continue it; HD_NONE: none */
+    uint32_t open_warp;                  /* the warp that may continue it; HD_NONE: none */
     /* the next sequential instruction; the limit of the length; the last part's first - at (modulo 2^32) */
     uint32_t next, limit, base;
-    uint32_t active;      /* the last part's lanes, */
-    uint8_t active_place; /* and their index among the masks */
-    bool barrier;         /* it ends at a barrier */
+    uint32_t active;     /* the last part's lanes, */
+    uint8_t active_mask; /* and their index among the masks */
+    bool barrier;        /* it ends at a barrier */
     uint32_t mask_count;
-    uint32_t masks[HD_STRETCH_MASKS]; /* 0, and the others in order of occurrence, unique */
-    hd_stretch_part parts[HD_STRETCH_PARTS];
-    uint8_t effective[HD_STRETCH_MOST]; /* by instruction: index of the mask */
+    uint32_t masks[HD_SEGMENT_MASKS]; /* 0, and the others in order of occurrence, unique */
+    hd_segment_part parts[HD_SEGMENT_PARTS];
+    uint8_t effective[HD_SEGMENT_LENGTH]; /* by instruction: index of the mask */
     uint32_t width_words;
     /* if requested: of all its instructions */
-    hd_width widths[(HD_STRETCH_MOST - 1) * HD_MOST_WRITTEN + HD_MOST_RETURNED];
-} hd_stretch;
+    hd_width widths[(HD_SEGMENT_LENGTH - 1) * HD_MOST_WRITTEN + HD_MOST_RETURNED];
+} hd_segment_event;
 
 /* Number of instructions so far. */
-static inline uint32_t hd_stretch_length(const hd_stretch *s) { return s->part_count ? s->next - s->base : 0; }
+static inline uint32_t hd_segment_length(const hd_segment_event *s) { return s->part_count ? s->next - s->base : 0; }
 
 /* The index of a mask; adds it if it is new. */
-static inline uint8_t hd_stretch_place(hd_stretch *s, uint32_t mask)
+static inline uint8_t hd_segment_mask(hd_segment_event *s, uint32_t mask)
 {
-    uint32_t place = 0;
-    while (place < s->mask_count && s->masks[place] != mask)
-        place++;
-    if (place == s->mask_count)
+    uint32_t index = 0;
+    while (index < s->mask_count && s->masks[index] != mask)
+        index++;
+    if (index == s->mask_count)
         s->masks[s->mask_count++] = mask;
-    return (uint8_t)place;
+    return (uint8_t)index;
 }
 
 /* Starts a part with the next instruction. */
-static inline void hd_stretch_turn(hd_stretch *s, uint32_t instruction, uint32_t active)
+static inline void hd_segment_begin_part(hd_segment_event *s, uint32_t instruction, uint32_t active)
 {
-    uint32_t at = hd_stretch_length(s);
+    uint32_t at = hd_segment_length(s);
     s->active = active;
-    s->active_place = hd_stretch_place(s, active);
-    s->parts[s->part_count++] = (hd_stretch_part){at, instruction, s->active_place};
+    s->active_mask = hd_segment_mask(s, active);
+    s->parts[s->part_count++] = (hd_segment_part){at, instruction, s->active_mask};
     s->next = instruction;
     s->base = instruction - at;
-    s->limit = s->base + HD_STRETCH_MOST;
+    s->limit = s->base + HD_SEGMENT_LENGTH;
 }
 
-static inline void hd_stretch_begin(hd_stretch *s, const hd_event *e)
+static inline void hd_segment_begin(hd_segment_event *s, const hd_event *e)
 {
     s->cta = e->cta;
-    s->warp = s->going = e->warp;
+    s->warp = s->open_warp = e->warp;
     s->frame = e->frame;
     s->function = e->function;
     s->part_count = s->width_words = 0;
     s->barrier = false;
     s->mask_count = 1;
     s->masks[0] = 0;
-    hd_stretch_turn(s, e->instruction, e->active);
+    hd_segment_begin_part(s, e->instruction, e->active);
 }
 
 /* Whether it continues with an instruction of its warp and frame that is not the next in sequence. */
-static inline bool hd_stretch_turns(const hd_stretch *s, uint32_t instruction)
+static inline bool hd_segment_accepts_part(const hd_segment_event *s, uint32_t instruction)
 {
-    return s->going != HD_NONE && s->part_count < HD_STRETCH_PARTS &&
-           (instruction >= s->next || hd_stretch_length(s) < HD_STRETCH_LONG);
+    return s->open_warp != HD_NONE && s->part_count < HD_SEGMENT_PARTS &&
+           (instruction >= s->next || hd_segment_length(s) < HD_SEGMENT_LONG);
 }
 
 /* The part that contains instruction i of the segment. */
-static inline const hd_stretch_part *hd_stretch_part_at(const hd_stretch_part *parts, uint32_t count, uint32_t i)
+static inline const hd_segment_part *hd_segment_part_at(const hd_segment_part *parts, uint32_t count, uint32_t i)
 {
     while (parts[count - 1].at > i)
         count--;
@@ -146,13 +146,13 @@ static inline const hd_stretch_part *hd_stretch_part_at(const hd_stretch_part *p
 }
 
 /* Adds the instruction `next`, whose widths are already stored. */
-static inline void hd_stretch_add(hd_stretch *s, uint32_t effective, bool barrier)
+static inline void hd_segment_append(hd_segment_event *s, uint32_t effective, bool barrier)
 {
     uint32_t at = s->next++ - s->base;
-    s->effective[at] = effective == s->active ? s->active_place : hd_stretch_place(s, effective);
+    s->effective[at] = effective == s->active ? s->active_mask : hd_segment_mask(s, effective);
     if (barrier || s->next == s->limit) {
         s->barrier = barrier;
-        s->going = HD_NONE;
+        s->open_warp = HD_NONE;
     }
 }
 
@@ -163,7 +163,7 @@ typedef struct hd_sink {
     uint32_t columns; /* HD_COLUMN_* */
     /* NULL: none. If all sinks have it and none requests columns other than WIDTHS, ISSUE events are delivered only
      * here, as segments of maximal length; the last one when the run ends, for any reason. */
-    bool (*take_stretch)(void *context, const hd_stretch *stretch);
+    bool (*take_segment)(void *context, const hd_segment_event *segment);
 } hd_sink;
 
 #endif

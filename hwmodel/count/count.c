@@ -139,7 +139,7 @@ hd_sink hd_count_sink(hd_count *c)
     return (hd_sink){.take = hd_count_take,
                      .context = c,
                      .columns = columns_of(c),
-                     .take_stretch = c->batch_most > 1 ? hd_count_take_stretch : NULL};
+                     .take_segment = c->batch_most > 1 ? hd_count_take_segment : NULL};
 }
 
 /* ---- readers take a batch ---------------------------------------------------------------------------------------- */
@@ -186,7 +186,7 @@ static void take_result(hd_rf_model *model, hd_count_result *result)
 
 static void end_counting(const hd_count *c, hd_rf_model *model, hd_count_result *result)
 {
-    hd_rf_tell_rest(model);
+    hd_rf_record_rest(model);
     if (model->info->ops->finalize)
         model->info->ops->finalize(model);
     if (c->over)
@@ -478,7 +478,7 @@ bool hd_count_take(void *count, const hd_event *event)
     return ++c->batch->taken < c->batch_most || pass_on(c, HD_COUNT_LAG);
 }
 
-bool hd_count_take_stretch(void *count, const hd_stretch *s)
+bool hd_count_take_segment(void *count, const hd_segment_event *s)
 {
     hd_count *c = count;
     uint32_t part;

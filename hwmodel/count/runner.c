@@ -119,7 +119,7 @@ void hd_runner_enter(hd_runner *r, hd_warp_slot *w, const hd_warp_event *e)
         end_frames(r, w, down_to);
     else
         begin_frame(r, w, s->function, e->frame,
-                    s->masks[hd_stretch_part_at(s->parts, s->part_count, e->from)->active]);
+                    s->masks[hd_segment_part_at(s->parts, s->part_count, e->from)->active]);
 }
 
 void hd_runner_restart(hd_runner *r, hd_warp_slot *w)
@@ -211,7 +211,7 @@ static void offer_others(hd_runner *r, const hd_rf_step *step)
 static bool walk_segment(hd_runner *r, hd_warp_slot *w, const hd_warp_event *e, uint32_t *at)
 {
     const hd_trace_segment *s = e->segment;
-    const hd_stretch_part *part = hd_stretch_part_at(s->parts, s->part_count, e->from),
+    const hd_segment_part *part = hd_segment_part_at(s->parts, s->part_count, e->from),
                           *last = s->parts + s->part_count - 1;
     hd_rf_step step = step_in(r, w, s);
     const hd_width *widths =
@@ -247,7 +247,7 @@ hd_rf_step hd_runner_peek(hd_runner *r, const hd_warp_event *e, uint32_t i)
     next.from = (uint8_t)i;
     hd_runner_enter(r, w, &next);
     hd_rf_step step = step_in(r, w, s);
-    step.active = s->masks[hd_stretch_part_at(s->parts, s->part_count, i)->active];
+    step.active = s->masks[hd_segment_part_at(s->parts, s->part_count, i)->active];
     step.effective = s->masks[s->effective[i]];
     place_step(&step, hd_segment_instruction(s, i));
     return step;

@@ -3,7 +3,7 @@
 #include "base/sequences.h"
 
 /* The key of a segment: head, parts, effective lanes, masks, and last the widths. All of them begin with a word. */
-enum { HEAD_FUNCTION, HEAD_COUNTS, HEAD_WIDTHS, HEAD, PART = sizeof(hd_stretch_part) / sizeof(uint32_t) };
+enum { HEAD_FUNCTION, HEAD_COUNTS, HEAD_WIDTHS, HEAD, PART = sizeof(hd_segment_part) / sizeof(uint32_t) };
 
 typedef struct kept {
     hd_trace_segment segment; /* first; points into the key */
@@ -16,7 +16,7 @@ struct hd_segments {
     hd_sequences numbers;                   /* of keys, with and without widths */
     HD_ARRAY(const hd_trace_segment *) all; /* by number; NULL: of a shape alone */
     hd_loose_segments loose;                /* not handed over yet */
-    hd_stretch open, single;                /* without a part: none */
+    hd_segment_event open, single;          /* without a part: none */
     hd_u32_array key;
 };
 
@@ -67,7 +67,7 @@ static void add_bytes(hd_u32_array *key, const void *from, size_t bytes)
     memcpy(words, from, bytes);
 }
 
-static void make_key(hd_segments *s, const hd_stretch *o)
+static void make_key(hd_segments *s, const hd_segment_event *o)
 {
     const uint32_t head[HEAD] = {o->function, o->part_count << 16 | o->count << 8 | o->mask_count, o->width_words};
     hd_array_clear(&s->key);
@@ -98,7 +98,7 @@ static void point_into_key(kept *k)
     hd_trace_segment *s = &k->segment;
     const uint32_t *parts = k->key + HEAD, *effective = parts + s->part_count * PART,
                    *masks = effective + words_of(s->count);
-    s->parts = (const hd_stretch_part *)(const void *)parts;
+    s->parts = (const hd_segment_part *)(const void *)parts;
     s->effective = (const uint8_t *)effective;
     s->masks = masks;
     s->widths = k->key[HEAD_WIDTHS] ? (const hd_width *)(masks + (k->key[HEAD_COUNTS] & 0xff)) : NULL;
@@ -107,7 +107,7 @@ static void point_into_key(kept *k)
 static size_t size_of(uint32_t key_words) { return sizeof(kept) + key_words * sizeof(uint32_t); }
 
 /* The segment whose key is s->key. */
-static void fill(const hd_segments *s, kept *k, const hd_stretch *o)
+static void fill(const hd_segments *s, kept *k, const hd_segment_event *o)
 {
     const hd_rf_code *code = s->code->functions[o->function];
     memcpy(k->key, s->key.items, s->key.count * sizeof *k->key);
@@ -143,7 +143,7 @@ hd_trace_segment *hd_segment_copy(const hd_trace_segment *segment, size_t *bytes
     return &copy->segment;
 }
 
-static hd_trace_segment *make_loose(hd_segments *s, const hd_stretch *o)
+static hd_trace_segment *make_loose(hd_segments *s, const hd_segment_event *o)
 {
     make_key(s, o);
     kept *k = hd_malloc(size_of(s->key.count));
@@ -152,7 +152,7 @@ static hd_trace_segment *make_loose(hd_segments *s, const hd_stretch *o)
     return &k->segment;
 }
 
-static const hd_trace_segment *find(hd_segments *s, const hd_stretch *o)
+static const hd_trace_segment *find(hd_segments *s, const hd_segment_event *o)
 {
     make_key(s, o);
     bool room =
@@ -172,7 +172,7 @@ static const hd_trace_segment *find(hd_segments *s, const hd_stretch *o)
     return &k->segment;
 }
 
-static hd_warp_event event_of(const hd_stretch *o, const hd_trace_segment *segment)
+static hd_warp_event event_of(const hd_segment_event *o, const hd_trace_segment *segment)
 {
     return (hd_warp_event){.kind = HD_WARP_ISSUES,
                            .end = (uint8_t)o->count,
@@ -182,34 +182,34 @@ static hd_warp_event event_of(const hd_stretch *o, const hd_trace_segment *segme
                            .segment = segment};
 }
 
-hd_warp_event hd_segments_find(hd_segments *s, const hd_stretch *o) { return event_of(o, find(s, o)); }
+hd_warp_event hd_segments_find(hd_segments *s, const hd_segment_event *o) { return event_of(o, find(s, o)); }
 
 /* ---- single events ----------------------------------------------------------------------------------------------- */
 
-static bool is_straight(const hd_stretch *o, const hd_event *e)
+static bool is_straight(const hd_segment_event *o, const hd_event *e)
 {
     return e->instruction == o->next && e->active == o->active;
 }
 
 bool hd_segments_continue(const hd_segments *s, const hd_event *e)
 {
-    const hd_stretch *o = &s->open;
-    return o->part_count && e->warp == o->going && e->frame == o->frame && e->function == o->function &&
-           (is_straight(o, e) || hd_stretch_turns(o, e->instruction));
+    const hd_segment_event *o = &s->open;
+    return o->part_count && e->warp == o->open_warp && e->frame == o->frame && e->function == o->function &&
+           (is_straight(o, e) || hd_segment_accepts_part(o, e->instruction));
 }
 
-static void add(const hd_segments *s, hd_stretch *o, const hd_event *e)
+static void add(const hd_segments *s, hd_segment_event *o, const hd_event *e)
 {
     if (!o->part_count)
-        hd_stretch_begin(o, e);
+        hd_segment_begin(o, e);
     if (!is_straight(o, e))
-        hd_stretch_turn(o, e->instruction, e->active);
+        hd_segment_begin_part(o, e->instruction, e->active);
     if (e->widths) {
         memcpy(o->widths + o->width_words, e->widths, e->width_words * sizeof *e->widths);
         o->width_words += e->width_words;
     }
-    hd_stretch_add(o, e->effective, s->code->functions[e->function]->traits[e->instruction] & HD_RF_BARRIER);
-    o->count = hd_stretch_length(o);
+    hd_segment_append(o, e->effective, s->code->functions[e->function]->traits[e->instruction] & HD_RF_BARRIER);
+    o->count = hd_segment_length(o);
 }
 
 void hd_segments_add(hd_segments *s, const hd_event *e) { add(s, &s->open, e); }

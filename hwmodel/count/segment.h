@@ -1,7 +1,7 @@
 /* Trace segments: instructions that a warp executed one after another in one frame (hwmodel/stream.h says how many).
  *
- * They come from the interpreter (hd_stretch), or are put together here from single events. Segments with the same
- * instructions, active and effective lanes, and widths of results where these are recorded, are one object with a
+ * They come from the interpreter (hd_segment_event), or are put together here from single events. Segments with the
+ * same instructions, active and effective lanes, and widths of results where these are recorded, are one object with a
  * number. `shape` is a number for all of that but the widths.
  *
  * Memory: HD_SEGMENTS objects and HD_SEGMENT_BYTES at most. A segment that finds no room has no number, is loose, and
@@ -21,7 +21,7 @@ typedef struct hd_trace_segment {
     bool barrier;     /* it ends at one */
     uint64_t loads;   /* its long-latency loads with an effective lane: a bit an instruction */
     uint64_t touches; /* of its instructions: code.h */
-    const hd_stretch_part *parts;
+    const hd_segment_part *parts;
     const uint32_t *masks;     /* that `parts` and `effective` name */
     const uint8_t *effective;  /* by instruction: index in masks */
     const hd_width *widths;    /* of all results of instructions with an effective lane, in order; NULL: not recorded */
@@ -33,7 +33,7 @@ typedef struct hd_trace_segment {
 /* Index in its function. */
 static inline uint32_t hd_segment_instruction(const hd_trace_segment *s, uint32_t i)
 {
-    const hd_stretch_part *part = hd_stretch_part_at(s->parts, s->part_count, i);
+    const hd_segment_part *part = hd_segment_part_at(s->parts, s->part_count, i);
     return part->first + (i - part->at);
 }
 
@@ -64,7 +64,7 @@ void hd_loose_segments_clear(hd_loose_segments *loose);
 /* On the heap; adds the bytes that it takes. */
 hd_trace_segment *hd_segment_copy(const hd_trace_segment *segment, size_t *bytes);
 
-hd_warp_event hd_segments_find(hd_segments *s, const hd_stretch *stretch);
+hd_warp_event hd_segments_find(hd_segments *s, const hd_segment_event *segment);
 /* Single events. Does the ISSUE belong to the open segment? */
 bool hd_segments_continue(const hd_segments *s, const hd_event *event);
 /* It does, or no segment is open. */

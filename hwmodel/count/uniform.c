@@ -70,12 +70,12 @@ const hd_rf_branch *hd_rf_uniform_split(hd_rf_uniform *u, const hd_event *event)
     return NULL;
 }
 
-const hd_rf_branch *hd_rf_uniform_split_in(hd_rf_uniform *u, const hd_stretch *s, uint32_t *part)
+const hd_rf_branch *hd_rf_uniform_split_in(hd_rf_uniform *u, const hd_segment_event *s, uint32_t *part)
 {
     if (!u->any)
         return NULL;
     for (uint32_t k = 0; k < s->part_count; k++) {
-        const hd_stretch_part *p = &s->parts[k];
+        const hd_segment_part *p = &s->parts[k];
         uint32_t end = k + 1 < s->part_count ? p[1].at : s->count;
         const hd_rf_branch *b =
             hd_rf_uniform_split(u, &(hd_event){.warp = s->warp, .frame = s->frame, .active = s->masks[p->active]});

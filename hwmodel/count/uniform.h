@@ -23,8 +23,8 @@ void hd_rf_uniform_start(hd_rf_uniform *u, uint32_t warp);
 void hd_rf_uniform_record(hd_rf_uniform *u, uint32_t warp, hd_rf_branch last);
 /* An ISSUE event. The branch before it that has split the warp, until another one is recorded; NULL: none. */
 const hd_rf_branch *hd_rf_uniform_split(hd_rf_uniform *u, const hd_event *event);
-/* The same for all events of a stretch, which are recorded: within a part, all lanes go the same way. *part: the part
+/* The same for all events of a segment, which are recorded: within a part, all lanes go the same way. *part: the part
  * that the branch split. */
-const hd_rf_branch *hd_rf_uniform_split_in(hd_rf_uniform *u, const hd_stretch *stretch, uint32_t *part);
+const hd_rf_branch *hd_rf_uniform_split_in(hd_rf_uniform *u, const hd_segment_event *segment, uint32_t *part);
 
 #endif

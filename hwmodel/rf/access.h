@@ -35,7 +35,7 @@ typedef enum hd_access_kind {
     HD_RF_KINDS
 } hd_access_kind;
 
-typedef enum hd_access_cause { /* where accesses of one structure and kind are told apart */
+typedef enum hd_access_cause { /* distinguishes accesses of one structure and kind */
                                HD_CAUSE_NONE,
                                HD_CAUSE_PREFETCH,     /* an interval's registers */
                                HD_CAUSE_REACTIVATION, /* of a warp that takes turns again */
@@ -71,7 +71,7 @@ typedef enum hd_rf_wrong {
     HD_RF_MISSING,  /* no structure delivers it */
     HD_RF_SHARED,   /* the storage of a register was given to another one */
     HD_RF_FULL,     /* the register file has no free register, and the warp cannot wait for one */
-    HD_RF_OVERFLOW, /* a warp wrote more often than serials can tell */
+    HD_RF_OVERFLOW, /* a warp wrote more often than serials can count */
 } hd_rf_wrong;
 
 typedef struct hd_rf_failure {

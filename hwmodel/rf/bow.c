@@ -179,7 +179,7 @@ static hd_bow_entry *find_entry(hd_bow_window *w, uint32_t index)
     return entry ? &w->entries[entry - 1] : NULL;
 }
 
-/* What an entry owes goes to the file; the caller takes the entry away. */
+/* Writes an entry's dirty lanes to the file; the caller removes the entry. */
 static void settle(hd_bow *bow, const hd_rf_warp *warp, const hd_bow_entry *e, hd_access_sink *sink)
 {
     if (!e->dirty)
@@ -247,7 +247,7 @@ static hd_bow_entry *enter(hd_bow *bow, const hd_rf_warp *warp, hd_bow_window *w
     return e;
 }
 
-/* The window moves on to the instruction; its registers stay. */
+/* The window advances to the instruction, whose registers stay. */
 static void move_on(hd_bow *bow, const hd_rf_step *step, hd_access_sink *sink)
 {
     hd_bow_window *w = window_of(bow, step->warp);
@@ -271,7 +271,7 @@ static void move_on(hd_bow *bow, const hd_rf_step *step, hd_access_sink *sink)
 
 /* ---- operands and results ---------------------------------------------------------------------------------------- */
 
-/* The lanes that the entry does not hold come from the file, all of them at once, by the access `read`. */
+/* Fills all lanes that the entry does not hold from the file, read by the access `read`. */
 static void fill(hd_bow *bow, const hd_rf_step *step, hd_bow_entry *e, uint16_t read, hd_access_sink *sink)
 {
     uint32_t lanes = ~e->valid;
@@ -298,7 +298,7 @@ static void read_operand(hd_bow *bow, const hd_rf_step *step, uint32_t source, h
     fill(bow, step, e ? e : enter(bow, step->warp, w, index, sink), read, sink);
 }
 
-/* A result that the window does not take: what the entry has of these lanes is old now. */
+/* A result that does not go to the window: the entry's values in these lanes are old now. */
 static void forget(hd_bow_window *w, hd_bow_entry *e, uint32_t lanes)
 {
     if (!e)
@@ -401,7 +401,7 @@ static void bow_frame_end(hd_rf_model *model, hd_rf_warp *warp)
     w->entry_of.count = warp->identity.base;
 }
 
-/* How many entries are older. */
+/* The number of older entries. */
 static uint32_t rank_of(const hd_bow_window *w, const hd_bow_entry *e)
 {
     uint32_t rank = 0;

@@ -1,8 +1,8 @@
 /* What each instruction of a module reads from and writes to the register file, decoded once for all models.
  *
  * Unit: the warp register, 32 lanes of 32 bits. A 64-bit operand is two of them, a predicate none. In a function of
- * architected form it is the physical register, under whatever name (ir/storage.h): a value keeps its claims where an
- * identity gives it another name, and a 16-bit register is the whole of its word. A register that an instruction names
+ * architected form it is the physical register, under any name (ir/storage.h): a value keeps its claims where an
+ * identity gives it another name, and a 16-bit register is the whole word. A register that an instruction names
  * twice as a source is one read: the collector fetches it once and fills both slots. Identities are no instructions:
  * they read and write nothing, and the interpreter's events leave them out. A return reads the function's results in
  * registers.
@@ -19,8 +19,8 @@ typedef struct hd_rf_destination {
 } hd_rf_destination;
 
 enum {                    /* traits of an instruction */
-       HD_RF_BARRIER = 1, /* holds the CTA's warps together */
-       HD_RF_LONG = 2,    /* takes hundreds of cycles until its result is there */
+       HD_RF_BARRIER = 1, /* the CTA's warps wait for each other */
+       HD_RF_LONG = 2,    /* its result takes hundreds of cycles */
 };
 
 typedef struct hd_rf_code {
@@ -39,7 +39,7 @@ typedef struct hd_rf_code {
     uint64_t *touches; /* by instruction: hd_rf_touch of all words that it reads or writes */
 } hd_rf_code;
 
-/* Sets of words, which may meet where the words do not, but do meet where they do. */
+/* Sets of words, as a hash: two sets that share a word intersect; others may. */
 static inline uint64_t hd_rf_touch(uint32_t word) { return (uint64_t)1 << (word & 63); }
 
 typedef struct hd_rf_module {

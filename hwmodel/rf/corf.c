@@ -13,27 +13,27 @@
  *   sides     CORF++: left-aligned registers take the left end of the lowest entry that has room there, right-aligned
  *             ones the right end, don't-care ones as above
  *
- * A register whose value needs more slices is relocated by the same rule, with its own slices free for it; it stays if
- * it can grow in place. If its value needs fewer, it stays in its entry and gives back the slices away from its end;
- * with "kept" it keeps them. If a byte changes its place, or new bytes are needed, lanes that the instruction does not
- * write are read and written with it. Slices are given back at the end of a frame, and with "release" as the flags of
- * register virtualization say (pir, pbr).
+ * A register whose value needs more slices (width overflow) is relocated by the same rule, with its own slices free for
+ * it; it stays if it can grow in its entry. If its value needs fewer, it stays in its entry and frees the slices away
+ * from its end; with "kept" it keeps them. If a byte changes its slice, or new bytes are needed, lanes that the
+ * instruction does not write are read and written with it. Slices are freed at the end of a frame, and with "release"
+ * by the release flags of register virtualization (pir, pbr).
  *
- * Coalescing. The sources of an instruction are taken in operand order. Each joins the first one before it that is
- * still alone and is in the same entry (CORF++: in the warp's bank, with a disjoint mask). At most two registers are
- * one access, because there are two unpackers.
+ * Coalescing. The sources of an instruction are visited in operand order. Each is coalesced with the first earlier one
+ * that is not coalesced yet and is in the same entry (CORF++: in the warp's bank, with a disjoint mask). At most two
+ * registers are one access, because there are two unpackers.
  *
- * Calls. A callee's registers are those of its caller, which are saved on the stack as far as needed: of a warp, no
- * more entries are counted than its kernel has registers, including all that it calls.
+ * Calls. A callee uses the registers of its caller, which are saved on the stack if needed. So no more entries of a
+ * warp are counted than its kernel needs registers with all functions that it calls.
  *
  * What the paper leaves open. A warp has entries of its own, so that nothing depends on the order of warps; "shared"
  * has one pool for all warps. The values of registers that a call writes (parameters, results) are not known: they are
  * 4 bytes wide.
  *
- * Cost: O(1) for an instruction and an operand; a source is compared with those before it that are alone.
+ * Cost: O(1) for an instruction and an operand; a source is compared with earlier ones that are not coalesced.
  *
- * The options "uncopied" (a move leaves lanes behind), "stale" (the renaming table keeps the old place) and "slipped"
- * (narrow values are written one slice off) break the model, for the tests of the proof.
+ * The options "uncopied" (a relocation does not copy lanes that are not written), "stale" (the renaming table keeps the
+ * old location) and "slipped" (narrow values are written one slice off) break the model, for the tests of the proof.
  */
 #include "hwmodel/rf/corf_work.h"
 
@@ -101,7 +101,7 @@ static bool join(const hd_corf *c, hd_corf_operand *operands, uint32_t s)
     return false;
 }
 
-/* Where the operands are, and which of them are one access. Says how many come with others. */
+/* Finds the locations of the operands, and which of them are one access. Returns how many share another's access. */
 static uint32_t find_operands(hd_corf *c, const hd_rf_step *step)
 {
     const hd_corf_warp *w = hd_corf_warp_of(c, step->warp);
@@ -129,13 +129,13 @@ static bool is_coalesceable(const hd_corf *c, uint32_t count)
     return least + second <= HD_PACK_SLICES;
 }
 
-/* A place for each of the four widths; 0, of a register that was never written, is all. */
+/* A location for each of the four widths; 0, of a register that was never written, stands for all. */
 static inline void count_width(hd_rf_model *model, uint32_t width)
 {
     hd_rf_event(model, (hd_counter)(HD_COUNTER_WIDTH_1 + (width - 1) % HD_PACK_SLICES), 1);
 }
 
-/* All that the instruction will read is counted here, in one go. */
+/* Counts all reads of the instruction at once. */
 static void count_operands(hd_corf *c, const hd_rf_step *step, uint32_t joined)
 {
     hd_rf_model *model = &c->model;
@@ -154,7 +154,7 @@ static void count_operands(hd_corf *c, const hd_rf_step *step, uint32_t joined)
     hd_rf_event(model, HD_COUNTER_COALESCED, joined != 0);
 }
 
-/* An operand that comes with another one needs no access of its own. */
+/* A coalesced operand needs no access of its own. */
 static void read_operand(hd_corf *c, const hd_rf_step *step, uint32_t source, hd_access_sink *sink)
 {
     const hd_corf_operand *operand = &c->operands.items[source];
@@ -178,8 +178,7 @@ static void read_operand(hd_corf *c, const hd_rf_step *step, uint32_t source, hd
 
 /* ---- writes ------------------------------------------------------------------------------------------------------ */
 
-/* Do lanes that are not written have to be written with those that are? Not where each byte they have stays where it
- * is. */
+/* Whether lanes that are not written must move with those that are: unless each of their bytes keeps its slice. */
 static bool moves(hd_pack_slices from, hd_pack_slices to)
 {
     return from.mask && (from.entry != to.entry || __builtin_ctz(from.mask) != __builtin_ctz(to.mask) ||
@@ -208,7 +207,7 @@ static hd_corf_target target_of(hd_corf *c, const hd_rf_step *step, uint32_t wor
                             .sink = sink};
 }
 
-/* Lanes that are not written come along. */
+/* Copies the lanes that are not written. */
 static hd_claim move_lanes(hd_corf *c, hd_claim claim, hd_access_sink *sink)
 {
     hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_FILE,
@@ -220,14 +219,14 @@ static hd_claim move_lanes(hd_corf *c, hd_claim claim, hd_access_sink *sink)
     return claim;
 }
 
-/* The register gets slices for `width` bytes, where it has none or others. */
+/* Gives the register slices for `width` bytes, if it does not have these already. */
 static void change_slices(hd_corf *c, const hd_rf_step *step, uint32_t word, uint32_t width, hd_access_sink *sink)
 {
     hd_corf_target t = target_of(c, step, word, sink);
     hd_corf_fit(&t, width);
 }
 
-/* What the register's slices hold of its own lanes, before it is written. */
+/* The claim that the register's slices hold before it is written. */
 static hd_claim held_claim(const hd_pack_pool *pool, hd_pack_slices slices, hd_owner owner)
 {
     hd_pack_value old = hd_pack_read(pool, slices);
@@ -235,7 +234,7 @@ static hd_claim held_claim(const hd_pack_pool *pool, hd_pack_slices slices, hd_o
     return own ? old.claim : (hd_claim){0, 0};
 }
 
-/* Lanes that were released count no more; what the others need is no more than what the register has. */
+/* Released lanes do not count; the others need at most the width that the register has. */
 static uint32_t width_of(hd_pack_slices slices, hd_width width)
 {
     uint32_t most = slices.mask && hd_pack_width(slices) > width.written ? hd_pack_width(slices) : width.written;
@@ -253,12 +252,12 @@ static void access_result(const hd_rf_step *step, uint32_t destination, hd_pack_
                                  .lanes = step->effective});
 }
 
-/* The renaming table keeps the old place: for tests. */
+/* The renaming table keeps the old location: for tests. */
 static void keep_stale(hd_corf *c, hd_pack_pool *pool, hd_corf_register *r, hd_pack_slices from)
 {
     if (!c->stale || !from.mask || from.entry == r->slices.entry)
         return;
-    hd_corf_take(c, pool, from); /* so that it can be given back */
+    hd_corf_take(c, pool, from); /* so that it can be freed */
     r->slices = from;
     r->held = from.mask;
 }
@@ -269,7 +268,7 @@ static void write_result(hd_corf *c, const hd_rf_step *step, uint32_t destinatio
     hd_pack_pool *pool = hd_corf_pool_of(c, w);
     const hd_identity_warp *identity = &step->warp->identity;
     uint32_t word = step->destinations[destination].word, index = hd_rf_index(step, word), lanes = step->effective;
-    uint32_t others = identity->registers.items[index].ever & ~lanes; /* lanes that hold something already */
+    uint32_t others = identity->registers.items[index].ever & ~lanes; /* lanes that hold a value already */
     hd_corf_register *r = &w->registers.items[index];
     hd_pack_slices from = r->slices;
     hd_owner owner = hd_rf_owner(step, word);
@@ -290,15 +289,15 @@ static void write_result(hd_corf *c, const hd_rf_step *step, uint32_t destinatio
 
 /* ---- instructions, warps and frames ------------------------------------------------------------------------------ */
 
-static inline void release(hd_corf *c, const hd_rf_step *step, uint32_t behind, hd_access_sink *sink)
+static inline void release(hd_corf *c, const hd_rf_step *step, uint32_t after, hd_access_sink *sink)
 {
     const hd_corf_function *f = &c->hints.functions[step->function];
-    const uint32_t *at = f->released_at[behind];
+    const uint32_t *at = f->released_at[after];
     if (!at)
         return;
     hd_corf_warp *w = hd_corf_warp_of(c, step->warp);
     for (uint32_t i = at[step->instruction]; i < at[step->instruction + 1]; i++) {
-        hd_corf_unmap(c, w, &w->registers.items[hd_rf_index(step, f->released[behind].items[i])]);
+        hd_corf_unmap(c, w, &w->registers.items[hd_rf_index(step, f->released[after].items[i])]);
         hd_corf_access_table(sink, HD_RF_WRITE, 0);
     }
 }
@@ -307,7 +306,7 @@ static void count_held(hd_corf *c, const hd_rf_step *step)
 {
     hd_rf_model *model = &c->model;
     const hd_corf_warp *w = hd_corf_warp_of(c, step->warp);
-    hd_rf_tell(model);
+    hd_rf_record_held(model);
     hd_rf_event(model, HD_COUNTER_ENTRIES_HELD, c->shared ? model->held : hd_corf_in_file(c, w->pool.used));
     hd_rf_event(model, HD_COUNTER_REGISTERS_HELD, c->shared ? c->mapped : hd_corf_in_file(c, w->mapped));
     hd_rf_event(model, HD_COUNTER_REGISTERS_DECLARED, c->shared ? c->declared : c->kernel_registers);

@@ -1,5 +1,4 @@
-/* Annotations of a module as the models of CORF and CORF++ want them: see corf_hints.h. Linear in annotations and
- * instructions. */
+/* Reads the annotations for CORF and CORF++: see corf_hints.h. Linear in annotations and instructions. */
 #include "hwmodel/rf/corf_hints.h"
 #include "base/bitset.h"
 #include "ir/form.h"
@@ -38,7 +37,7 @@ static bool read_note(hd_corf_policy policy, hd_corf_function *to, const hd_rf_c
     return true;
 }
 
-/* Words that flags release: of those that are not renamed, none says when their value was read last. */
+/* Words released by flags. Words that are not renamed have no flags. */
 static hd_bitset renamed_words(hd_arena *arena, const hd_rf_code *code)
 {
     const hd_annotation *note = hd_annotation_at(code->function, HD_ANNOTATION_RELEASE_RENAMED, HD_NONE, 0);
@@ -49,10 +48,10 @@ static hd_bitset renamed_words(hd_arena *arena, const hd_rf_code *code)
     return renamed;
 }
 
-static void add_word(hd_corf_function *to, const hd_bitset *renamed, bool behind, uint32_t word)
+static void add_word(hd_corf_function *to, const hd_bitset *renamed, bool after, uint32_t word)
 {
     if (word < renamed->bits && hd_bitset_has(renamed, word))
-        hd_array_push(&to->released[behind], word);
+        hd_array_push(&to->released[after], word);
 }
 
 static void add_slots(hd_corf_function *to, const hd_rf_code *code, const hd_bitset *renamed, uint32_t instruction,

@@ -1,4 +1,4 @@
-/* Where CORF and CORF++ put registers: the policies of corf.c. O(1) for a register and an entry. */
+/* Where CORF and CORF++ allocate registers: the policies of corf.c. O(1) for a register and an entry. */
 #include "hwmodel/rf/corf_work.h"
 
 void hd_corf_take(hd_corf *c, hd_pack_pool *pool, hd_pack_slices slices)
@@ -35,7 +35,7 @@ static uint8_t resized(uint8_t run, uint32_t width, bool left)
     return (uint8_t)(((1u << width) - 1) << (left ? end - width : low));
 }
 
-/* Into the partner's entry, at the other end. */
+/* In the partner's entry, at the other end. */
 static bool join_partner(const hd_corf_target *t, uint32_t width, hd_pack_slices *slices)
 {
     const hd_corf_register *b = t->partner;
@@ -57,7 +57,7 @@ static bool join_partner(const hd_corf_target *t, uint32_t width, hd_pack_slices
     return true;
 }
 
-/* Where the register goes; its slices so far are free. */
+/* The location of a register; the slices that it had are free. */
 static hd_pack_slices choose_slices(const hd_corf_target *t, hd_pack_slices old, uint32_t width)
 {
     hd_pack_slices slices;
@@ -76,7 +76,7 @@ static hd_pack_slices choose_slices(const hd_corf_target *t, hd_pack_slices old,
     return hd_pack_find(t->pool, width, side);
 }
 
-/* An entry is kept for the other of a pair until that has come. */
+/* The entry of the first register of a pair is reserved until the partner is allocated. */
 static void reserve(const hd_corf_target *t)
 {
     if (!t->partner)
@@ -106,7 +106,7 @@ static void widen(const hd_corf_target *t, uint32_t width)
     reserve(t);
 }
 
-/* Within the slices that it has, if they are enough. */
+/* In the slices that it has, if they are enough. */
 static bool resize(const hd_corf_target *t, uint32_t width)
 {
     hd_corf_register *r = t->reg;

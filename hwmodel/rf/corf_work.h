@@ -1,4 +1,4 @@
-/* What the files of CORF's model share: registers, and the entries that hold them. Private to corf*.c. */
+/* The state of CORF's model: registers, and the entries that hold them. Private to corf*.c. */
 #ifndef HD_HWMODEL_RF_CORF_WORK_H
 #define HD_HWMODEL_RF_CORF_WORK_H
 
@@ -7,7 +7,7 @@
 
 typedef struct hd_corf_register {
     hd_pack_slices slices;
-    /* mask of slices that it has; those of `place`, and with "kept" what a wider value left */
+    /* mask of slices that it has: those of `place`, and with "kept" those of a wider value before */
     uint8_t held;
     bool left;        /* a partner at the left end */
     bool met, joined; /* of the first of a pair: both had slices at one time; in one entry */
@@ -21,8 +21,8 @@ typedef struct hd_corf_warp {
 
 typedef struct hd_corf_operand {
     hd_pack_slices slices;
-    uint16_t with; /* 1 + the source before it that it joins; 0: none */
-    bool taken;    /* is one of two */
+    uint16_t with; /* 1 + the earlier source whose access it shares; 0: none */
+    bool taken;    /* is one of two that share an access */
 } hd_corf_operand;
 
 typedef struct hd_corf {
@@ -70,13 +70,13 @@ static inline void hd_corf_access_table(hd_access_sink *sink, hd_access_kind kin
     hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_TABLE, .kind = (uint8_t)kind, .operand = operand});
 }
 
-/* Of a warp: takes free slices; counts a register that gets its first slices, or gives back its last ones. */
+/* Allocates free slices of a warp; counts registers that get their first slices or free their last ones. */
 void hd_corf_take(hd_corf *c, hd_pack_pool *pool, hd_pack_slices slices);
 void hd_corf_count_mapped(hd_corf *c, hd_corf_warp *w, bool more);
-/* Gives the register of the target the slices that a value of so many bytes needs: those that it has if they do, else
- * others by the policy. */
+/* Gives the register of the target the slices that a value of so many bytes needs: those that it has if they suffice,
+ * else others by the policy. */
 void hd_corf_fit(const hd_corf_target *target, uint32_t width);
-/* The register gives back its slices. */
+/* Frees the register's slices. */
 void hd_corf_unmap(hd_corf *c, hd_corf_warp *w, hd_corf_register *r);
 
 #endif

@@ -1,18 +1,18 @@
 /* DeMO: operands in memory. "DeMO: direct memory operands", section III.B.
  *
- * A load that the compiler annotated has a virtual destination: what it loads goes from the load unit to the operand
- * collector of the warp's next instruction that is no such load, and neither into nor out of the register file.
- * Everything else is as in the baseline. The collector keeps what it got, for several operands where there are several,
- * until that instruction is complete.
+ * A load that the compiler annotated has a virtual destination: the load unit delivers the value to the operand
+ * collector of the warp's next instruction that is no such load. The value is neither written to nor read from the
+ * register file. Everything else is as in the baseline. The collector keeps the values of all such operands of the
+ * instruction until it is complete.
  *
- * Counted beside the accesses: those that the paper's figure 1 is about, of values that a load wrote and that were read
- * exactly once before the register was written again, whether the compiler found them or not: one write and one read
- * each. Of them, those that arithmetic reads and those that are stored (section I: more than half of the loads, and 26
- * %), by what the instruction that reads them is.
+ * Counted as well, for the paper's figure 1: values that a load wrote and that are read exactly once before the
+ * register is written again, whether the compiler found them or not; one write and one read each. Of them, those that
+ * arithmetic reads and those that are stored (section I: more than half of the loads, and 26 %), by the instruction
+ * that reads them.
  *
  * Storage overhead: none, so storage_bits stays 0. The paper (section III.B) adds opcodes to the decoder and a direct
- * line from the load units to the collectors, whose buffers are there already. Nor is allocation told: no register is
- * renamed or freed, each warp has those of the baseline.
+ * line from the load units to the collectors, whose buffers exist already. Allocation is not recorded either: no
+ * register is renamed or freed, and each warp has those of the baseline.
  *
  * Cost: O(1) an operand.
  */
@@ -22,7 +22,7 @@
 #include "ir/form.h"
 
 enum { HD_DEMO_WORDS = 16 }; /* of the operands of an instruction: four of 128 bits */
-typedef enum hd_demo_life {  /* from READ_BY_ARITHMETIC on: read once, by what */
+typedef enum hd_demo_life {  /* from READ_BY_ARITHMETIC on: read once, by which kind of instruction */
                             HD_DEMO_NOT_LOADED,
                             HD_DEMO_LOADED,
                             HD_DEMO_READ_OFTEN,
@@ -37,7 +37,7 @@ typedef struct hd_demo_span { /* words of an operand in memory; the next one is 
 } hd_demo_span;
 
 typedef struct hd_demo_warp {
-    uint32_t count; /* words that the collector got from the load unit */
+    uint32_t count; /* words that the load unit delivered to the collector */
     hd_owner owners[HD_DEMO_WORDS];
     hd_claim claims[HD_DEMO_WORDS];
     HD_ARRAY(uint8_t) lives; /* by register index in the warp */
@@ -171,7 +171,7 @@ static bool is_arithmetic(const hd_form *form)
            (unit == HD_UNIT_INT || unit == HD_UNIT_SP || unit == HD_UNIT_DP || unit == HD_UNIT_SFU);
 }
 
-/* Of a store, is the word stored? The others make the address, which stands first. */
+/* Whether a store stores the word. The other words are the address, which is the first operand. */
 static bool is_data(const hd_rf_step *step, uint32_t word)
 {
     const hd_function *f = step->code->function;
@@ -217,14 +217,14 @@ static void read_operand(hd_demo *demo, const hd_rf_step *step, uint32_t source,
             hd_rf_deliver(sink, step, source, HD_STRUCTURE_MEMORY, step->effective, w->owners[i], w->claims[i]);
 }
 
-/* A MOV from the constant bank is none. */
+/* A MOV from the constant bank is no load. */
 static bool loads(const hd_rf_step *step)
 {
     const hd_function *f = step->code->function;
     return hd_insn_form(f, step->insn)->behaviour & HD_BEHAVE_LOAD && !hd_insn_reads_bank(f, step->insn);
 }
 
-/* It goes to the collector of the next instruction. */
+/* The load unit delivers it to the collector of the next instruction. */
 static void write_collector(hd_demo *demo, const hd_rf_step *step, uint32_t destination)
 {
     hd_demo_warp *w = warp_of(&demo->model, step->warp);
@@ -246,7 +246,7 @@ static void write_result(hd_demo *demo, const hd_rf_step *step, uint32_t destina
         hd_rf_file_write(&demo->model, &demo->file, step, destination, sink);
 }
 
-/* The collector is given away with its instruction. */
+/* The collector is freed with its instruction. */
 static void demo_execute(hd_rf_model *model, const hd_rf_step *step, hd_access_sink *sink)
 {
     hd_demo *demo = (hd_demo *)model;

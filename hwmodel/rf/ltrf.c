@@ -1,30 +1,30 @@
 /* LTRF and LTRF+: a register cache that is filled before it is read. "LTRF: Enabling High-Capacity Register Files for
  * GPUs via Hardware/Software Cooperative Register Prefetching", ASPLOS 2018, sections 3.2 and 4.
  *
- * Each active warp has a partition of n lines, a warp register each, and every operand and result goes there. At an
- * instruction that begins an interval (ltrf_prefetch) the cache gets the interval's registers: those that are there
- * already stay (their valid bits are set), all others are written back to the main file, and what is missing is
- * fetched. The header of the interval that the warp is in, at the end of a loop, moves nothing. A warp that leaves the
- * active ones writes its registers back and gives its partition away; when it goes on in the middle of an interval, its
- * registers are fetched again. There are no dirty bits.
+ * Each active warp has a partition of n lines, a warp register each, which serves every operand and takes every result.
+ * At an instruction that begins a register-interval (ltrf_prefetch), the interval's registers that the cache holds stay
+ * (their valid bits are set), all others are written back to the main file, and missing registers are fetched. The
+ * header of the interval that the warp is in, at the end of a loop, moves nothing. A warp that is deactivated writes
+ * its registers back and frees its partition; if it is reactivated in the middle of an interval, the interval's
+ * registers are refetched. There are no dirty bits.
  *
- *   dead (LTRF+)  a bit for each register tells whether it is live: set by a write, cleared where the compiler says
- *     that a source is dead
- *                 (ltrf_dead). What is not live is neither written back nor fetched; it only gets a line.
+ *   dead (LTRF+)  a bit for each register says whether it is live: set by a write, cleared after a source that the
+ *                 compiler marks dead (ltrf_dead). Registers that are not live are neither written back nor fetched;
+ *                 they only get a line.
  *
- * The warp control block, by register: its line, or none. Lines are taken from a queue of unused ones. An access of a
- * register that has no line finds nothing, which is a failure of the proof; only an instruction that accesses more than
- * n registers (then an interval of its own), and functions without intervals, access the main file for those.
+ * The warp control block has the line of each register, or none. Lines are allocated from a queue of unused ones. An
+ * access of a register without a line fails the proof. Only an instruction that accesses more than n registers (an
+ * interval of its own) accesses the main file for the registers without a line; so do functions without intervals.
  *
- * A callee's first instruction begins an interval, and so does what follows a call: what the cache holds of a frame
- * that ends is dropped.
+ * A callee's first instruction begins an interval, and so does the instruction after a call: cached registers of a
+ * frame that ends are dropped.
  *
- * Counted beside the accesses: how many instructions the warp issues in an interval, and, as the optimum of section
- * 6.5, in runs that end only where one register more than n would be needed. The last interval and run of a warp end
- * with it: they are no shortest ones.
+ * Counted as well: the instructions that a warp issues in an interval, and, as the optimum of section 6.5, in runs that
+ * end only where more than n registers would be needed. A warp's end cuts its last interval and run, which are
+ * therefore never the shortest.
  *
- * Allocation: the registers of resident warps in the main file, which callees have from their callers, and lines of the
- * cache.
+ * Allocation: the registers of resident warps in the main file, with those of all functions that the kernel calls, and
+ * lines of the cache.
  *
  * Cost: O(1) an instruction and an operand, O(n) where the interval or the active warp changes.
  */
@@ -46,16 +46,16 @@ enum { HD_LTRF_INTERVAL, HD_LTRF_OPTIMUM }; /* lengths of a warp: hd_run_length 
 
 typedef struct hd_ltrf_warp {
     uint32_t partition;               /* HD_NONE: it is not active */
-    const hd_ltrf_interval *interval; /* that it is in, of the frame `frame`; NULL: none */
+    const hd_ltrf_interval *interval; /* the current one, of the frame `frame`; NULL: none */
     uint32_t frame, function;         /* function: of the frame */
-    bool away;                        /* it was: the interval's registers must be fetched again */
+    bool away;                        /* it was deactivated: the interval's registers must be refetched */
     uint32_t cached, unused_first;    /* lines in use; where the queue of unused ones begins */
-    uint16_t lines[HD_LTRF_MOST];     /* those in use, in the order in which they were taken */
+    uint16_t lines[HD_LTRF_MOST];     /* those in use, in the order of allocation */
     uint16_t unused[HD_LTRF_MOST];
     uint32_t index_of[HD_LTRF_MOST], frame_of[HD_LTRF_MOST]; /* by line: the register that it is for */
     HD_ARRAY(uint16_t) line_of;                              /* by register index in the warp: 1 + line; 0: none */
     HD_ARRAY(uint8_t) live;                                  /* likewise */
-    hd_u32_array wanted, stamp; /* likewise: the change of interval that wants it; the run that accessed it */
+    hd_u32_array wanted, stamp; /* likewise: the last change of interval that keeps it; the last run that accessed it */
     uint32_t changes;
     hd_ltrf_run run;
     hd_run_length lengths[HD_RUN_LENGTHS];
@@ -165,7 +165,7 @@ static uint16_t take_line(hd_ltrf *ltrf, hd_ltrf_warp *w, uint32_t index, uint32
     return line;
 }
 
-/* The caller takes it out of w->lines, and counts w->cached. `in_use`: lines that still were, this one included. */
+/* The caller removes it from w->lines, and updates w->cached. `in_use`: lines in use, this one included. */
 static void give_line(hd_ltrf *ltrf, hd_ltrf_warp *w, uint16_t line, uint32_t in_use)
 {
     uint32_t end = w->unused_first + ltrf->most - in_use;
@@ -222,7 +222,7 @@ static void put_back(hd_ltrf *ltrf, const hd_rf_warp *warp, uint16_t line, hd_ac
     *hd_rf_file_at(&ltrf->file, warp, index) = own ? from->claim : (hd_claim){0, 0};
 }
 
-/* Lines that are not wanted, or all, go back to the file. */
+/* Writes back the lines that the interval does not keep, or all. */
 static void empty_lines(hd_ltrf *ltrf, const hd_rf_warp *warp, bool all, hd_access_sink *sink)
 {
     hd_ltrf_warp *w = warp_of(ltrf, warp);
@@ -286,7 +286,7 @@ static uint32_t new_to_run(hd_ltrf_warp *w, const hd_rf_step *step)
     return more;
 }
 
-/* The optimum: as long as the registers are enough, whatever the control flow. */
+/* The optimum: runs that end only when the registers do not suffice, whatever the control flow. */
 static void count_run(hd_ltrf *ltrf, hd_ltrf_warp *w, const hd_rf_step *step)
 {
     w->run.registers += new_to_run(w, step);
@@ -299,13 +299,13 @@ static void count_run(hd_ltrf *ltrf, hd_ltrf_warp *w, const hd_rf_step *step)
     w->lengths[HD_LTRF_OPTIMUM].length++;
 }
 
-/* The registers of the interval that the instruction begins, or that the warp comes back to, are in the cache. */
+/* Fetches the registers of the interval that the instruction begins, or in which the warp is reactivated. */
 static void ltrf_before(hd_rf_model *model, const hd_rf_step *step, hd_access_sink *sink)
 {
     hd_ltrf *ltrf = (hd_ltrf *)model;
     hd_ltrf_warp *w = warp_of(ltrf, step->warp);
     const hd_ltrf_function *f = &ltrf->functions[step->function];
-    hd_rf_tell(model);
+    hd_rf_record_held(model);
     if (!f->headers)
         return;
     uint32_t header = f->headers[step->instruction];
@@ -352,7 +352,7 @@ static void read_operand(hd_ltrf *ltrf, const hd_rf_step *step, uint32_t source,
     }
 }
 
-/* The claim of the line, which is the result's from now on. */
+/* The claim of the line, which belongs to the result from now on. */
 static hd_claim *claim_line(hd_ltrf_line *line, hd_owner owner)
 {
     if (line->owner.index != owner.index || line->owner.warp != owner.warp || line->owner.frame != owner.frame)
@@ -521,7 +521,7 @@ static void pass_partition(hd_ltrf *ltrf, hd_ltrf_warp *w, hd_snapshot *c)
     w->partition = active ? take_partition(ltrf) : HD_NONE;
 }
 
-/* What is in the line of a register; which line that is makes no difference. */
+/* The contents of a register's line; the number of the line makes no difference. */
 static void pass_line(hd_ltrf *ltrf, hd_ltrf_warp *w, uint32_t index, hd_snapshot *c)
 {
     if (!c->out)
@@ -531,7 +531,7 @@ static void pass_line(hd_ltrf *ltrf, hd_ltrf_warp *w, uint32_t index, hd_snapsho
     line->claim = hd_snapshot_claim(c, index, line->claim);
 }
 
-/* But for what is in it. */
+/* Except its contents. */
 static void pass_cache(hd_ltrf *ltrf, const hd_rf_warp *warp, hd_snapshot *c)
 {
     hd_ltrf_warp *w = warp_of(ltrf, warp);

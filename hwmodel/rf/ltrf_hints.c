@@ -29,8 +29,8 @@ static void read_dead(const hd_rf_code *code, hd_ltrf_function *to, const hd_ann
     }
 }
 
-/* An instruction bypasses the cache with what an interval of the compiler's size, which the cache may exceed, has no
- * room for. */
+/* An instruction bypasses the cache for registers that an interval of the compiler's size, which the cache may exceed,
+ * has no room for. */
 static void read_interval(hd_arena *arena, const hd_rf_code *code, hd_ltrf_function *to, const hd_annotation *note,
                           uint32_t number, uint32_t size, uint32_t most)
 {

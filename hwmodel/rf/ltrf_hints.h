@@ -1,5 +1,5 @@
-/* What the compiler said to LTRF and LTRF+, by instruction: where intervals begin, their registers, and which operands
- * are dead behind it. */
+/* The compiler's annotations for LTRF and LTRF+, by instruction: where register-intervals begin, their registers, and
+ * which operands are dead after it. */
 #ifndef HD_HWMODEL_RF_LTRF_HINTS_H
 #define HD_HWMODEL_RF_LTRF_HINTS_H
 
@@ -13,7 +13,7 @@ typedef struct hd_ltrf_interval {
 typedef struct hd_ltrf_function {
     uint32_t *headers; /* by instruction: 1 + the interval that it begins; NULL: without intervals */
     hd_ltrf_interval *intervals;
-    uint8_t *bypasses; /* by instruction: it may access what is not in the cache */
+    uint8_t *bypasses; /* by instruction: it may access registers that are not in the cache */
     uint8_t *dead;     /* by index in the code's sources */
 } hd_ltrf_function;
 

@@ -5,18 +5,18 @@
  * before (hwmodel/count/memo/). For that, a model writes a snapshot of what it knows of one warp, and is restored from
  * one.
  *
- * Snapshots. The hook `snapshot` passes everything that the warp's future depends on through an hd_snapshot, in one
+ * Snapshots. The hook `snapshot` passes all state that the warp's future depends on through an hd_snapshot, in one
  * fixed order, as words that mean the same at any time and in any warp. Two warps with the same words are in the same
  * state: with the same instructions, lanes and widths to come, the model does the same for both. So there are no times
  * and serials among the words, but ages and ranks; of a claim only the lanes that are fresh (identity.h): with the
- * serial of now they prove, and go stale, exactly as the claim does. The model must not look at the clock. The same
- * hook restores: hd_snapshot_word then returns what was written. The warp's frames have begun already, with the
- * serials that they have there; whatever the model knew of the warp is overwritten.
+ * serial of now they prove, and go stale, exactly as the claim does. The model must not read the clock. The same hook
+ * restores: hd_snapshot_word then returns what was written. The warp's frames have begun already, with the serials that
+ * they have there; whatever the model knew of the warp is overwritten.
  *
  * Effects. What a model does besides is recorded as effects, and replayed when it is looked up: counters, registers
- * held (hd_rf_tell), lengths of runs, and operations on storage that warps share. Such an operation may depend on the
- * warp, but must not change what the model knows of it: the model hands it to hd_rf_share, which calls the hook `share`
- * now and at each replay.
+ * held (hd_rf_record_held), lengths of runs, and operations on storage that warps share. Such an operation may depend
+ * on the warp, but must not change what the model knows of it: the model passes it to hd_rf_share, which calls the hook
+ * `share` now and at each replay.
  */
 #ifndef HD_HWMODEL_RF_MEMO_H
 #define HD_HWMODEL_RF_MEMO_H
@@ -31,7 +31,7 @@ enum { HD_SNAPSHOT_INDEX_BITS = 24 /* of an owner; above them its frame */, HD_S
 
 typedef struct hd_snapshot {
     bool out;     /* it is taken; else the model is restored from it */
-    bool unfit;   /* of the warp is held what none of its frames owns: there is no snapshot of it */
+    bool unfit;   /* the warp's storage holds a register of an ended frame: there is no snapshot */
     uint32_t end; /* registers of all its frames */
     hd_u32_array *words;
     uint32_t at; /* of the words, the next to be restored */
@@ -73,7 +73,7 @@ static inline hd_owner hd_snapshot_owner(hd_snapshot *c, hd_owner owner)
 
 typedef enum hd_effect_kind {
     HD_EFFECT_COUNT,      /* the counter `what` increases by n */
-    HD_EFFECT_HELD,       /* registers held are `index` more than when it began; n instructions find it so */
+    HD_EFFECT_HELD,       /* for n instructions, `index` more registers are held than when recording began */
     HD_EFFECT_LENGTH,     /* the length `what` of the warp increases by n */
     HD_EFFECT_LENGTH_END, /* ... and ends; index: hd_run_length_end's `cut` */
     HD_EFFECT_SHARED,     /* an operation on what warps share: what, index and n are the model's */
@@ -84,12 +84,12 @@ typedef struct hd_effect {
 } hd_effect;
 HD_ARRAY_TYPE(hd_effects, hd_effect);
 
-/* A length in instructions that begins again and again in a warp, of which the least and the greatest are counted. It
- * is no part of snapshots, but for whether it is 0. */
+/* Lengths in instructions of runs of a warp, of which the minimum and the maximum are counted. Snapshots contain only
+ * whether the length is 0. */
 enum { HD_RUN_LENGTHS = 2 };
 typedef struct hd_run_length {
     uint64_t length;            /* so far */
-    uint64_t recorded;          /* of it, what effects have already, or had before */
+    uint64_t recorded;          /* of it, the part that recorded effects already include */
     uint16_t shortest, longest; /* hd_counter */
 } hd_run_length;
 
@@ -97,7 +97,7 @@ typedef struct hd_memo_state { /* in each model */
     hd_effects *effects;       /* where what the model does is recorded; NULL: nowhere */
     uint64_t held;             /* hd_rf_model.held when it began */
     bool silent;               /* the model is restored: lengths and what warps share stay as they are */
-    bool unusable;             /* snapshots leave out what the model knows: it may not be looked up */
+    bool unusable;             /* the model has state that snapshots leave out: nothing is looked up */
     bool forgets;              /* for tests: nothing is looked up, and the model is restored before each segment */
 } hd_memo_state;
 
@@ -111,8 +111,8 @@ typedef struct hd_memo_ops {
     void (*snapshot)(struct hd_rf_model *model, struct hd_rf_warp *warp, hd_snapshot *snapshot);
     /* HD_RUN_LENGTHS of the warp; NULL: none */
     hd_run_length *(*lengths)(struct hd_rf_model *model, const struct hd_rf_warp *warp);
-    /* Does an operation on what warps share. What is not good is so of the word `index` of the frame on top: it got
-     * storage which another one has, or none. */
+    /* Does an operation on storage that warps share. A failure is of the word `index` of the frame on top: it got the
+     * storage of another one, or none. */
     hd_rf_wrong (*share)(struct hd_rf_model *model, struct hd_rf_warp *warp, const hd_effect *operation);
 } hd_memo_ops;
 

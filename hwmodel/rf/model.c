@@ -1,4 +1,4 @@
-/* What all models share: failures, options, run lengths, the main register file. */
+/* Functions for all models: failures, options, run lengths, the main register file. */
 #include "hwmodel/rf/technique.h"
 
 #include "base/option_list.h"
@@ -44,12 +44,12 @@ hd_rf_wrong hd_rf_share(hd_rf_model *model, hd_rf_warp *warp, hd_effect operatio
     return model->info->ops->memo->share(model, warp, &operation);
 }
 
-void hd_rf_tell_rest(hd_rf_model *model)
+void hd_rf_record_rest(hd_rf_model *model)
 {
-    if (!model->told_times)
+    if (!model->recorded_times)
         return;
-    hd_rf_series_add(&model->allocation, model->told, model->told_times);
-    model->told_times = 0;
+    hd_rf_series_add(&model->allocation, model->recorded, model->recorded_times);
+    model->recorded_times = 0;
 }
 
 void hd_rf_model_crowd(hd_rf_model *model)
@@ -95,7 +95,7 @@ void hd_rf_file_frame_begin(hd_rf_file *file, const hd_rf_warp *warp)
 void hd_rf_file_snapshot(hd_rf_file *file, const hd_rf_warp *warp, hd_snapshot *c)
 {
     hd_rf_warp_file *registers = &file->warps.items[warp->slot];
-    for (uint32_t i = 0; i < c->end; i++) /* the file may still have those of frames that ended */
+    for (uint32_t i = 0; i < c->end; i++) /* the file may still have registers of ended frames */
         registers->items[i] = hd_snapshot_claim(c, i, registers->items[i]);
 }
 

@@ -18,7 +18,7 @@ static uint8_t run_in(uint32_t free, uint32_t width, hd_pack_side side)
     return 0;
 }
 
-/* Of an entry: the slices that a search finds free. */
+/* The slices of an entry that a search finds free. */
 static uint32_t found_free(const hd_pack_entry *e) { return e->reserved ? 0 : HD_PACK_WHOLE & ~(uint32_t)e->taken; }
 
 static void set_entry(hd_pack_pool *pool, uint32_t entry, uint8_t taken, bool reserved)
@@ -119,11 +119,10 @@ void hd_pack_reserve(hd_pack_pool *pool, uint32_t entry, bool reserved)
 static uint32_t lowest_byte(uint32_t layout) { return layout & 0xffu << (__builtin_ctz(layout) & ~7); }
 static uint32_t lowest_value(uint32_t layout) { return ((layout >> (__builtin_ctz(layout) & ~7) & 0xff) - 1) / 4; }
 
-/* The layout of slices that hold something. What nobody has in its slices is left out: it is forgotten when they are
- * taken. */
+/* The layout of allocated slices. Bytes in free slices are left out: they are lost when the slices are allocated. */
 static uint32_t held_slices(const hd_pack_entry *e) { return e->layout & hd_pack_bytes(e->taken); }
 
-/* Where they are restored, nothing is in these slices. */
+/* Before a restore, these slices are empty. */
 static void pass_values(hd_pack_entry *e, uint32_t held, hd_snapshot *c)
 {
     uint32_t known = 0;
@@ -138,7 +137,7 @@ static void pass_values(hd_pack_entry *e, uint32_t held, hd_snapshot *c)
     }
 }
 
-/* The entries that hold something, each with its number; HD_NONE after the last. */
+/* The entries that are not empty, each with its number; HD_NONE after the last. */
 static void pass_held(hd_pack_pool *pool, hd_snapshot *c)
 {
     uint32_t i = 0, held;
@@ -157,7 +156,7 @@ static void pass_held(hd_pack_pool *pool, hd_snapshot *c)
 
 enum { MARK_BITS = HD_PACK_SLICES + 1, MARKS = 6 /* of entries, in a word */ };
 
-/* Which slices are taken, and which entries reserved. */
+/* Which slices are allocated, and which entries reserved. */
 static void pass_marks(hd_pack_pool *pool, hd_snapshot *c)
 {
     uint32_t count = pool->entries.count;

@@ -5,9 +5,9 @@
  * a register takes as many neighbouring slices of one entry as its widest lane has bytes; its byte k lies in the k-th
  * of them, from the lowest. The pool grows: there is always an empty entry.
  *
- * For the replay's proof (identity.h) each slice knows of which value it holds which byte, and each value its owner and
- * claim. A register is read from the slices that the renaming table names, which must be the bytes of one value. Slices
- * that a write of a value misses hold nothing of it from then on.
+ * For the replay's proof (identity.h) each slice records which byte of which value it holds, and each value its owner
+ * and claim. A register is read from the slices that the renaming table names, which must be the bytes of one value. A
+ * slice that a write of the value misses no longer holds a byte of it.
  *
  * Cost: O(1) to read and write; the lowest entry with room is found in a few steps for each 64 entries.
  */
@@ -22,21 +22,21 @@ enum { HD_PACK_SLICES = 4, HD_PACK_WHOLE = 15 /* mask of all */ };
 /* left: up to slice 3; right: from slice 0 on */
 typedef enum hd_pack_side { HD_PACK_ANY, HD_PACK_LEFT, HD_PACK_RIGHT } hd_pack_side;
 
-typedef struct hd_pack_slices { /* as the renaming table has it; a word, as it is copied all the time */
+typedef struct hd_pack_slices { /* a row of the renaming table; one word, as it is copied often */
     uint32_t entry : 28;
     uint32_t mask : HD_PACK_SLICES; /* 0: nowhere */
 } hd_pack_slices;
 
-typedef struct hd_pack_value { /* what somebody wrote into neighbouring slices */
+typedef struct hd_pack_value { /* a value written into neighbouring slices */
     hd_owner owner;
     hd_claim claim;
 } hd_pack_value;
 
 typedef struct hd_pack_entry {
-    /* a byte a slice, from the lowest: 0: nothing; else 1 + 4 * number of the value + number of its byte */
+    /* a byte for each slice, from the lowest: 0: empty; else 1 + 4 * number of the value + number of its byte */
     uint32_t layout;
     uint8_t taken;                        /* mask */
-    bool reserved;                        /* for a register to come: no search finds it */
+    bool reserved;                        /* for a partner: no search finds it */
     hd_pack_value values[HD_PACK_SLICES]; /* by the slice of their lowest byte */
 } hd_pack_entry;
 
@@ -60,15 +60,15 @@ hd_pack_slices hd_pack_find(hd_pack_pool *pool, uint32_t width, hd_pack_side sid
 /* The lowest empty entry. */
 uint32_t hd_pack_empty(hd_pack_pool *pool);
 
-void hd_pack_take(hd_pack_pool *pool, hd_pack_slices slices); /* what the slices held is forgotten */
+void hd_pack_take(hd_pack_pool *pool, hd_pack_slices slices); /* the slices' bytes are lost */
 void hd_pack_give(hd_pack_pool *pool, hd_pack_slices slices);
 void hd_pack_reserve(hd_pack_pool *pool, uint32_t entry, bool reserved);
 
-/* What the slices of a place hold together: no lane, where they are not the bytes of one value from its lowest on. */
+/* The claim that the slices of a location hold; no lane if they are not the bytes of one value, from its lowest on. */
 static inline hd_pack_value hd_pack_read(const hd_pack_pool *pool, hd_pack_slices slices);
 static inline void hd_pack_write(hd_pack_pool *pool, hd_pack_slices slices, hd_owner owner, hd_claim claim);
 
-/* What is in the entries, all of one warp's. */
+/* A snapshot of all entries of one warp. */
 void hd_pack_snapshot(hd_pack_pool *pool, hd_snapshot *snapshot);
 
 /* Slices of a place; a digit for each mask, from the right. */

@@ -1,4 +1,4 @@
-/* Physical registers that are taken and given away: see physical.h. */
+/* Allocation and release of physical registers: see physical.h. */
 #include "hwmodel/rf/physical.h"
 
 /* ---- bit maps ---------------------------------------------------------------------------------------------------- */
@@ -29,25 +29,25 @@ static void clear_bank(hd_physical_bank *bank)
 {
     hd_array_clear(&bank->free);
     hd_array_clear(&bank->roomy);
-    hd_array_clear(&bank->dark);
+    hd_array_clear(&bank->gated);
     hd_array_clear(&bank->used);
     hd_array_clear(&bank->registers);
     bank->next = 0;
     bank->open = HD_NONE;
 }
 
-/* Another sub-array for each bank. */
+/* Adds a sub-array to each bank. */
 static void add_subarrays(hd_physical_file *file)
 {
     uint32_t first = file->subarrays * file->rows;
     for (uint32_t b = 0; b < file->bank_count; b++) {
         hd_physical_bank *bank = &file->banks[b];
         extend(&bank->free, first + file->rows);
-        extend(&bank->dark, file->subarrays + 1);
+        extend(&bank->gated, file->subarrays + 1);
         extend(&bank->roomy, file->subarrays + 1);
-        for (uint32_t place = first; place < first + file->rows; place++)
-            set_bit(&bank->free, place);
-        set_bit(&bank->dark, file->subarrays);
+        for (uint32_t row = first; row < first + file->rows; row++)
+            set_bit(&bank->free, row);
+        set_bit(&bank->gated, file->subarrays);
         hd_array_push(&bank->used, 0);
         memset(hd_array_extend(&bank->registers, file->rows), 0, file->rows * sizeof *bank->registers.items);
     }
@@ -63,7 +63,7 @@ void hd_physical_start(hd_physical_file *file, uint32_t registers, uint32_t bank
     file->bank_count = banks;
     file->rows = (registers + banks * subarrays - 1) / (banks * subarrays);
     file->capacity = registers;
-    file->subarrays = file->taken = file->lit = file->woken = 0;
+    file->subarrays = file->taken = file->powered = file->wakeups = 0;
     file->time = file->on = file->off = file->since = 0;
     hd_array_clear(&file->subarray_of);
     for (uint32_t b = 0; b < banks; b++)
@@ -77,7 +77,7 @@ void hd_physical_free(hd_physical_file *file)
     for (uint32_t b = 0; file->banks && b < file->bank_count; b++) {
         hd_array_free(&file->banks[b].free);
         hd_array_free(&file->banks[b].roomy);
-        hd_array_free(&file->banks[b].dark);
+        hd_array_free(&file->banks[b].gated);
         hd_array_free(&file->banks[b].used);
         hd_array_free(&file->banks[b].registers);
     }
@@ -89,8 +89,8 @@ uint32_t hd_physical_touched(const hd_physical_file *file)
 {
     uint32_t touched = 0;
     for (uint32_t b = 0; b < file->bank_count; b++)
-        for (uint32_t place = 0; place < file->banks[b].registers.count; place++)
-            touched += file->banks[b].registers.items[place].touched;
+        for (uint32_t row = 0; row < file->banks[b].registers.count; row++)
+            touched += file->banks[b].registers.items[row].touched;
     return touched;
 }
 
@@ -98,13 +98,13 @@ uint64_t hd_physical_squares(const hd_physical_file *file)
 {
     uint64_t squares = 0;
     for (uint32_t b = 0; b < file->bank_count; b++)
-        for (uint32_t place = 0; place < file->banks[b].registers.count; place++)
-            squares += file->banks[b].registers.items[place].accesses * file->banks[b].registers.items[place].accesses;
+        for (uint32_t row = 0; row < file->banks[b].registers.count; row++)
+            squares += file->banks[b].registers.items[row].accesses * file->banks[b].registers.items[row].accesses;
     return squares;
 }
 
-/* Which sub-arrays have power or room says whether there is a free place in them. */
-static uint32_t find_place(const hd_physical_file *file, const hd_physical_bank *bank)
+/* The bit maps of sub-arrays say whether one has a free row. */
+static uint32_t find_row(const hd_physical_file *file, const hd_physical_bank *bank)
 {
     if (file->robin) {
         uint32_t after = first_bit(&bank->free, bank->next);
@@ -112,16 +112,16 @@ static uint32_t find_place(const hd_physical_file *file, const hd_physical_bank 
     }
     if (bank->open != HD_NONE)
         return hd_physical_open(bank);
-    uint32_t subarray = first_bit(&bank->dark, 0);
+    uint32_t subarray = first_bit(&bank->gated, 0);
     return subarray == HD_NONE ? HD_NONE : first_bit(&bank->free, subarray * file->rows);
 }
 
 uint32_t hd_physical_find(hd_physical_file *file, uint32_t b)
 {
-    uint32_t place = find_place(file, &file->banks[b]);
-    if (place != HD_NONE)
-        file->banks[b].next = place + !file->unmarked;
-    return place;
+    uint32_t row = find_row(file, &file->banks[b]);
+    if (row != HD_NONE)
+        file->banks[b].next = row + !file->unmarked;
+    return row;
 }
 
 static void find_open(const hd_physical_file *file, hd_physical_bank *bank)
@@ -134,9 +134,9 @@ void hd_physical_filled(hd_physical_file *file, hd_physical_bank *bank, uint32_t
 {
     if (bank->used.items[subarray] == 1) {
         hd_physical_finalize(file);
-        file->woken++;
-        file->lit++;
-        clear_bit(&bank->dark, subarray);
+        file->wakeups++;
+        file->powered++;
+        clear_bit(&bank->gated, subarray);
         set_bit(&bank->roomy, subarray);
     }
     if (bank->used.items[subarray] == file->rows)
@@ -149,8 +149,8 @@ void hd_physical_emptied(hd_physical_file *file, hd_physical_bank *bank, uint32_
     set_bit(&bank->roomy, subarray);
     if (!bank->used.items[subarray]) {
         hd_physical_finalize(file);
-        file->lit--;
-        set_bit(&bank->dark, subarray);
+        file->powered--;
+        set_bit(&bank->gated, subarray);
         clear_bit(&bank->roomy, subarray);
     }
     find_open(file, bank);

@@ -1,34 +1,34 @@
 /* RegMutex: base sets of each warp, and extended sets from a pool that warps share. "RegMutex: Inter-Warp GPU Register
  * Time-Sharing", sections 4.3.2 and 4.3.3.
  *
- * Each resident warp has |Bs| registers of the file; what is left beside them is the shared register pool, in sections
- * of |Es|. A bit a warp tells whether it holds a section, a bit a section whether it is taken, a table which one the
- * warp holds. An acquire takes the free section of the lowest number; where there is none the warp may not issue, and
- * tries again at its next turn. A release gives the section back. Acquire by a warp that holds a section, and release
- * by one that does not, do nothing. Option "paired": two neighbouring warps of a CTA share one section, and need a bit.
+ * Each resident warp has |Bs| registers of the file; the others are the shared register pool, in sections of |Es|. A
+ * bit for each warp says whether it holds a section, a bit for each section whether it is held, a table which one the
+ * warp holds. An acquire gets the free section with the lowest number; if there is none the warp may not issue, and
+ * tries again at its next turn. A release frees the section. An acquire by a warp that holds a section, and a release
+ * by one that holds none, do nothing. Option "paired": two neighbouring warps of a CTA share one section, and need one
+ * bit.
  *
- * Word n of the kernel's frame is the base set's where n < |Bs|, else word n - |Bs| of the section that the warp holds.
- * Callees' words lie in the base set. A section keeps with each word whose it is (owner) and what it holds (claim):
- * both go when it is released, so that a word read without the section, or from one that another warp has had since, is
- * not proved. What is written without a section is lost.
+ * Word n of the kernel's frame is in the base set if n < |Bs|, else it is word n - |Bs| of the section that the warp
+ * holds. Callees' words are in the base set. A section has an owner and a claim for each word. Both are cleared when it
+ * is released, so a word that is read without the section, or from one that another warp has held since, is not proved.
+ * Words written without a section are lost.
  *
- * Acquire and release are instructions of the machine before the one that they are noted at: they are counted as
- * issued, and are executed whether the guard of that instruction holds or not; so are acquires that have to wait.
+ * Acquire and release are machine instructions before the one that carries the annotation. They count as issued, also
+ * where an acquire has to wait, and are executed whether or not the guard of that instruction holds.
  *
- * CTAs are launched while their base sets fit beside one section at least (paired: while their pairs fit), in the units
- * in which the GPU gives registers to warps, where they are known. One CTA always may be, and one section is always
- * there. Where a kernel has no extended set as many are resident as without RegMutex; of a module without any, the
- * order of warps is that of other models, too.
+ * CTAs are launched while their base sets and at least one section fit (paired: while their pairs fit), in the GPU's
+ * units of register allocation, if they are known. One CTA is always launched, and there is always one section. For a
+ * kernel without an extended set, as many CTAs are resident as without RegMutex.
  *
  * No deadlock. Suppose that no resident warp can go on. A warp that is not refused an acquire goes on unless it waits
  * for other warps, and it holds no section there (passes/technique/regmutex_state.c; the checker refutes anything
- * else). So a warp that holds a section goes on, until it releases it. If none holds one, all sections are free, of
- * which there is one, and an acquire is not refused. So all warps wait for others, and none for a section: the kernel
- * itself is deadlocked. What waits gets its turn: the order of warps is round robin, and a refused warp leaves the
+ * else). So a warp that holds a section goes on, until it releases it. If no warp holds one, all sections are free, of
+ * which there is at least one, and no acquire is refused. So all warps wait for other warps, and none for a section:
+ * the kernel itself is deadlocked. No warp starves: warps issue in round-robin order, and a refused warp leaves the
  * front of it.
  *
  * Options "forgotten", "early" and "shared" break the model for the tests of the proof: nothing is cleared at a
- * release; a warp's section is given back at its next acquire's refusal of another warp; all warps get section 0.
+ * release; a warp's section is released when another warp's acquire is refused; all warps get section 0.
  *
  * Cost: O(1) an instruction and an operand; O(|Es|) a release.
  */
@@ -40,8 +40,8 @@ enum { HD_USUAL_FILE = 1024, HD_USUAL_WARPS = 48 /* of the paper's machine: 128 
 enum { HD_ACQUIRES = 1, HD_RELEASES = 2 };
 
 typedef struct hd_mutex_function {
-    uint32_t base, extended; /* extended 0: all registers are the warp's own */
-    uint32_t places;         /* words behind them are operands in memory, and of no set */
+    uint32_t base, extended; /* extended 0: all registers are in the base set */
+    uint32_t places;         /* words from this number on are operands in memory, and in no set */
     uint8_t *marks;          /* by instruction */
     uint32_t *next_acquire;  /* by instruction: from it on; HD_NONE: none */
 } hd_mutex_function;
@@ -65,7 +65,7 @@ typedef struct hd_mutex {
     const hd_mutex_function *kernel;
     hd_rf_residency residency;
     bool paired, forgotten, early, shared;
-    uint32_t most_ctas, ctas, cta_warps; /* may be resident, are; warps of each */
+    uint32_t most_ctas, ctas, cta_warps; /* that may be resident, that are; warps of each */
     uint32_t sections, held;
     hd_bitset taken; /* by section; words in `bits` */
     HD_ARRAY(uint64_t) bits;
@@ -141,7 +141,7 @@ static void mutex_destroy(hd_rf_model *model)
 
 static uint32_t pairs_of(uint32_t warps) { return (warps + 1) / 2; }
 
-/* Registers that resident CTAs have for themselves; of pairs, with their sections. */
+/* Registers of the base sets of resident CTAs; of pairs, with their sections. */
 static uint64_t registers_of(const hd_mutex *m, uint64_t ctas)
 {
     if (m->paired && m->kernel->extended)
@@ -149,7 +149,7 @@ static uint64_t registers_of(const hd_mutex *m, uint64_t ctas)
     return ctas * m->cta_warps * m->kernel->base;
 }
 
-/* Base sets of resident CTAs, and sections that are taken. */
+/* Base sets of resident CTAs, and sections that are held. */
 static void count_held(hd_mutex *m)
 {
     m->model.held = registers_of(m, m->ctas) + (m->paired ? 0 : (uint64_t)m->held * m->kernel->extended);
@@ -188,8 +188,8 @@ static void find_room(hd_mutex *m)
     m->model.counters[HD_COUNTER_SECTIONS] = m->sections;
 }
 
-/* A bit a warp, a bit a section, of which there are at most as many, and the number of its section for each warp; of
- * pairs a bit each. */
+/* For each warp a bit, a bit for its section (there are at most as many), and the section's number; for each pair one
+ * bit. */
 static uint64_t storage_of(const hd_mutex *m)
 {
     uint64_t warps = m->residency.sm_warps ? m->residency.sm_warps : HD_USUAL_WARPS, number = 0;
@@ -243,7 +243,7 @@ static void mutex_cta_end(hd_rf_model *model, uint32_t cta)
     count_held(m);
 }
 
-/* A place of its own for each resident CTA, so that its pairs have sections of their own. */
+/* Each resident CTA has a slot, so that its pairs have their own sections. */
 static uint32_t enter_cta(hd_mutex *m, uint32_t cta, uint32_t warp)
 {
     uint32_t place = place_of(m, cta);
@@ -330,7 +330,7 @@ static uint8_t marks_of(const hd_mutex *m, const hd_rf_step *step)
     return m->kernel->extended ? m->functions[step->function].marks[step->instruction] : 0;
 }
 
-/* A broken machine: some warp loses its section to another one that asks. */
+/* A broken machine: a warp loses its section to another one that acquires. */
 static void take_away(hd_mutex *m)
 {
     for (uint32_t i = 0; m->early && i < m->warps.count; i++)
@@ -420,7 +420,7 @@ static void mutex_execute(hd_rf_model *model, const hd_rf_step *step, hd_access_
     uint8_t marks = marks_of(m, step);
     if (marks)
         acquire_and_release(m, warp_of(m, step->warp), marks);
-    hd_rf_tell(model);
+    hd_rf_record_held(model);
     for (uint32_t s = 0; s < step->source_count && step->effective; s++)
         if (is_extended(m, step, step->sources[s]))
             read_extended(m, step, s, sink);
@@ -438,7 +438,7 @@ static void mutex_frame_begin(hd_rf_model *model, hd_rf_warp *warp)
     hd_rf_file_frame_begin(&((hd_mutex *)model)->file, warp);
 }
 
-/* Where there are no sections. */
+/* If there are no sections. */
 static void mutex_snapshot(hd_rf_model *model, hd_rf_warp *warp, hd_snapshot *c)
 {
     hd_rf_file_snapshot(&((hd_mutex *)model)->file, warp, c);

@@ -1,35 +1,35 @@
-/* RFV: a renamed register file whose registers are given away by release flags. "GPU Register File Virtualization",
- * MICRO 2015.
+/* RFV: a renamed register file whose physical registers are released by release flags. H. Jeon, G. S. Ravi, N. S. Kim,
+ * M. Annavaram, "GPU Register File Virtualization", MICRO 2015.
  *
- * All resident warps share the physical registers (physical.h). A renamed word of a warp gets one, of the bank that its
- * number and its warp have without renaming, at its first write since it was released; a word that is not renamed gets
- * one when its frame begins. Flags release:
+ * All resident warps share the physical registers (physical.h). A renamed word of a warp is mapped to one at its first
+ * write since it was released, in the bank that it would have without renaming; a word that is not renamed is mapped
+ * when its frame begins. Flags release:
  *
  *   pbr  before the instruction reads its operands
  *   pir  when the instruction is complete: operands collected, results written, whether or not its guard held in some
  *        lane
  *
- * A callee's words are registers of its caller: what frames below hold in them is on the stack meanwhile
- * (release_shared.h), so that a warp never has more than the registers of its kernel, the most of all functions that it
- * calls. Their saving is counted, but is no access.
+ * A callee's words are registers of its caller, whose values are on the stack meanwhile (release_shared.h). So a warp
+ * never has more registers than its kernel needs with all functions that it calls. The saves are counted, but are no
+ * accesses of the register file.
  *
- * No more blocks are resident than have room for all their registers, and a write always finds a free one. Only where
- * one block alone may need more than the file has, as with PTX's own registers, a warp waits before an instruction that
- * writes a word without a register until one is free; if no warp can go on, that is reported.
+ * No more thread blocks are resident than have room for all their registers, so a write always finds a free one. Only
+ * if one thread block may need more than the file has, as with PTX's virtual registers, a warp waits before an
+ * instruction that maps a word until a register is free; it is an error if no warp can issue.
  *
- * What is not mapped is not released. The end of a frame gives away what it still holds. An operand that is read while
- * its word has no register is delivered from nowhere: only lanes that were never written may do that.
+ * A word that is not mapped is not released. The end of a frame releases all words of the frame. A word that is read
+ * while it is not mapped delivers no lane; the proof accepts that only for lanes that were never written.
  *
- * Flag words (ir/words.h) stand among the instructions. Those of pbr are decoded each time; one of pir is not where the
- * release-flag cache has it: direct mapped by the word's address among all instructions and words, shared by all warps.
- * A warp needs a pir word where it enters the instructions that it is for, and when a call returns among them.
+ * Flag words (ir/words.h) are in the instruction stream. A pbr word is decoded every time. A pir word is decoded when
+ * the release-flag cache misses, which is direct-mapped by the word's address and shared by all warps. A warp needs a
+ * pir word when it reaches the instructions that the word covers, and when a call returns to one of them.
  *
- * Options: cache=ENTRIES (0 to 64), robin (even wear, instead of sub-arrays first), static (nothing is renamed: what
- * the others are measured against), banks, subarrays (of a bank), table=BYTES (for storage_bits only: the pass decides
- * by it what is renamed), wake=CYCLES. Time is issued instructions.
+ * Options: cache=ENTRIES (0 to 64), robin (round-robin allocation, for even wear, instead of powered sub-arrays first),
+ * static (nothing is renamed: the baseline of the others), banks, subarrays (of a bank), table=BYTES (for storage_bits
+ * only: the pass decides by it what is renamed), wake=CYCLES. Time is issued instructions.
  *
- * For the tests of the proof, "early" releases before operands are read, "unmarked" takes registers without marking
- * them taken.
+ * For the tests of the proof, "early" releases before operands are read, "unmarked" allocates registers and leaves them
+ * in the free list.
  *
  * Cost: O(1) an operand and an instruction, O(words) a frame.
  */
@@ -126,7 +126,7 @@ static hd_rf_wrong release_share(hd_rf_model *model, hd_rf_warp *warp, const hd_
     return hd_release_shared_do(&((hd_release *)model)->shared, warp->slot, operation);
 }
 
-/* What goes wrong is reported by the instruction in progress, or the next one. */
+/* A failure is reported by the instruction in progress, or by the next one. */
 static void share(hd_release *r, hd_rf_warp *warp, hd_release_operation what, uint32_t index, uint32_t n)
 {
     hd_rf_wrong wrong = hd_rf_share(&r->model, warp, (hd_effect){.what = (uint16_t)what, .index = index, .n = n});
@@ -142,8 +142,8 @@ static void report_wrong(const hd_release *r, const hd_rf_step *step, hd_access_
         hd_rf_fail(&sink->failure, step, (hd_rf_failure){.wrong = r->wrong, .word = r->wrong_word});
 }
 
-/* Where one block may need more registers than there are: another one comes only where there is room for all registers
- * of both. */
+/* Asked only if one block may need more registers than the file has: another block is launched only if the registers of
+ * all blocks fit. */
 static bool release_may_launch(hd_rf_model *model, uint32_t cta)
 {
     hd_release *r = (hd_release *)model;
@@ -162,7 +162,7 @@ static void release_cta_end(hd_rf_model *model, uint32_t cta)
     r->blocks -= r->blocks != 0;
 }
 
-/* ... and a warp waits until there are free ones for all that the instruction writes anew. */
+/* Likewise: a warp waits until every word that the instruction would map finds a free register. */
 static hd_gate release_may_issue(hd_rf_model *model, const hd_rf_step *step, uint64_t now)
 {
     hd_release *r = (hd_release *)model;
@@ -183,7 +183,7 @@ static void release_finalize(hd_rf_model *model) { hd_release_shared_finalize(&(
 static void map(hd_release *r, hd_rf_warp *warp, uint32_t index)
 {
     warp_of(r, warp)->mapped.items[index] = true;
-    share(r, warp, HD_RELEASE_TAKE, index - warp->identity.base, 0);
+    share(r, warp, HD_RELEASE_MAP, index - warp->identity.base, 0);
     hd_rf_event(&r->model, HD_COUNTER_MAPPED, 1);
 }
 
@@ -191,7 +191,7 @@ static void unmap(hd_release *r, hd_rf_warp *warp, uint32_t index)
 {
     warp_of(r, warp)->mapped.items[index] = false;
     *hd_rf_file_at(&r->values, warp, index) = (hd_claim){0, 0};
-    share(r, warp, HD_RELEASE_GIVE, index - warp->identity.base, 0);
+    share(r, warp, HD_RELEASE_UNMAP, index - warp->identity.base, 0);
 }
 
 static void release(hd_release *r, const hd_rf_step *step, const uint32_t *words, uint32_t count, hd_access_sink *sink)
@@ -219,7 +219,7 @@ static void release_warp_begin(hd_rf_model *model, hd_rf_warp *warp)
     w->flags = 0;
 }
 
-/* Words that are not renamed, and parameters that the call has written, have a register from the beginning. */
+/* Maps words that are not renamed, and parameters that the call has written. */
 static void release_frame_begin(hd_rf_model *model, hd_rf_warp *warp)
 {
     hd_release *r = (hd_release *)model;
@@ -233,7 +233,7 @@ static void release_frame_begin(hd_rf_model *model, hd_rf_warp *warp)
     for (uint32_t word = 0; word < words; word++)
         if (warp->identity.registers.items[base + word].ever || hd_bitset_has(&code->fixed, word))
             map(r, warp, base + word);
-    /* a callee has no others */
+    /* a callee reserves none: it uses its caller's */
     uint32_t names = warp->identity.frames.count > 1 ? 0 : r->code->calls ? r->kernel_registers : code->names;
     hd_array_push(&w->names, names);
     share(r, warp, HD_RELEASE_RESERVE, 0, names);
@@ -248,7 +248,7 @@ static void release_frame_end(hd_rf_model *model, hd_rf_warp *warp)
             unmap(r, warp, i);
     share(r, warp, HD_RELEASE_UNRESERVE, 0, hd_array_pop(&w->names));
     w->mapped.count = warp->identity.base;
-    w->flags = 0; /* the caller fetches its own again */
+    w->flags = 0; /* the caller fetches its flag word again */
 }
 
 /* ---- instructions ------------------------------------------------------------------------------------------------ */
@@ -274,7 +274,7 @@ static void release_before(hd_rf_model *model, const hd_rf_step *step, hd_access
     hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_FLAGS, .kind = HD_RF_FILL});
 }
 
-/* Where the word is renamed. Says which access it is, as `after` has it. */
+/* The LOOKUP of a renamed word, as `after` names it; 0: the word is not renamed. */
 static uint16_t look_up(const hd_release *r, const hd_rf_step *step, uint32_t word, uint16_t operand,
                         hd_access_sink *sink)
 {

@@ -82,7 +82,7 @@ static void read_flags(hd_release_hints *h, hd_release_function *c, const hd_rf_
     hd_array_free(&before);
 }
 
-/* Where the words stand. What they cannot say has none. */
+/* Reads the positions of flag words. Flags that cannot be encoded have no word. */
 static const char *read_words(hd_release_hints *h, hd_release_function *c, const hd_rf_code *code, bool all_static,
                               uint32_t *address)
 {

@@ -1,5 +1,5 @@
-/* What the compiler said to RFV, by function: which words are renamed, what flags release, and where flag words
- * stand. */
+/* The compiler's annotations for RFV, by function: which words are renamed, what flags release, and the positions of
+ * flag words. */
 #ifndef HD_HWMODEL_RF_RELEASE_HINTS_H
 #define HD_HWMODEL_RF_RELEASE_HINTS_H
 
@@ -8,13 +8,13 @@
 
 typedef struct hd_release_function {
     hd_bitset renamed;
-    hd_bitset fixed;                 /* words that have a register as long as the frame lives */
+    hd_bitset fixed;                 /* words that are mapped while the frame lives */
     uint32_t names;                  /* words of a frame, of both kinds */
     uint32_t *after_first, *after;   /* by instruction: words that its pir releases */
     uint32_t *before_first, *before; /* by instruction: words of its pbr */
     uint32_t *flags;                 /* by instruction: 1 + address of the pir word that covers it; 0: none */
     uint8_t *lists;                  /* by instruction: pbr words before it */
-    hd_bitset starts;                /* instructions that a pir word stands before */
+    hd_bitset starts;                /* instructions directly after a pir word */
 } hd_release_function;
 
 typedef struct hd_release_hints {

@@ -1,6 +1,6 @@
-/* What all warps of RFV (release.c) share: physical registers, the flag cache, and the registers that frames are
- * reserved without renaming. Warps operate on it in the order in which they run; what has become of all of it is
- * counted at the end.
+/* The storage that all warps of RFV (release.c) share: physical registers, the release-flag cache, and the number of
+ * registers that frames would have without renaming. Operations are done in the order in which warps issue; counters
+ * are computed at the end of a launch.
  *
  * Cost: O(1) an operation; O(physical registers) to finalize.
  */
@@ -13,40 +13,40 @@ enum { HD_RELEASE_MOST_ENTRIES = 64 };
 
 /* What, index and n of an hd_effect. */
 typedef enum hd_release_operation {
-    HD_RELEASE_TAKE,      /* a physical register for the word `index` of the warp's frame */
-    HD_RELEASE_GIVE,      /* the one of `index`, away */
+    HD_RELEASE_MAP,       /* maps the word `index` of the warp's frame to a free physical register */
+    HD_RELEASE_UNMAP,     /* releases the physical register of `index` */
     HD_RELEASE_ISSUE,     /* an instruction issues */
-    HD_RELEASE_ACCESS,    /* of the physical register of `index`, n times */
-    HD_RELEASE_FETCH,     /* a pir word is wanted, `index` is 1 + its address; from entry n of the flag cache */
-    HD_RELEASE_RESERVE,   /* n words of a frame that begins */
-    HD_RELEASE_UNRESERVE, /* ... that ends */
+    HD_RELEASE_ACCESS,    /* n accesses of the physical register of `index` */
+    HD_RELEASE_FETCH,     /* looks up the pir word with address `index` - 1 in entry n of the flag cache */
+    HD_RELEASE_RESERVE,   /* a frame with n words begins */
+    HD_RELEASE_UNRESERVE, /* ... ends */
 } hd_release_operation;
 
 typedef struct hd_release_held { /* of a register in a warp */
-    uint64_t accesses;           /* that its physical register does not know of yet */
-    uint32_t place;              /* 1 + that of its physical register; 0: none */
-    uint16_t bank;               /* where that is */
-    uint16_t frames;             /* of the warp that hold a value in it: all but the last one's are on the stack */
+    uint64_t accesses;           /* not added to its physical register yet */
+    uint32_t row;                /* 1 + row of its physical register; 0: none */
+    uint16_t bank;               /* bank of its physical register */
+    uint16_t frames;             /* frames that hold a value in it; all values but the last one's are on the stack */
 } hd_release_held;
 /* by word of a frame: the words of a callee are the registers of its caller */
 typedef HD_ARRAY(hd_release_held) hd_release_helds;
 
 typedef struct hd_release_counts { /* of the file, since the launch began */
     uint64_t on, off, squares;
-    uint32_t woken, touched, registers, saved, missed;
+    uint32_t wakeups, touched, registers, saved, missed;
 } hd_release_counts;
 
 typedef struct hd_release_shared {
     hd_rf_model *model; /* whose counters these are */
     hd_physical_file file;
     HD_ARRAY(hd_release_helds) warps; /* by slot */
-    uint32_t saved;                   /* registers whose values went to the stack */
-    uint32_t missed;                  /* pir words that were wanted and not in the cache */
-    hd_release_counts counted;        /* of what has become of the file: what the counters know of */
+    uint32_t saved;                   /* registers saved on the stack */
+    uint32_t missed;                  /* lookups of pir words that missed the cache */
+    hd_release_counts counted;        /* sub-array wake-ups and times that the counters already include */
     uint32_t banks, subarrays, entries, wake_cycles;
-    uint32_t bank_mask;                      /* where the number of banks is a power of two: less one; else 0 */
+    uint32_t bank_mask;                      /* number of banks - 1 if it is a power of two, else 0 */
     uint32_t cache[HD_RELEASE_MOST_ENTRIES]; /* 1 + address of a pir word; 0: empty */
-    uint32_t reserved, most_reserved;        /* words that all frames that live are reserved without renaming */
+    uint32_t reserved, most_reserved;        /* registers that all frames would have without renaming */
 } hd_release_shared;
 
 /* A launch begins, with so many physical registers. */
@@ -61,7 +61,7 @@ void hd_release_shared_finalize(hd_release_shared *shared);
 static inline uint32_t hd_release_bank(const hd_release_shared *s, uint32_t slot, uint32_t word)
 {
     uint32_t sum = slot + word;
-    /* a division takes longer than all else that is done to take one */
+    /* a division would take longer than the rest of an allocation */
     return s->bank_mask ? sum & s->bank_mask : sum % s->banks;
 }
 

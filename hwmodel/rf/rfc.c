@@ -4,29 +4,29 @@
  * 2011, section 3.
  *
  * The cache has `entries` of a warp register for each active warp, and all active warps share them: a result takes a
- * free entry, else that of the oldest result of any warp (first in, first out), which is written to the main file. What
- * is read from the main file takes none. Results of long-latency instructions go to the main file: the warp leaves the
- * active ones after them. A warp that leaves writes its entries back (two-level scheduler); it finds none of its
- * registers when it comes back. Active warps take turns of one instruction, as "fair, round-robin" says: what one warp
- * writes displaces what the others have written.
+ * free entry, else that of the oldest result of any warp (first in, first out), which is written to the main file.
+ * Operands that are read from the main file are not cached. Results of long-latency instructions go to the main file,
+ * because the warp is deactivated after them. A warp that is deactivated writes its entries back (two-level scheduler),
+ * and has no registers in the cache when it is activated again. Active warps issue one instruction each in turn ("fair,
+ * round-robin"), so the results of one warp displace those of the others.
  *
  * Options, for experiments:
  *
- *   private  entries of its own for each warp that is active, as Gebhart has it: no warp displaces another's
- *   lru      the entry whose last access was first goes, not the oldest result
- *   fill     what is read from the main file takes an entry too, as in a conventional cache
- *   stay     a warp that leaves leaves its entries behind, until others displace them
- *   narrow   words of 64-bit operands are neither put into the cache nor counted
- *   turn     instructions of a turn
+ *   private  each active warp has its own entries, as in Gebhart: no warp displaces another's
+ *   lru      the least recently used entry is evicted, not the oldest result
+ *   fill     operands read from the main file are cached too, as in a conventional cache
+ *   stay     entries of a deactivated warp stay until they are evicted
+ *   narrow   words of 64-bit operands are neither cached nor counted
+ *   turn     instructions that a warp issues before the next active warp issues
  *
- * Entries have lane masks, as results under divergence and guards fill some lanes only: a read takes the others from
- * the main file, and an entry that leaves is written to the file in its lanes. The end of a warp or of a call's frame
- * drops entries without a write.
+ * Entries have lane masks, as results under divergence and guards fill some lanes only: a read gets the others from the
+ * main file, and an entry is written back in its lanes. The end of a warp or of a call's frame drops entries without a
+ * write.
  *
  * Storage: the entries, each with 1024 bits, its lanes, 8 bits for the register, and, where warps share them, the
  * number of the warp.
  *
- * Cost: O(1) an instruction and an operand, O(entries) where a warp leaves.
+ * Cost: O(1) an instruction and an operand, O(entries) when a warp is deactivated.
  */
 #include "hwmodel/rf/memo.h"
 #include "hwmodel/rf/technique.h"
@@ -35,12 +35,12 @@ enum { HD_RFC_MOST = 64, HD_RFC_ACTIVE = 8, HD_RFC_WARPS = 64, HD_RFC_ENTRY_BITS
 
 typedef struct hd_rfc_entry {
     hd_rf_warp *warp;
-    uint32_t index, frame, lanes; /* lanes 0: nothing is in it */
+    uint32_t index, frame, lanes; /* lanes 0: it is empty */
     uint32_t older, newer;        /* entries; HD_NONE: none */
     hd_claim claim;
 } hd_rfc_entry;
 
-/* A list of its entries: first those with nothing in them, then the others, the next to be displaced first. */
+/* A list of its entries: first the empty ones, then the others, the next victim first. */
 typedef struct hd_rfc_pool {
     HD_ARRAY(hd_rfc_entry) entries;
     uint32_t oldest, newest;
@@ -56,7 +56,7 @@ typedef struct hd_rfc {
     hd_rf_file file;
     uint32_t entries; /* for each active warp */
     bool private, lru, fill, stay;
-    hd_rfc_pool pool;              /* where warps share it */
+    hd_rfc_pool pool;              /* unless `private` */
     HD_ARRAY(hd_rfc_warp *) warps; /* by slot */
     const hd_rf_module *code;
     uint32_t kernel_registers; /* of a thread, of the launch; callees have theirs from their callers */
@@ -260,7 +260,7 @@ static hd_rfc_entry *take_entry(hd_rfc *rfc, hd_rf_warp *warp, uint32_t index, h
 
 /* ---- operands and results ---------------------------------------------------------------------------------------- */
 
-/* What the main file has of the lanes that the entry lacks goes there; it was read by the access `read`. */
+/* Fills the lanes that the entry lacks from the main file, read by the access `read`. */
 static void fill_entry(hd_rfc *rfc, const hd_rf_step *step, uint32_t index, hd_rfc_entry *e, uint16_t read,
                        hd_access_sink *sink)
 {
@@ -323,7 +323,7 @@ static void write_result(hd_rfc *rfc, const hd_rf_step *step, uint32_t destinati
 static void rfc_execute(hd_rf_model *model, const hd_rf_step *step, hd_access_sink *sink)
 {
     hd_rfc *rfc = (hd_rfc *)model;
-    hd_rf_tell(model);
+    hd_rf_record_held(model);
     if (!step->effective)
         return;
     for (uint32_t s = 0; s < step->source_count; s++)
@@ -381,7 +381,7 @@ static void rfc_frame_end(hd_rf_model *model, hd_rf_warp *warp)
     w->entry_of.count = warp->identity.base;
 }
 
-/* Of entries that are the warp's own, the oldest one first. */
+/* The warp's own entries, the oldest one first. */
 static void rfc_snapshot(hd_rf_model *model, hd_rf_warp *warp, hd_snapshot *c)
 {
     hd_rfc *rfc = (hd_rfc *)model;

@@ -10,7 +10,7 @@ static void join_neighbours(hd_rf_series *s)
     s->width *= 2;
 }
 
-/* Room in the bucket that fills; there always is some. */
+/* Samples until the open bucket is full, at least one. */
 static uint64_t room(hd_rf_series *s)
 {
     if (!s->width)

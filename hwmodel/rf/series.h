@@ -1,6 +1,6 @@
-/* How a quantity went over a run, in a few numbers however long it lasts.
+/* A quantity over time, in a bounded number of buckets, however long the run lasts.
  *
- * Samples fill buckets of equal width, one after another; when all are full, neighbours are joined and the width
+ * Samples fill buckets of equal width, one after another; when all are full, neighbours are merged and the width
  * doubles. Mean and peak are exact. O(1) a sample; the same samples give the same buckets.
  */
 #ifndef HD_HWMODEL_RF_SERIES_H
@@ -13,18 +13,18 @@ enum { HD_RF_BUCKETS = 64 };
 
 typedef struct hd_rf_series {
     uint64_t sums[HD_RF_BUCKETS]; /* of the samples in a bucket: `width` of them, fewer in the last */
-    uint64_t samples, width;      /* all; of a bucket (0: nothing told yet) */
+    uint64_t samples, width;      /* all; of a bucket (0: none yet) */
     uint64_t peak;
-    uint64_t left;  /* samples that still go into the bucket that fills; 0: not worked out, or none */
-    uint32_t fills; /* that bucket */
+    uint64_t left;  /* samples until the open bucket is full; 0: not computed, or none */
+    uint32_t fills; /* the open bucket */
 } hd_rf_series;
 
 /* The next `times` samples, all of this value. */
 static inline void hd_rf_series_add(hd_rf_series *series, uint64_t value, uint64_t times);
-/* The next `times` samples, one or more, by their sum and the greatest of them. false: they fill a bucket, and nothing
- * was done. */
+/* The next `times` samples, one or more, by their sum and maximum. false: they would fill a bucket, and nothing was
+ * done. */
 static inline bool hd_rf_series_add_sum(hd_rf_series *series, uint64_t sum, uint64_t times, uint64_t greatest);
-/* What another run told, behind this one's; its buckets count as samples of their mean. */
+/* Appends another series; its buckets count as samples of their mean. */
 void hd_rf_series_join(hd_rf_series *series, const hd_rf_series *later);
 double hd_rf_series_mean(const hd_rf_series *series); /* 0 without samples */
 uint32_t hd_rf_series_buckets(const hd_rf_series *series);
@@ -32,7 +32,7 @@ double hd_rf_series_bucket(const hd_rf_series *series, uint32_t bucket); /* its 
 
 /* ---- the hot path ------------------------------------------------------------------------------------------------ */
 
-/* over the bucket that fills, and the next ones */
+/* over the open bucket, and the next ones */
 void hd_rf_series_spread(hd_rf_series *series, uint64_t value, uint64_t times);
 
 static inline bool hd_rf_series_add_sum(hd_rf_series *series, uint64_t sum, uint64_t times, uint64_t greatest)

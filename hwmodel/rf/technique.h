@@ -10,8 +10,9 @@
  *                          done; keeps the instruction in its operand collector until its reads are done, and its
  *                          consumers in the scoreboard until its writes are
  *
- * A model must not be able to tell the two apart. Where a paper allocates or frees storage later than at issue (when
- * operands are collected, at write-back), the comment at the top of the model says what deciding at issue changes.
+ * A model must not depend on which of the two drives it. Where a paper allocates or frees storage later than at issue
+ * (when operands are collected, at write-back), the comment at the top of the model says what deciding at issue
+ * changes.
  *
  * The hooks for one instruction, in the order in which a driver calls them
  *
@@ -251,7 +252,7 @@ typedef struct hd_rf_residency { /* of coupled models: hwmodel/count/schedule.h 
     const hd_gpu_limits *limits; /* from which a model that changes the registers per thread computes its occupancy;
                                     NULL: not known */
     hd_occupancy_use use;        /* of a CTA, except registers */
-    uint32_t turn;               /* most instructions of a turn; 0: a stretch */
+    uint32_t turn;               /* most instructions of a turn; 0: a segment */
 } hd_rf_residency;
 
 typedef struct hd_rf_launch {
@@ -263,14 +264,15 @@ typedef struct hd_rf_model {
     const struct hd_rf_model_info *info;
     uint64_t counters[HD_COUNTER_COUNT]; /* since the launch began */
     /* Warp registers of the SM that hold a value or are reserved for one, recorded once for each instruction
-     * (hd_rf_tell); empty: the model does not record them. */
+     * (hd_rf_record_held); empty: the model does not record them. */
     hd_rf_series allocation;
-    uint64_t held;             /* their number now, which hd_rf_tell records */
-    uint64_t told, told_times; /* the last one recorded, and how often; not in `allocation` yet: hd_rf_tell_rest */
-    uint64_t storage_bits;     /* that the technique adds to one SM, by its paper's arithmetic; set by `launch` */
-    uint32_t turn;             /* set by `create`; not 0: most instructions of a turn */
-    uint32_t active_warps;     /* set by `create`; not 0: most warps that take turns */
-    bool follows;              /* set by `create`: its gates never refuse anything in this code, and are not asked */
+    uint64_t held; /* their number now, which hd_rf_record_held records */
+    uint64_t recorded,
+        recorded_times;    /* the last one recorded, and how often; not in `allocation` yet: hd_rf_record_rest */
+    uint64_t storage_bits; /* that the technique adds to one SM, by its paper's arithmetic; set by `launch` */
+    uint32_t turn;         /* set by `create`; not 0: most instructions of a turn */
+    uint32_t active_warps; /* set by `create`; not 0: most warps that take turns */
+    bool follows;          /* set by `create`: its gates never refuse anything in this code, and are not asked */
     uint32_t fault;     /* for tests: the fault-th move of data inside the model is lost (0: none); see hd_rf_loses */
     hd_memo_state memo; /* of count mode's memoization: memo.h */
 } hd_rf_model;
@@ -365,18 +367,18 @@ uint32_t hd_rf_option(const char *options, const char *name, uint32_t otherwise)
 bool hd_rf_flag(const char *options, const char *name);
 
 /* Records the registers that are held, once for each instruction. Equal numbers in a row enter the series together. */
-void hd_rf_tell_rest(hd_rf_model *model);
-static inline void hd_rf_tell_times(hd_rf_model *model, uint64_t held, uint64_t times)
+void hd_rf_record_rest(hd_rf_model *model);
+static inline void hd_rf_record_held_times(hd_rf_model *model, uint64_t held, uint64_t times)
 {
-    if (held != model->told) {
-        hd_rf_tell_rest(model);
-        model->told = held;
+    if (held != model->recorded) {
+        hd_rf_record_rest(model);
+        model->recorded = held;
     }
-    model->told_times += times;
+    model->recorded_times += times;
 }
-static inline void hd_rf_tell(hd_rf_model *model)
+static inline void hd_rf_record_held(hd_rf_model *model)
 {
-    hd_rf_tell_times(model, model->held, 1);
+    hd_rf_record_held_times(model, model->held, 1);
     if (model->memo.effects)
         hd_array_push(model->memo.effects,
                       (hd_effect){HD_EFFECT_HELD, 0, (uint32_t)(model->held - model->memo.held), 1});

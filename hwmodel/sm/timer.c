@@ -1,4 +1,4 @@
-/* Timings of several techniques behind one functional run: see timer.h. */
+/* Timings of several techniques, of one functional run: see timer.h. */
 #include "hwmodel/sm/timer.h"
 
 #include "base/broadcast.h"

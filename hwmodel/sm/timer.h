@@ -7,8 +7,9 @@
  *   hd_timer_finish(timer);
  *   hd_timer_result_of(timer, launch, technique)
  *
- * Timings run side by side on the threads that there are, behind the functional run; a thread block is freed when all
- * have read it, and the run waits when one is HD_TIMER_LAG blocks late. Results do not depend on the threads.
+ * Timings run in parallel with the functional run, on the available threads. A thread block is freed when all timings
+ * have read it, and the functional run waits for a timing that is HD_TIMER_LAG blocks late. Results do not depend on
+ * the threads.
  */
 #ifndef HD_HWMODEL_SM_TIMER_H
 #define HD_HWMODEL_SM_TIMER_H

@@ -30,7 +30,7 @@ void sm_walk_end_cta(hd_sm *sm, uint32_t cta) { take(sm, HD_CTA_ENDS, cta, 0, 0)
 hd_rf_step sm_walk_reach(hd_sm *sm, uint32_t cta, uint32_t warp, const hd_trace_cursor *cursor)
 {
     const hd_trace_step *s = &cursor->step;
-    const hd_stretch_part part = {0, s->instruction, 0};
+    const hd_segment_part part = {0, s->instruction, 0};
     const uint32_t masks[] = {s->active, s->effective};
     const uint8_t effective = 1;
     const hd_trace_segment segment = {.number = HD_NONE,

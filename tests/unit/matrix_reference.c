@@ -76,7 +76,7 @@ static uint64_t code_of(kind k, double v)
 
 /* ---- the documented sum ------------------------------------------------------------------------------------------ */
 
-/* Terms of a step and bits behind the largest one's point; bits of fraction that an f32 result keeps. */
+/* Terms of a step and bits after the largest one's point; bits of fraction that an f32 result keeps. */
 static void machine_of(const product *p, uint32_t *step, int *bits, int *kept)
 {
     bool f8 = p->a == E4M3 || p->a == E5M2;

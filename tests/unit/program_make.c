@@ -91,7 +91,7 @@ static uint16_t make_op(maker *m)
 
 static void make_list(maker *m, program_list *list, uint32_t depth, bool in_loop, bool exits);
 
-/* In half of the tables any list at any place, or none (the end); some with a guard, behind which the first list comes.
+/* In half of the tables any list at any place, or none (the end); some with a guard, after which the first list comes.
  */
 static void make_table(maker *m, program_node *n)
 {

@@ -154,7 +154,7 @@ static void put_together(printer *o, const program_node *n)
         put(o, n->op & 1 ? "match.all.sync.b32 %%r%u|%%p3, %%t, -1;\n" : "match.any.sync.b32 %%r%u, %%t, -1;\n", n->d);
         break;
     case DO_REDUX: put(o, "redux.sync.%s %%r%u, %%r%u, -1;\n", sums[n->op], n->d, n->s[0]); break;
-    case DO_SWAP: /* own slot behind the cells; the one of another thread is read */
+    case DO_SWAP: /* own slot after the cells; the one of another thread is read */
         put(o,
             "mov.u32 %%t, %%tid.x;\nmad.lo.u32 %%u, %%t, 4, %%base;\nst.shared.u32 [%%u+%u], %%r%u;\nbar.sync 0;\n"
             "mad.lo.u32 %%t, %%t, 5, %u;\nrem.u32 %%t, %%t, %u;\nmad.lo.u32 %%u, %%t, 4, %%base;\nld.shared.u32 %%r%u, "

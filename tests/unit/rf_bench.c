@@ -145,7 +145,7 @@ rf_bench_result rf_bench_replay(rf_bench *b, const rf_bench_run *run)
     hd_count_add(count, model);
     if (!residency.ctas)
         residency = (hd_rf_residency){.ctas = 4, .active = 2, .latency = 10, .bytes = 1 << 20};
-    residency.turn = run->stretches ? 0 : 1;
+    residency.turn = run->segments ? 0 : 1;
     if (run->events)
         hd_count_batches(count, run->events, run->threads);
     hd_count_residency(count, &residency);

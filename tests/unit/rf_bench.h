@@ -42,9 +42,9 @@ typedef struct rf_bench_run {
     bool forgets;
     uint32_t warps, limit; /* warps; maximum instructions of a warp; 0: 4 and 300 */
     uint64_t order;        /* of sides: rf_walk_sides */
-    /* all 0: 4 resident, 2 active, long loads take 10 instructions; turns of one instruction, but with `stretches` */
+    /* all 0: 4 resident, 2 active, long loads take 10 instructions; turns of one instruction, but with `segments` */
     hd_rf_residency residency;
-    bool stretches;
+    bool segments;
     uint32_t events, threads; /* of batches; 0: 1 and 1 */
     bool lanes;               /* warps execute the same instructions in different lanes; some in the same, or in none */
 } rf_bench_run;

@@ -61,7 +61,7 @@ static void open_models(kernel_run *run, hd_module *module)
         hd_count_add(r->count, model);
     }
     hd_rf_residency residency = r->residency;
-    residency.turn = r->stretches ? 0 : 1;
+    residency.turn = r->segments ? 0 : 1;
     hd_count_residency(r->count, &residency);
     if (r->events)
         hd_count_batches(r->count, r->events, 1);

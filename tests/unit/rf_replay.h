@@ -29,8 +29,8 @@ typedef struct rf_replay {
     void (*annotate)(struct rf_replay *replay, hd_module *module); /* NULL: annotations of the text */
     uint64_t seed;                                                 /* for annotate */
     uint32_t fault;                                                /* of the first model */
-    hd_rf_residency residency; /* turns are of one instruction, but with `stretches` */
-    bool stretches;
+    hd_rf_residency residency; /* turns are of one instruction, but with `segments` */
+    bool segments;
     uint32_t events; /* of batches; 0: 1 */
     bool forgets;    /* of all models */
     /* results */

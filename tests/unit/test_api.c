@@ -33,7 +33,7 @@ static void contexts_and_inputs(void **state)
     assert_int_equal(hd_context_message_count(context), 0);
     assert_int_equal(hd_context_rewrite(context, &input, NULL, &out), HD_OUTCOME_DONE);
     assert_int_equal(out.length, sizeof kernel - 1);
-    assert_string_equal(out.bytes, kernel); /* a NUL stands behind it */
+    assert_string_equal(out.bytes, kernel); /* a NUL stands after it */
     assert_int_equal(hd_context_message_count(context), 0);
     hd_text_free(&out);
     assert_null(out.bytes);

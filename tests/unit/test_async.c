@@ -311,9 +311,9 @@ static void expect_refuted(const char *text, hd_check_run *check, bool refuted)
 /* Words of registers that are named are numbered in the order of declarations: %a0 is 0, %f0 4, %d1 8 and 9, %t0 10,
  * %t1 11. */
 #define RENAMED "//@release_renamed (0,1,2,3,4,5,6,7,11)\n"
-#define BODY(before, at, behind)                                                                      \
+#define BODY(before, at, after)                                                                       \
     HEAD ".visible .entry k(.param .u64 out, .param .u64 desc)\n{ " before BARE FENCE FIRST at COMMIT \
-         "add.u32 %t1, %t0, 1;\n" WAIT(0) "add.u32 %t2, %t1, 1;" behind "\nret;\n}\n"
+         "add.u32 %t1, %t0, 1;\n" WAIT(0) "add.u32 %t2, %t1, 1;" after "\nret;\n}\n"
 #define BARE                                                                                      \
     "\n.reg .b32 %a<12>; .reg .f32 %f<12>; .reg .b64 %d<6>; .reg .pred %p<4>; .reg .b32 %t<8>;\n" \
     "ld.param.u64 %d1, [desc]; mov.u32 %t0, %tid.x; setp.eq.u32 %p0, 0, 0; mov.u32 %a0, 1;"

@@ -468,17 +468,17 @@ static split run_all_uniform(uint64_t seed, const char *model, uint32_t events)
 }
 
 /* Every branch is called uniform: the run must stop at the first that splits, and only there, whether events or
- * stretches are collected. */
+ * segments are collected. */
 static void a_split_of_a_uniform_branch_is_noticed(void **state)
 {
     (void)state;
     uint32_t stopped = 0, whole = 0;
     for (uint64_t seed = 0; seed < 300; seed++) {
-        split each = run_all_uniform(seed, "baseline", 1), stretches = run_all_uniform(seed, "baseline", 1000);
+        split each = run_all_uniform(seed, "baseline", 1), segments = run_all_uniform(seed, "baseline", 1000);
         split turns = run_all_uniform(seed, "rfc", 1);
         stopped += each.noticed;
         whole += !each.noticed;
-        assert_memory_equal(&each, &stretches, sizeof each);
+        assert_memory_equal(&each, &segments, sizeof each);
         assert_memory_equal(&each, &turns, sizeof each);
     }
     assert_true(stopped > 30 && whole > 30);

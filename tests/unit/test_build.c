@@ -81,7 +81,7 @@ static void edits_keep_what_they_do_not_touch(void **state)
     hd_annotate(s.function, (hd_annotation){.kind = 17, .instruction = 1, .value = 1});
     hd_annotations_sort(s.function);
     hd_edit_begin(&edit, s.function);
-    hd_edit_before(&edit, 1, move(&s, "%r1", 11)); /* behind the label */
+    hd_edit_before(&edit, 1, move(&s, "%r1", 11)); /* after the label */
     hd_edit_after(&edit, 0, move(&s, "%r1", 10));  /* in front of it */
     hd_edit_before(&edit, 1, move(&s, "%r1", 12));
     hd_edit_remove(&edit, 1);

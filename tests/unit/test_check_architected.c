@@ -81,7 +81,7 @@ static void names_that_are_no_places_need_none(void **state)
     }
 }
 
-/* The pointer lasts; what is passed and overwritten behind the call does not. */
+/* The pointer lasts; what is passed and overwritten after the call does not. */
 static void what_is_read_behind_a_call_is_held(void **state)
 {
     (void)state;
@@ -89,8 +89,8 @@ static void what_is_read_behind_a_call_is_held(void **state)
     expect(8, 3, 0, "%R5", "architected: registers held during calls: it says 0, and 8 are needed");
 }
 
-/* A loop that calls g with R1, guarded by P0, and has `code` before the call and `behind` after it. */
-static void expect_loop(uint32_t held, const char *code, const char *behind, const char *message)
+/* A loop that calls g with R1, guarded by P0, and has `code` before the call and `after` after it. */
+static void expect_loop(uint32_t held, const char *code, const char *after, const char *message)
 {
     char text[1024];
     snprintf(text, sizeof text,
@@ -98,7 +98,7 @@ static void expect_loop(uint32_t held, const char *code, const char *behind, con
              "x;\n\tret;\n}\n"
              ".entry k()\n{ //@architected (3,1,0,%u)\n\t.reg .b32 %%R<3>;\n\t.reg .pred %%P<1>;\n\tmov.u32 %%R1, 1;\n"
              "LOOP:\n\t%s\n\t@%%P0 call (%%R0), g, (%%R1);\n\t%s\n}\n",
-             held, code, behind);
+             held, code, after);
     expect_of(text, message);
 }
 

@@ -58,7 +58,7 @@ static void compare_orders(const oracle_program *program, const oracle_facts *or
 {
     hd_facts facts;
     hd_facts_build(&facts, function);
-    /* the oracle also counts what differs behind the end of a function, which nobody reads there */
+    /* the oracle also counts what differs after the end of a function, which nobody reads there */
     bool same_branches = true;
     for (uint32_t b = 0; b < program->count; b++)
         same_branches = same_branches && hd_bitset_has(&facts.splits, b) == (oracle->branches >> b & 1);

@@ -97,7 +97,7 @@ static void copies_that_are_over(void **state)
     expect_same("copyprop(all)", "mov.b32 x1, 5; vadd.u32.u32.u32 x1.b0, x2, x3, x4; st.global.u32 [y0], x1; ret;");
     /* a number that only one side gives */
     expect_same("copyprop(all)", "mov.u32 x1, 3; @p0 bra L; mov.u32 x1, 4; L: add.u32 x2, x1, x1; ret;");
-    /* a phi: readings behind the copy would keep both registers */
+    /* a phi: readings after the copy would keep both registers */
     expect_same("copyprop",
                 "mov.b32 x1, x0; L: add.u32 x2, x1, 1; st.global.u32 [y0], x2; mov.b32 x1, x2; @p0 bra L; ret;");
     expect_same("copyprop",

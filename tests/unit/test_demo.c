@@ -255,7 +255,7 @@ static const char *const traps[] = {
     "ld.global.f32 %f1, [%rd1];\n@%p1 mov.f32 %f1, 0f00000000;\n" USE,
     "ld.global.f32 %f1, [%rd1];\nadd.f32 %f2, %f1, %f3;\n@%p1 mov.f32 %f1, %f3;\nst.global.f32 [out], "
     "%f2;\nst.global.f32 [out], %f1;\n",
-    /* other blocks: a loop's load before it, and what is read behind the branch too */
+    /* other blocks: a loop's load before it, and what is read after the branch too */
     "ld.global.f32 %f1, [%rd1];\nL:\nadd.f32 %f2, %f1, %f2;\nsetp.lt.f32 %p1, %f2, 0f00000000;\n@%p1 bra "
     "L;\nst.global.f32 [out], %f2;\n",
     "L:\nadd.f32 %f2, %f1, %f2;\nld.global.f32 %f1, [%rd1];\nsetp.lt.f32 %p1, %f2, 0f00000000;\n@%p1 bra "
@@ -374,7 +374,7 @@ static void a_false_pair_is_refuted_and_disproved(void **state)
     close_bench(&b);
 }
 
-/* A load that stands behind a store that may write what it loads may have been moved over it, unless it says that it
+/* A load that stands after a store that may write what it loads may have been moved over it, unless it says that it
  * stood there. */
 static void a_load_across_a_store_is_refuted(void **state)
 {
@@ -476,7 +476,7 @@ static void accesses_are_counted_and_a_lost_move_is_noticed(void **state)
     close_bench(&b);
 }
 
-/* Registers are allocated behind the pass: the pairs stay, are sound and proved, and take no place. */
+/* Registers are allocated after the pass: the pairs stay, are sound and proved, and take no place. */
 static void operands_survive_allocation(void **state)
 {
     (void)state;

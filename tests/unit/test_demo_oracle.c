@@ -7,7 +7,7 @@
  * twenty-five.
  *
  * And the check against the rules: a load that is annotated by hand where it stands is accepted where its consumer is
- * next, and it may have stood before everything else of its block for all that memory and the warp see; or behind as
+ * next, and it may have stood before everything else of its block for all that memory and the warp see; or after as
  * much of that as its annotation says.
  */
 #include "tests/unit/unit.h"
@@ -254,7 +254,7 @@ static uint32_t slot_read(const abstract *consumer, uint32_t reg)
     return consumer->verb == ADD && consumer->a != reg;
 }
 
-/* Does the check accept load `at` as it stands, said to have stood behind `after` of what it may not pass? */
+/* Does the check accept load `at` as it stands, said to have stood after `after` of what it may not pass? */
 static bool accepts(const hd_writer *text, const block *b, uint32_t at, uint32_t after)
 {
     hd_source source;
@@ -297,7 +297,7 @@ static void the_check_refutes_what_may_have_been_moved(void **state)
             bool pair = consumer_of(&b, at) == at + 1;
             for (uint32_t after = 0; after < 4; after++)
                 if (accepts(&text, &b, at, after) != (pair && passed <= after))
-                    fail_msg("seed %llu: load %u, behind %u:\n%.*s", (unsigned long long)seed, at, after,
+                    fail_msg("seed %llu: load %u, after %u:\n%.*s", (unsigned long long)seed, at, after,
                              (int)text.buffer.count, text.buffer.items);
             accepted += pair && !passed;
             moved += pair && passed;

@@ -120,7 +120,7 @@ static void is_the_same_each_time(void **state)
     assert_memory_equal(&a, &b, sizeof a);
 }
 
-/* Independent loads, each with its use and a store right behind: short lives as written, but worth hoisting. */
+/* Independent loads, each with its use and a store right after it: short lives as written, but worth hoisting. */
 static measured loads_in_a_row(uint32_t count, const char *between)
 {
     text t = begin("");
@@ -203,7 +203,7 @@ static void parameters_are_operands(void **state)
     assert_int_equal(m.x.needed[0], 3); /* the address and the value, not the parameter beside its index */
 }
 
-/* Loaded from fixed addresses, read behind a branch. */
+/* Loaded from fixed addresses, read after a branch. */
 static void constants_are_operands(void **state)
 {
     (void)state;

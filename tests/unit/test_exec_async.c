@@ -172,7 +172,7 @@ static void copy_faults(void **state)
     }
 }
 
-/* With the check for what was never written, a read before the wait is a fault, and one behind it is none. */
+/* With the check for what was never written, a read before the wait is a fault, and one after it is none. */
 static void checked(void **state)
 {
     static const char *const wait[] = {"", "cp.async.wait_all;\n"};
@@ -307,7 +307,7 @@ static void lanes_of_one_warp(void **state)
 static void waiting_for_ever(void **state)
 {
     (void)state;
-    /* a spin lock: its owner waits behind the loop for the others, which sleep and try again */
+    /* a spin lock: its owner waits after the loop for the others, which sleep and try again */
     kernel_run lock = run_body("L: atom.shared.cas.b32 %r1, [s], 0, 1;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra D;\n"
                                "nanosleep.u32 100;\nbra L;\nD: st.shared.u32 [s], 0;",
                                32);

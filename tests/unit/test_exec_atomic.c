@@ -173,7 +173,7 @@ static wide get(const unsigned char *from, int bytes)
     return v;
 }
 
-/* Lane l: b at 64 l, c (or more elements of b) behind it; its cell's number at INDEX + 4 l. */
+/* Lane l: b at 64 l, c (or more elements of b) after it; its cell's number at INDEX + 4 l. */
 static void fill(const type *t, int count, int cells)
 {
     int stride = t->bytes * count;

@@ -114,7 +114,7 @@ static void told_once(void **state)
 {
     (void)state;
     for (uint32_t columns = 0; columns < 2; columns++) {
-        log l = {.instruction = 7}; /* behind 3 loads and moves of the kernel, 3 of run_with, setp */
+        log l = {.instruction = 7}; /* after 3 loads and moves of the kernel, 3 of run_with, setp */
         hd_sink sink = {take, &l, columns ? HD_COLUMN_RESULTS : 0, NULL};
         kernel_run run =
             run_with("setp.ge.u32 %p1, %r0, 10;\nbar.red.popc.u32 %r2, 0, %p1;\nst.global.u32 [%rd3], %r2;", 96, &sink);
@@ -177,7 +177,7 @@ static void producer_and_consumer(void **state)
         assert_int_equal(out[t], 12345);
 }
 
-/* A barrier without .aligned in both arms of a branch, inside of nested ones, and behind a guard; lanes that end. */
+/* A barrier without .aligned in both arms of a branch, inside of nested ones, and after a guard; lanes that end. */
 static void lanes_apart(void **state)
 {
     (void)state;
@@ -276,7 +276,7 @@ static void sides_of_a_return_meet_at_the_barrier(void **state)
         for (uint32_t t = 0; t < 64; t++)
             assert_int_equal(out[t], t % 2 == 0 ? 32 : t > 50 ? 0 : 43);
     }
-    /* but two instructions are two barriers, and lanes that are behind it do not come */
+    /* but two instructions are two barriers, and lanes that have passed it do not come */
     kernel_run run = run_body(
         "setp.lt.u32 %p1, %r0, 5;\n@%p1 bra B;\nbar.sync 0;\nbra F;\nB: bar.sync 0;\nF: st.global.u32 [%rd3], 7;", 64);
     expect_fault(&run, "divergent barrier: only");

@@ -66,7 +66,7 @@ static void expect_fault(const kernel_run *run, const char *part)
     "P: .callprototype (.param .b32 _) _ (.param .b32 _, .param .b32 _);\ncall (r), %rd4, (a, b), P;\n" \
     "ld.param.b32 %r2, [r];\n}\n"
 
-/* Lanes of a warp call three functions, and are together again behind the call. */
+/* Lanes of a warp call three functions, and are together again after the call. */
 static void lanes_call_different_functions(void **state)
 {
     (void)state;
@@ -253,7 +253,7 @@ static uint32_t print(const char *format)
     return out[0];
 }
 
-/* Lays one argument behind the others. */
+/* Lays one argument after the others. */
 static void lay(size_t *at, const void *value, size_t size)
 {
     *at = (*at + size - 1) / size * size;

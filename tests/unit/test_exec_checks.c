@@ -4,7 +4,7 @@
 
 static uint32_t out[1024];
 
-enum { FIRST_LINE = 16 }; /* of the body, behind the line that sets %rd3 */
+enum { FIRST_LINE = 16 }; /* of the body, after the line that sets %rd3 */
 
 static kernel_run run_with(const char *body, uint32_t threads, bool uninitialized, bool races)
 {
@@ -290,7 +290,7 @@ static void races_between_warps(void **state)
                                   "st.volatile.shared.u32 [%r1], %r3;");
     expect_race(SHARED NEIGHBOUR FIRST "st.volatile.shared.u32 [%r1], %r0;\n@!%p1 ld.shared.u32 %r3, [%r2];", 8,
                 "race, read after write: ");
-    /* what was released is seen behind an acquire, and not behind a relaxed load */
+    /* what was released is seen after an acquire, and not after a relaxed load */
 #define RELEASED                                                                                                \
     SHARED NEIGHBOUR FIRST "bra A;\nbra B;\nA: st.shared.u32 [%r1], %r0;\nst.release.cta.shared.u32 [s+1024], " \
                            "1;\nret;\nB: "
@@ -322,14 +322,14 @@ static void named_barriers_order(void **state)
     assert_int_equal(run.statistics.races, 1);
 }
 
-/* Copies of 4 bytes a thread from global memory, and what is done before, during and behind them. */
+/* Copies of 4 bytes a thread from global memory, and what is done before, during and after them. */
 static void races_with_copies(void **state)
 {
     (void)state;
 #define COPY(to) "cp.async.ca.shared.global [" to "], [%rd0], 4;\n"
     enum { COPY_AT = 6 }; /* line of the first copy */
 #define WAIT "cp.async.wait_all;\n"
-    /* its own thread needs the wait, the others a barrier behind it, too */
+    /* its own thread needs the wait, the others a barrier after it, too */
     expect_order(SHARED NEIGHBOUR COPY("%r1") WAIT "ld.shared.u32 %r3, [%r1];\nbar.sync 0;\nld.shared.u32 %r3, [%r2];");
     expect_race(SHARED NEIGHBOUR COPY("%r1") "ld.shared.u32 %r3, [%r1];\n" WAIT, COPY_AT + 1, "read after write");
     expect_race(SHARED NEIGHBOUR COPY("%r1") "bar.sync 0;\nld.shared.u32 %r3, [%r2];\n" WAIT, COPY_AT + 2,

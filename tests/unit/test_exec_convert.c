@@ -83,12 +83,12 @@ static void check_registers(const format *to, const format *from, const char *mo
     for (uint32_t i = 0; i < count; i++) {
         uint64_t expected = 0;
         for (int k = 0; k < to->count; k++) {
-            int behind = to->count - 1 - k;
+            int after = to->count - 1 - k;
             how part = *h;
-            uint64_t bits = packed ? in[i].slots[0] >> (behind * from->spacing) : cut(in[i].slots[k], a);
+            uint64_t bits = packed ? in[i].slots[0] >> (after * from->spacing) : cut(in[i].slots[k], a);
             part.random =
                 (uint32_t)(k < to->count / 2 ? in[i].slots[n] >> 16 : in[i].slots[n]) & ((1u << h->random_bits) - 1);
-            expected |= convert(bits, from, to, &part) << (behind * to->spacing);
+            expected |= convert(bits, from, to, &part) << (after * to->spacing);
         }
         if (out[i] != cut(expected, d))
             fail_msg("%s of %llx %llx %llx %llx, %llx gives %llx, expected %llx", instruction,

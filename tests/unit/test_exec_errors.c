@@ -4,7 +4,7 @@
 
 static uint32_t out[1024];
 
-enum { FIRST_LINE = 16 }; /* of the body, behind the line that sets %rd3 */
+enum { FIRST_LINE = 16 }; /* of the body, after the line that sets %rd3 */
 
 static kernel_run run_body(const char *body, uint32_t threads)
 {
@@ -71,7 +71,7 @@ static void accesses(void **state)
     expect_fault(&run, FIRST_LINE, "out-of-bounds access of 4 bytes", "'out'");
 }
 
-/* No instruction of the warp runs behind one that faults, in this frame or another. */
+/* No instruction of the warp runs after one that faults, in this frame or another. */
 static void nothing_runs_behind_a_fault(void **state)
 {
     static const char *const faults[] = {

@@ -34,7 +34,7 @@ static void expect_fault(const kernel_run *run, uint32_t line, const char *part)
         fail_msg("'%s' does not hold '%s'", run->message, part);
     assert_int_equal(run->line, line);
 }
-enum { FIRST_LINE = 16 }; /* of the body in run_body's text, behind the line that sets %rd3 */
+enum { FIRST_LINE = 16 }; /* of the body in run_body's text, after the line that sets %rd3 */
 
 static void if_else_joins(void **state)
 {
@@ -96,7 +96,7 @@ static void switch_table(void **state)
                    "@%p1 brx.idx %r1, T;\nmov.u32 %r2, 2;\nbra J;\nA: mov.u32 %r2, 3;\nB: add.u32 %r2, %r2, 10;\n"
                    "J: st.global.u32 [%rd3], %r2;",
                    32);
-    expect_done(&run); /* lanes whose guard is false go on behind the table branch */
+    expect_done(&run); /* lanes whose guard is false go on after the table branch */
     for (uint32_t i = 0; i < 32; i++)
         assert_int_equal(out[i], i >= 9 ? 2 : i & 1 ? 11 : 13);
     run = run_body("T: .branchtargets A, A;\nbrx.idx %r0, T;\nA: ", 32);

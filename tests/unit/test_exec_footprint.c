@@ -1,5 +1,5 @@
-/* The marks by which launches are found that depend on the order of their CTAs: random segments of three host threads,
- * one after another here, against sets of bytes. Two segments conflict that are not in order and share a byte that one
+/* The marks by which launches are found that depend on the order of their CTAs: random epochs of three host threads,
+ * one after another here, against sets of bytes. Two epochs conflict that are not in order and share a byte that one
  * of them writes; whatever was written is restored. */
 #include "unit.h"
 
@@ -10,30 +10,30 @@ enum {
     RANGE = 4 /* CTAs that a thread takes at a time */,
     BYTES = 3 * HD_PAGE_BYTES + 640,
     BUFFERS = 2,
-    SEGMENTS = 12,
+    EPOCHS = 12,
     LAUNCHES = 1500,
     WARP = 32
 };
 
-typedef struct segment {
+typedef struct epoch {
     uint32_t thread;
     uint64_t first, begun, ended; /* ended 0: open */
     uint8_t read[BUFFERS][BYTES], written[BUFFERS][BYTES];
-} segment;
+} epoch;
 
 typedef struct launch {
     hd_memory memory;
     hd_overlaps overlaps;
     bool exact[BUFFERS];
-    segment segments[SEGMENTS];
-    uint32_t count, open[THREADS]; /* open: HD_NONE or a segment */
+    epoch epochs[EPOCHS];
+    uint32_t count, open[THREADS]; /* open: HD_NONE or an epoch */
     uint64_t time, next;           /* next: CTA that nobody has taken */
     uint64_t random;
 } launch;
 
 static uint32_t below(launch *l, uint32_t n) { return (uint32_t)(unit_random(&l->random) % n); }
 
-static void note(segment *s, uint32_t buffer, uint64_t at, uint64_t bytes, bool write)
+static void note(epoch *s, uint32_t buffer, uint64_t at, uint64_t bytes, bool write)
 {
     memset((write ? s->written : s->read)[buffer] + at, 1, bytes);
 }
@@ -46,7 +46,7 @@ static void change(launch *l, const hd_allocation *a, uint64_t at, uint64_t byte
     memset(a->bytes + at, (int)below(l, 256), bytes);
 }
 
-static void access_range(launch *l, segment *s, hd_footprint *f, uint32_t buffer, bool write)
+static void access_range(launch *l, epoch *s, hd_footprint *f, uint32_t buffer, bool write)
 {
     const hd_allocation *a = &l->memory.allocations.items[buffer];
     bool many = below(l, 8) == 0;
@@ -59,7 +59,7 @@ static void access_range(launch *l, segment *s, hd_footprint *f, uint32_t buffer
 }
 
 /* Rows of the whole warp or of eight lanes, one address for all, or any. */
-static void access_lanes(launch *l, segment *s, hd_footprint *f, uint32_t buffer, bool write)
+static void access_lanes(launch *l, epoch *s, hd_footprint *f, uint32_t buffer, bool write)
 {
     const hd_allocation *a = &l->memory.allocations.items[buffer];
     uint32_t bytes = 1u << below(l, 6), mask = below(l, 2) ? UINT32_MAX : (uint32_t)unit_random(&l->random);
@@ -79,27 +79,27 @@ static void access_lanes(launch *l, segment *s, hd_footprint *f, uint32_t buffer
         }
 }
 
-/* ---- segments ---------------------------------------------------------------------------------------------------- */
+/* ---- epochs ------------------------------------------------------------------------------------------------------ */
 
-static void open_segment(launch *l, uint32_t thread, uint64_t first)
+static void open_epoch(launch *l, uint32_t thread, uint64_t first)
 {
-    segment *s = &l->segments[l->count];
+    epoch *s = &l->epochs[l->count];
     memset(s, 0, sizeof *s);
-    *s = (segment){.thread = thread, .first = first, .begun = ++l->time};
+    *s = (epoch){.thread = thread, .first = first, .begun = ++l->time};
     hd_footprint_open(&l->overlaps.footprints[thread], first, false);
     l->open[thread] = l->count++;
 }
 
 /* The thread takes other CTAs next, or at once goes on with one of those that it has. */
-static void close_segment(launch *l, uint32_t thread)
+static void close_epoch(launch *l, uint32_t thread)
 {
-    segment *s = &l->segments[l->open[thread]];
+    epoch *s = &l->epochs[l->open[thread]];
     uint64_t left = RANGE - 1 - s->first % RANGE;
     s->ended = ++l->time;
     hd_footprint_close(&l->overlaps.footprints[thread]);
     l->open[thread] = HD_NONE;
-    if (l->count < SEGMENTS && below(l, 2))
-        open_segment(l, thread, s->first + below(l, (uint32_t)left + 1));
+    if (l->count < EPOCHS && below(l, 2))
+        open_epoch(l, thread, s->first + below(l, (uint32_t)left + 1));
 }
 
 static void step(launch *l)
@@ -107,22 +107,22 @@ static void step(launch *l)
     uint32_t thread = below(l, THREADS);
     hd_footprint *f = &l->overlaps.footprints[thread];
     if (l->open[thread] == HD_NONE) {
-        if (l->count == SEGMENTS)
+        if (l->count == EPOCHS)
             return;
-        open_segment(l, thread, l->next);
+        open_epoch(l, thread, l->next);
         l->next += RANGE;
         return;
     }
-    segment *s = &l->segments[l->open[thread]];
+    epoch *s = &l->epochs[l->open[thread]];
     for (uint32_t i = below(l, 2); i < 2; i++)
         (below(l, 2) ? access_range : access_lanes)(l, s, f, below(l, BUFFERS), below(l, 3) == 0);
     if (below(l, 2))
-        close_segment(l, thread);
+        close_epoch(l, thread);
 }
 
-static bool in_order(const segment *a, const segment *b) { return a->first <= b->first && a->ended <= b->begun; }
+static bool in_order(const epoch *a, const epoch *b) { return a->first <= b->first && a->ended <= b->begun; }
 
-static bool conflict(const segment *a, const segment *b)
+static bool conflict(const epoch *a, const epoch *b)
 {
     for (uint32_t buffer = 0; buffer < BUFFERS; buffer++)
         for (uint32_t i = 0; i < BYTES; i++)
@@ -136,7 +136,7 @@ static bool any_conflict(const launch *l)
 {
     for (uint32_t a = 0; a < l->count; a++)
         for (uint32_t b = 0; b < a; b++)
-            if (conflict(&l->segments[a], &l->segments[b]))
+            if (conflict(&l->epochs[a], &l->epochs[b]))
                 return true;
     return false;
 }
@@ -164,7 +164,7 @@ static bool expect_launch(launch *l, uint64_t seed)
         step(l);
     for (uint32_t t = 0; t < THREADS; t++)
         if (l->open[t] != HD_NONE) {
-            l->segments[l->open[t]].ended = ++l->time;
+            l->epochs[l->open[t]].ended = ++l->time;
             hd_footprint_close(&l->overlaps.footprints[t]);
         }
     hd_overlaps_finish(&l->overlaps);
@@ -180,7 +180,7 @@ static bool expect_launch(launch *l, uint64_t seed)
     return found;
 }
 
-static void conflicts_of_segments(void **state)
+static void conflicts_of_epochs(void **state)
 {
     static launch l;
     uint32_t found = 0;
@@ -192,6 +192,6 @@ static void conflicts_of_segments(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(conflicts_of_segments)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(conflicts_of_epochs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,7 +66,7 @@ QUAD(c_quad_f32, (lane & 1) + (i & 2) + up, (i & 4) + (lane & 2) + (i & 1))
 /* ---- products ---------------------------------------------------------------------------------------------------- */
 
 typedef struct mma {
-    const char *instruction; /* behind mma.sync.aligned. */
+    const char *instruction; /* after mma.sync.aligned. */
     uint32_t m, n, k, sm;
     kind d, a, b, c;
     placing *place_a, *place_b, *place_c, *place_d;

@@ -1,6 +1,6 @@
 /* The race check on random kernels whose threads access a few bytes of shared memory, a few threads at a time, with
  * barriers of the CTA, of a warp and of some of its lanes in between: against what is unordered by definition. An
- * access is ordered behind another one where barriers between them carry on from its thread to the other's. No kernel
+ * access is ordered after another one where barriers between them carry on from its thread to the other's. No kernel
  * without a race is reported; one with a race is, where no third access to the byte may hide it. */
 #include "kernel.h"
 
@@ -58,8 +58,8 @@ static bool is_store(step_kind kind) { return kind == WEAK_STORE || kind == STRO
 static bool is_load(step_kind kind) { return kind == WEAK_LOAD || kind == STRONG_LOAD; }
 static bool is_strong(step_kind kind) { return kind == STRONG_STORE || kind == STRONG_LOAD || kind == ATOMIC; }
 
-/* Threads that have come behind what thread `from` did, when step `to` begins. */
-static uint64_t behind(const kernel *k, uint32_t from, uint32_t step_from, uint32_t to)
+/* Threads that have come after what thread `from` did, when step `to` begins. */
+static uint64_t after(const kernel *k, uint32_t from, uint32_t step_from, uint32_t to)
 {
     uint64_t reached = 1ull << from;
     for (uint32_t s = step_from + 1; s < to; s++) {
@@ -85,8 +85,8 @@ static bool ordered(const kernel *k, access a, access b)
 {
     if (a.thread == b.thread)
         return true;
-    return a.step < b.step   ? behind(k, a.thread, a.step, b.step) >> b.thread & 1
-           : b.step < a.step ? behind(k, b.thread, b.step, a.step) >> a.thread & 1
+    return a.step < b.step   ? after(k, a.thread, a.step, b.step) >> b.thread & 1
+           : b.step < a.step ? after(k, b.thread, b.step, a.step) >> a.thread & 1
                              : false;
 }
 

@@ -229,7 +229,7 @@ static void random_parts(instruction *i, uint64_t *state)
     strcpy(i->b_select, parts[unit_random(state) % 7]);
 }
 
-/* Whole registers and random parts, with what may stand behind: nothing, a second operation, a part to merge into. */
+/* Whole registers and random parts, with what may follow: nothing, a second operation, a part to merge into. */
 static void check_scalar(instruction i, uint64_t *state)
 {
     for (uint32_t n = 0; n < 12; n++) {

@@ -29,7 +29,7 @@ static void many_names_are_found_again(void **state)
     }
     for (uint32_t i = 0; i < COUNT; i++) {
         size_t length = text_of(i, text);
-        memset(text + length, 'z', 16); /* what stands behind a name does not matter */
+        memset(text + length, 'z', 16); /* what comes after a name does not matter */
         assert_int_equal(hd_names_find(&names, text, length), i + 1);
         assert_int_equal(hd_names_add_padded(&names, text, length), i + 1);
         assert_int_equal(hd_names_add(&names, text, length), i + 1);
@@ -120,7 +120,7 @@ static void long_names(void **state)
     assert_int_equal(hd_names_add(&names, text, BYTES), 2);
     text[BYTES / 2] = 'n';
     assert_int_equal(hd_names_find(&names, text, BYTES), 1);
-    /* Equal hashes are not enough: a name whose text was changed behind the table's back is not found. */
+    /* Equal hashes are not enough: a name whose text was changed unnoticed by the table is not found. */
     ((char *)(uintptr_t)hd_names_text(&names, 1))[5] = 'x';
     assert_int_equal(hd_names_find(&names, text, BYTES), HD_NO_NAME);
     hd_names_free(&names);

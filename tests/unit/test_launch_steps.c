@@ -357,7 +357,7 @@ static void sessions_do_not_share(void **state)
 /* ---- mistakes ---------------------------------------------------------------------------------------------------- */
 
 typedef struct mistake {
-    const char *text; /* behind "module: a\nbuffers: {A: {type: u32, count: 4}, F: {type: f32, count: 4}}\n" */
+    const char *text; /* after "module: a\nbuffers: {A: {type: u32, count: 4}, F: {type: f32, count: 4}}\n" */
     hd_diagnostic_kind kind;
     uint32_t line, column;
     const char *part;

@@ -218,7 +218,7 @@ static void many_bad_bytes_end_soon(void **state)
     assert_int_equal(mistake(text, sizeof text, 20), HD_DIAG_BAD_CHARACTER);
 }
 
-/* A lexer over a part looks at nothing behind it. */
+/* A lexer over a part looks at nothing after it. */
 static void parts(void **state)
 {
     static const char text[] = "abc/* */ def\"x\"";

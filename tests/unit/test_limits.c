@@ -54,7 +54,7 @@ static void nesting(void **state)
     (void)state;
     const char *body = ".entry k { .reg .b32 x; mov.b32 x,0";
     const char *expression = ".entry k { .reg .b32 x; mov.b32 x,";
-    nested(".entry k { ret; ", "{ ", "ret; ", "} ", 1000, HD_DIAG_SYNTAX); /* the empty statement behind */
+    nested(".entry k { ret; ", "{ ", "ret; ", "} ", 1000, HD_DIAG_SYNTAX); /* the empty statement after */
     nested(".entry k { ret; ", "{", "", "}", 100000, HD_DIAG_NESTING);
     nested(expression, "(", "1", ")", 1000, -1);
     nested(expression, "(", "1", ")", 100000, HD_DIAG_NESTING);

@@ -97,7 +97,7 @@ static bool is_divergent(subject *s, const char *name)
 
 /* ---- the papers' figures ----------------------------------------------------------------------------------------- */
 
-/* RegMutex, figure 4.3: R1 lives inside s1; R3 is read in s2 only, R2 is written in s2 and read behind the join. */
+/* RegMutex, figure 4.3: R1 lives inside s1; R3 is read in s2 only, R2 is written in s2 and read after the join. */
 static const char regmutex[] = "mov.u32 %r3, 1;\n"           /*  0 */
                                "mov.u32 %r0, %tid.x;\n"      /*  1 */
                                "setp.eq.u32 %p1, %r0, 0;\n"  /*  2 */
@@ -250,7 +250,7 @@ static void a_side_follows_the_other_side(void **state)
     done(&s);
 }
 
-/* No join waits for lanes that only fail, but others of the warp go on behind them. */
+/* No join waits for lanes that only fail, but others of the warp go on after them. */
 static void lanes_that_fail_are_followed(void **state)
 {
     subject s;

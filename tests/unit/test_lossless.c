@@ -71,7 +71,7 @@ static void edits_keep_their_surroundings(void **state)
     annotated_free(a);
 }
 
-/* What is behind a comment to the line's end stays out of it, where what stood between both is gone. */
+/* What is after a comment to the line's end stays out of it, where what stood between both is gone. */
 static void code_behind_removed_code_is_no_comment(void **state)
 {
     (void)state;

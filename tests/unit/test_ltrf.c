@@ -454,7 +454,7 @@ static void both_spellings_read_back(void **state)
     for (uint64_t seed = 0; seed < 120; seed++) {
         rf_bench b, again;
         hd_writer text;
-        char before[8192], behind[8192];
+        char before[8192], after[8192];
         rf_bench_open_random(&b, seed);
         divide(&b, 4, true, NULL);
         hd_writer_to_memory(&text);
@@ -463,8 +463,8 @@ static void both_spellings_read_back(void **state)
                         &(hd_emit_options){.spelling = seed / 2 % 2 ? HD_SPELLING_EXTENDED : HD_SPELLING_PORTABLE}));
         rf_bench_open(&again, text.buffer.items, text.buffer.count);
         spell(b.kernel, before);
-        spell(again.kernel, behind);
-        assert_string_equal(before, behind);
+        spell(again.kernel, after);
+        assert_string_equal(before, after);
         assert_int_equal(b.kernel->annotations.count, again.kernel->annotations.count);
         assert_true(check(&again));
         rf_bench_close(&again);

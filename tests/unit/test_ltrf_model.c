@@ -111,7 +111,7 @@ static void a_loop_goes_on_in_its_interval(void **state)
     assert_int_equal(r.counters[HD_COUNTER_INTERVAL_LONGEST], 13);
 }
 
-/* Behind the load from global memory the warp leaves and comes back. */
+/* After the load from global memory the warp leaves and comes back. */
 #define LOADING                                                  \
     KERNEL("ld.param.u64 %RD2, [in]; //@ltrf_prefetch (2,3,4)\n" \
            "ld.global.u32 %R4, [%RD2]; //@ltrf_dead 0x1\n"       \
@@ -188,11 +188,11 @@ static void wrong_annotations_are_noticed(void **state)
 static void who_waits_finds_another_interval(void **state)
 {
     (void)state;
-#define WAIT(inside, behind)                                                                                          \
+#define WAIT(inside, after)                                                                                           \
     KERNEL("mov.u32 %R0, %laneid; //@ltrf_prefetch (0,1,3)\nsetp.lt.u32 %P0, %R0, 9;\n@%P0 bra S1;\nmov.u32 %R2, 2; " \
            "//@ltrf_prefetch (2)\n"                                                                                   \
-           "bar.warp.sync -1;" inside "\nbra J;" behind "\nS1: mov.u32 %R1, 1;\nbar.warp.sync -1;" inside             \
-           "\nadd.u32 %R3, %R1, %R1;" behind "\nJ: ")
+           "bar.warp.sync -1;" inside "\nbra J;" after "\nS1: mov.u32 %R1, 1;\nbar.warp.sync -1;" inside              \
+           "\nadd.u32 %R3, %R1, %R1;" after "\nJ: ")
     assert_false(replay_with(WAIT("", ""), "ltrf", "n=3", 0).proved);
     assert_true(replay_with(WAIT("//@ltrf_prefetch ()", "//@ltrf_prefetch (1,3)"), "ltrf", "n=3", 0).proved);
 }

@@ -1,4 +1,4 @@
-/* Models that walk each stretch of instructions once in each state: the same counters and the same verdict as where
+/* Models that walk each segment of instructions once in each state: the same counters and the same verdict as where
  * every warp is walked. */
 #include "unit.h"
 
@@ -152,7 +152,7 @@ static void same_counters_as_every_warp(void **state)
 
 /* A model that loses values: found where every warp is walked, in the same warp. What the others count does not depend
  * on their company. */
-static void wrong_stretches_are_found(void **state)
+static void wrong_segments_are_found(void **state)
 {
     (void)state;
     uint32_t wrong = 0;
@@ -231,7 +231,7 @@ static void replay_launches(const bench *b, account *a, uint32_t first, uint32_t
     hd_diagnostics_free(&quiet);
 }
 
-/* However far models are behind, and the last one stops in its midst: what each counted in a launch is what it counts
+/* However far models lag, and the last one stops in its midst: what each counted in a launch is what it counts
  * where there is no other. */
 static void launches_are_counted_apart(void **state)
 {
@@ -258,7 +258,7 @@ static void launches_are_counted_apart(void **state)
 /* Which launches were proved does not depend on when it was found. */
 static void launches_before_a_wrong_one_are_proved(void **state)
 {
-    static account each, behind;
+    static account each, lagging;
     uint32_t wrong = 0, later = 0;
     (void)state;
     for (uint64_t seed = 0; seed < 40; seed++) {
@@ -267,13 +267,13 @@ static void launches_before_a_wrong_one_are_proved(void **state)
         each = (account){.models = 3, .fault = 1u << seed % 20};
         replay_launches(&b, &each, 0, LAUNCHES, 1, 1);
         for (uint32_t k = 0; k < 4; k++) {
-            behind = (account){.models = 3, .fault = each.fault};
-            replay_launches(&b, &behind, 0, LAUNCHES, k % 2 ? 40 : 100000, k < 2 ? 1 : 3);
-            assert_int_equal(behind.failed, each.failed);
-            assert_int_equal(behind.proved, each.proved);
-            assert_string_equal(behind.message, each.message);
-            assert_memory_equal(behind.results, each.results, each.proved * sizeof *each.results);
-            later += behind.launches > each.launches;
+            lagging = (account){.models = 3, .fault = each.fault};
+            replay_launches(&b, &lagging, 0, LAUNCHES, k % 2 ? 40 : 100000, k < 2 ? 1 : 3);
+            assert_int_equal(lagging.failed, each.failed);
+            assert_int_equal(lagging.proved, each.proved);
+            assert_string_equal(lagging.message, each.message);
+            assert_memory_equal(lagging.results, each.results, each.proved * sizeof *each.results);
+            later += lagging.launches > each.launches;
         }
         wrong += each.failed == 2 && each.proved;
         close_bench(&b);
@@ -306,8 +306,8 @@ static void every_model_counts_the_same(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < 40; seed++)
         for (uint32_t m = 0; m < hd_rf_model_count; m++)
-            for (uint32_t stretches = 0; stretches < 2; stretches++) {
-                rf_bench_run run = {.stretches = stretches, .lanes = seed % 4 > 1};
+            for (uint32_t segments = 0; segments < 2; segments++) {
+                rf_bench_run run = {.segments = segments, .lanes = seed % 4 > 1};
                 rf_bench_result each = run_model(seed, &hd_rf_models[m], run);
                 run.events = seed % 2 ? 10 : 1000;
                 run.threads = 1 + seed % 3;
@@ -322,7 +322,7 @@ static void every_model_counts_the_same(void **state)
 }
 
 /* The results of a replay that walked everything, where warps are looked up, and where they are taken up anew for each
- * stretch. */
+ * segment. */
 static void expect_same_where_known(rf_replay known)
 {
     rf_replay_result walked[RF_REPLAY_MODELS];
@@ -335,7 +335,7 @@ static void expect_same_where_known(rf_replay known)
     }
 }
 
-/* The same with values and loads, for structures that are too small: what a warp leaves behind, and comes back to. */
+/* The same with values and loads, for structures that are too small: what a warp leaves there, and comes back to. */
 static void small_structures_count_the_same(void **state)
 {
     enum { TEXT_BYTES = 1 << 19 };
@@ -413,7 +413,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_full_window_is_carried),
         cmocka_unit_test(same_counters_as_every_warp),
-        cmocka_unit_test(wrong_stretches_are_found),
+        cmocka_unit_test(wrong_segments_are_found),
         cmocka_unit_test(launches_are_counted_apart),
         cmocka_unit_test(launches_before_a_wrong_one_are_proved),
         cmocka_unit_test(every_model_counts_the_same),

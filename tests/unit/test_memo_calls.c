@@ -111,7 +111,7 @@ static void random_calls_count_the_same(void **state)
         hd_rf_model_info infos[RF_REPLAY_MODELS];
         char *text = call_module_make(seed, 2 + (uint32_t)seed % 2);
         rf_replay each = replay_of(text, &variants[seed % VARIANTS], infos);
-        each.stretches = seed / VARIANTS % 2;
+        each.segments = seed / VARIANTS % 2;
         fill_input(seed);
         reads n = expect_same(&each, seed);
         all.walked += n.walked;

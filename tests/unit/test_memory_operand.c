@@ -65,7 +65,7 @@ static void forms_keep_what_the_two_lines_have(void **state)
         {"\tld.const.f32 %f2, [data]; //@bow boc; pbr (4); demo\n\tmul.f32 %f3, %f2, %f1; //@bow both; demo_operand "
          "set\n",
          "\t.heddle pbr (4);\n\tmul.f32.bow::both %f3, [data]:ld.const.f32.bow::boc %f2, %f1;\n"},
-        /* several operands, and what a load stood behind */
+        /* several operands, and what a load came after */
         {"\tld.const.f32 %f2, [data]; //@demo\n\tld.global.f32 %f1, [%rd2]; //@demo; demo_after 2\n\tmul.f32 %f3, %f2, "
          "%f1; //@demo_operand set,set\n",
          "\tmul.f32 %f3, [data]:ld.const.f32 %f2, [%rd2]:ld.global.f32.demo_after::2 %f1;\n"},
@@ -226,7 +226,7 @@ static void comments_and_strings_are_left_alone(void **state)
     char *same = rewritten(text, PORTABLE);
     assert_string_equal(same, text);
     free(same);
-    /* also where the comment begins behind an operand in memory */
+    /* also where the comment begins after an operand in memory */
     static const char form[] =
         OPEN "\tmul.f32 %f3, [data]:ld.const.f32 %f2, %f1; /* [data]:\n\tmul.f32 %f3, [data]:ld.const\n */\n" CLOSE;
     annotated *a = read_text(form);

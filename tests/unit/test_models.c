@@ -26,7 +26,7 @@ static void fill_input(uint64_t seed)
         in[i] = (seed % 3 ? i % 32 * 37 % (5 + (uint32_t)seed % 11 * 16) : i * 7919) % 256;
 }
 
-/* The model on allocated code, behind its pass. `passes` has room for their list. */
+/* The model on allocated code, after its pass. `passes` has room for their list. */
 static rf_replay replay_of(const char *text, const hd_rf_model_info *model, char passes[static 128])
 {
     snprintf(passes, 128, "clean,regalloc%s%s", *model->pass ? "," : "", model->pass);

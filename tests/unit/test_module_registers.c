@@ -63,7 +63,7 @@ static void the_first_mention_left_counts(void **state)
 
 /* ---- lives ------------------------------------------------------------------------------------------------------- */
 
-/* Is the source of instruction 0 dead behind it: by the pass, and as the check sees it. */
+/* Is the source of instruction 0 dead after it: by the pass, and as the check sees it. */
 static void expect_dead(const char *function, bool dead)
 {
     rf_bench b;

@@ -13,7 +13,7 @@ static void plain(void **state)
     expect_instruction("", "mov.u32 x0,%tid.x;", "mov.u32 x0! %tid.0");
     expect_instruction("", "mov.u32 x0,%laneid;", "mov.u32 x0! %laneid.-1");
     expect_instruction("", "selp.b32 x0,x1,x2,!p3;", "selp.b32 x0! x1? x2? not p3?");
-    expect_instruction("", "{add.s32 x1,x2,x3;} // behind", "add.s32 x1! x2? x3?");
+    expect_instruction("", "{add.s32 x1,x2,x3;} // after", "add.s32 x1! x2? x3?");
 }
 
 static void addresses(void **state)

@@ -230,7 +230,7 @@ static void elements_of_vectors_lie_side_by_side(void **state)
     close_subject(&s);
 }
 
-/* One register in all elements: copies serve the stores behind, until it is written again. */
+/* One register in all elements: copies serve the stores that follow, until it is written again. */
 static void copies_for_vectors_serve_again(void **state)
 {
     subject s;

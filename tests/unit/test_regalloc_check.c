@@ -131,7 +131,7 @@ static bool is_next(const hd_function *f, uint32_t at)
     return false;
 }
 
-/* An inserted instruction and the one behind it, in the other order. */
+/* An inserted instruction and the one after it, in the other order. */
 static bool spoil_order(allocated *a, uint64_t *random)
 {
     hd_function *f = a->kernel;

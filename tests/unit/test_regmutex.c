@@ -211,7 +211,7 @@ static void expect_states(const char *body, uint32_t base, hd_liveness_rule rule
     rf_bench_close(&b);
 }
 
-/* Figure 4.3 with R3 in the extended set: it is read in s2 only, and R2, made in s2, behind the sides. By the paper's
+/* Figure 4.3 with R3 in the extended set: it is read in s2 only, and R2, made in s2, after the sides. By the paper's
  * rule R3 is live throughout both sides, and R2, made in s2, throughout s1; by ours R3 ends in s2 with its last read,
  * but not in s1, after which s2 may run. */
 #define FIGURE_4_3(extended, other)                                                               \
@@ -538,7 +538,7 @@ static void shared_memory_leaves_nothing_to_gain(void **state)
 enum { STRAIGHT = 24, VALUES = 24 };
 
 /* Values that are made and read once or more, in a line; `live` tells how many are live before each instruction and
- * behind it. */
+ * after it. */
 static void make_straight(uint64_t seed, char *text, size_t size, uint32_t *most, uint32_t instructions[STRAIGHT])
 {
     uint32_t last[VALUES] = {0}, defined[VALUES], reads[STRAIGHT][2];
@@ -552,12 +552,12 @@ static void make_straight(uint64_t seed, char *text, size_t size, uint32_t *most
     *most = 0;
     *text = '\0';
     for (uint32_t i = 0; i < STRAIGHT; i++) {
-        uint32_t before = 0, behind = 0;
+        uint32_t before = 0, after = 0;
         for (uint32_t v = 0; v < STRAIGHT; v++) {
             before += defined[v] < i && last[v] >= i;
-            behind += (defined[v] <= i && last[v] > i) || v == i; /* a result that nobody reads has a register, too */
+            after += (defined[v] <= i && last[v] > i) || v == i; /* a result that nobody reads has a register, too */
         }
-        instructions[i] = before > behind ? before : behind;
+        instructions[i] = before > after ? before : after;
         *most = instructions[i] > *most ? instructions[i] : *most;
         if (i)
             snprintf(text + strlen(text), size - strlen(text), "add.u32 %%r%u, %%r%u, %%r%u;\n", i, reads[i][0],

@@ -45,7 +45,7 @@ static bool pir_releases(const rf_bench *b, const hd_annotation *note, uint32_t 
     return found;
 }
 
-/* Where a word is released: "2p" behind instruction 2 by its bit, "7b" before instruction 7 by a list; "-" for
+/* Where a word is released: "2p" after instruction 2 by its bit, "7b" before instruction 7 by a list; "-" for
  * nowhere. */
 static const char *releases(const rf_bench *b, const char *name)
 {
@@ -131,7 +131,7 @@ static void r3_goes_right_after_its_last_read(void **state)
 
 /* ---- where flags stand ------------------------------------------------------------------------------------------- */
 
-/* What has no bit of its own goes in a list behind the instruction. */
+/* What has no bit of its own goes in a list after the instruction. */
 static void ends_without_a_bit(void **state)
 {
     (void)state;
@@ -391,7 +391,7 @@ static void simpler_rules_are_refuted(void **state)
     expect_refuted("mov.u32 %r1, %laneid;\nsetp.lt.u32 %p1, %r1, 9;\n@%p1 bra S;\nst.global.u32 [out], %r1;\nbra "
                    "J;\nS: st.global.u32 [out], %r1;\nbar.warp.sync -1;\nJ:\n",
                    pir_at(5, 1), NULL);
-    /* edges of the control flow: dead into this side, read behind the join */
+    /* edges of the control flow: dead into this side, read after the join */
     expect_refuted("mov.u32 %r1, %laneid;\nsetp.lt.u32 %p1, %r1, 9;\n@%p1 bra S;\nmov.u32 %r1, 1;\nbra J;\nS: "
                    "bar.warp.sync -1;\nJ: st.global.u32 [out], %r1;\n",
                    pbr_at(3), "%r1");

@@ -27,21 +27,21 @@ static void empty_subarrays_lose_power(void **state)
     hd_physical_start(&file, 32, 4, 4);
     assert_int_equal(hd_physical_count(&file), 32);
     file.time = 10;
-    assert_int_equal(file.lit, 0);
-    assert_int_equal(hd_physical_take(&file, 1), 0);
-    assert_int_equal(hd_physical_take(&file, 1), 1);
-    assert_true(file.lit == 1 && file.woken == 1);
+    assert_int_equal(file.powered, 0);
+    assert_int_equal(hd_physical_allocate(&file, 1), 0);
+    assert_int_equal(hd_physical_allocate(&file, 1), 1);
+    assert_true(file.powered == 1 && file.wakeups == 1);
     file.time = 12;
-    assert_int_equal(hd_physical_take(&file, 1), 2); /* the second sub-array of the bank */
-    assert_int_equal(hd_physical_take(&file, 2), 0); /* each bank has its own */
-    assert_true(file.lit == 3 && file.woken == 3 && file.taken == 4 && hd_physical_touched(&file) == 4);
-    hd_physical_give(&file, 1, 0);
-    hd_physical_give(&file, 1, 1);
-    assert_int_equal(file.lit, 2);
-    assert_int_equal(hd_physical_take(&file, 1), 3); /* what has power, before the lowest */
-    assert_int_equal(file.woken, 3);
-    assert_int_equal(hd_physical_take(&file, 1), 0); /* full: the first is woken again */
-    assert_true(file.lit == 3 && file.woken == 4 && hd_physical_touched(&file) == 5);
+    assert_int_equal(hd_physical_allocate(&file, 1), 2); /* the second sub-array of the bank */
+    assert_int_equal(hd_physical_allocate(&file, 2), 0); /* each bank has its own */
+    assert_true(file.powered == 3 && file.wakeups == 3 && file.taken == 4 && hd_physical_touched(&file) == 4);
+    hd_physical_release(&file, 1, 0);
+    hd_physical_release(&file, 1, 1);
+    assert_int_equal(file.powered, 2);
+    assert_int_equal(hd_physical_allocate(&file, 1), 3); /* what has power, before the lowest */
+    assert_int_equal(file.wakeups, 3);
+    assert_int_equal(hd_physical_allocate(&file, 1), 0); /* full: the first is woken again */
+    assert_true(file.powered == 3 && file.wakeups == 4 && hd_physical_touched(&file) == 5);
     file.time = 20;
     hd_physical_finalize(&file);
     assert_true(file.on == 2 * 1 + 8 * 3 && file.off == 10 * 16 + 2 * 15 + 8 * 13);
@@ -54,8 +54,8 @@ static void turns_are_taken(void **state)
     (void)state;
     hd_physical_start(&file, 32, 4, 4);
     for (uint32_t place = 0; place < 16; place++) {
-        assert_int_equal(hd_physical_take(&file, 3), place % 8);
-        hd_physical_give(&file, 3, place % 8);
+        assert_int_equal(hd_physical_allocate(&file, 3), place % 8);
+        hd_physical_release(&file, 3, place % 8);
     }
     hd_physical_free(&file);
 }
@@ -72,12 +72,12 @@ static void takes_and_gives_agree_with_a_list(void **state)
     for (uint32_t i = 0; i < 20000; i++) {
         uint32_t number = (uint32_t)(unit_random(&seed) % hd_physical_count(&file));
         if (taken[number]) {
-            hd_physical_give(&file, number % 4, number / 4);
+            hd_physical_release(&file, number % 4, number / 4);
             taken[number] = false;
             held--;
         } else {
             uint32_t bank = (uint32_t)(unit_random(&seed) % 4);
-            number = hd_physical_take(&file, bank) * 4 + bank;
+            number = hd_physical_allocate(&file, bank) * 4 + bank;
             assert_true(number < sizeof taken && !taken[number]);
             taken[number] = true;
             held++;
@@ -89,7 +89,7 @@ static void takes_and_gives_agree_with_a_list(void **state)
                 lit[n % 4][n / 4 / file.rows] = true;
                 power++;
             }
-        assert_true(file.taken == held && (i % 100 || file.lit == power));
+        assert_true(file.taken == held && (i % 100 || file.powered == power));
     }
     hd_physical_free(&file);
 }
@@ -128,7 +128,7 @@ static void registers_are_mapped_and_given_away(void **state)
     assert_int_equal(r.counters[HD_COUNTER_TOUCHED], 2); /* each in its bank, one after another */
     assert_int_equal(r.counters[HD_COUNTER_PHYSICAL_REGISTERS], 1024);
     assert_int_equal(r.allocation.samples, 3 * 6);
-    assert_int_equal(r.allocation.peak, 1); /* r1 is given away when r2 has been written: before the next instruction */
+    assert_int_equal(r.allocation.peak, 1); /* r1 is released when r2 has been written: before the next instruction */
     assert_true(hd_rf_series_mean(&r.allocation) == 3.0 / 6);
     assert_int_equal(r.counters[HD_COUNTER_SUBARRAY_ON], 3 * 3);
     assert_int_equal(r.counters[HD_COUNTER_SUBARRAY_OFF], 3 * (6 * 16 - 3));
@@ -151,7 +151,7 @@ static void registers_are_mapped_and_given_away(void **state)
     assert_int_equal(r.storage_bits, 0);
 }
 
-/* What one warp gives away another one takes: four warps whose long lives never meet. */
+/* What one warp releases is allocated to another: four warps whose long live ranges never overlap. */
 static void warps_share_registers(void **state)
 {
     static const char body[] = "mov.u32 %r1, 1;\nadd.u32 %r2, %r1, 1;\nadd.u32 %r3, %r2, 1;\nadd.u32 %r4, %r3, "
@@ -208,14 +208,14 @@ static void full_files_have_no_register(void **state)
         hd_physical_start(&file, shape[0], shape[1], shape[2]);
         for (uint32_t round = 0; round < 2; round++)
             for (uint32_t bank = 0; bank < shape[1]; bank++)
-                while (hd_physical_take(&file, bank) != HD_NONE)
+                while (hd_physical_allocate(&file, bank) != HD_NONE)
                     taken++;
         assert_int_equal(taken, shape[0]);
         assert_int_equal(file.taken, file.capacity);
-        hd_physical_give(&file, 0, 0);
+        hd_physical_release(&file, 0, 0);
         assert_int_equal(hd_physical_free_count(&file), 1);
-        assert_int_equal(hd_physical_take(&file, 0), 0);
-        assert_int_equal(hd_physical_take(&file, 0), HD_NONE);
+        assert_int_equal(hd_physical_allocate(&file, 0), 0);
+        assert_int_equal(hd_physical_allocate(&file, 0), HD_NONE);
         hd_physical_free(&file);
     }
 }
@@ -295,7 +295,7 @@ static void shared_registers_are_noticed_in_lookups(void **state)
     hd_rf_model_info unmarked = model_with("cache=10,unmarked"), sound = model_with("cache=10");
     rf_bench_run run = {.warps = 8,
                         .events = 100,
-                        .stretches = true,
+                        .segments = true,
                         .residency = {.ctas = 4, .active = 1, .latency = 100, .bytes = 1 << 20}};
     rf_bench b;
     (void)state;
@@ -366,7 +366,7 @@ static void deeds_are_the_same_again(void **state)
             .model = &model,
             .warps = 12,
             .events = 100,
-            .stretches = true,
+            .segments = true,
             .order = seed % 5 * 31,
             .residency = {
                 .ctas = 6, .active = 3, .latency = 10, .bytes = 1 << 20, .file_registers = registers[seed / 8 % 3]}};
@@ -398,7 +398,7 @@ static void no_flag_cache_is_like_any(void **state)
             .model = &model,
             .warps = 12,
             .events = 100,
-            .stretches = true,
+            .segments = true,
             .residency = {
                 .ctas = 6, .active = 3, .latency = 10, .bytes = 1 << 20, .file_registers = seed % 2 ? 256 : 1024}};
         rf_bench b;
@@ -407,7 +407,7 @@ static void no_flag_cache_is_like_any(void **state)
         rf_bench_result alone = rf_bench_replay(&b, &run);
         run.beside = &beside;
         rf_bench_result together = rf_bench_replay(&b, &run);
-        if (alone.proved && together.proved) /* else what came behind the fault may have been seen, or not */
+        if (alone.proved && together.proved) /* else what came after the fault may have been seen, or not */
             expect_same(&alone, &together, pair[1], seed);
         assert_true(together.proved ? alone.proved : strstr(pair[1], "early") != NULL);
         rf_bench_close(&b);
@@ -480,7 +480,7 @@ static void random_programs_are_proved(void **state)
 }
 
 /* A lane leaves the loop after as many turns as its number says, and waits at the barrier with its R5, which others in
- * the loop still write and read: they come one by one, as an exit keeps them from meeting behind the loop. */
+ * the loop still write and read: they come one by one, as an exit keeps them from meeting after the loop. */
 #define WAITING(out)                                                                                                 \
     "mov.u32 %r1, 0;\nmov.u32 %r6, 0;\nLOOP:\nsetp.gt.u32 %p1, %r0, 99;\n@%p1 exit;\nadd.u32 %r5, %r1, 1;\nadd.u32 " \
     "%r6, %r6, %r5;\n"                                                                                               \

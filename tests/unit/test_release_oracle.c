@@ -1,6 +1,6 @@
 /* Release flags against brute force: every state of a warp's SIMT stack that any outcome of its branches and any order
  * of their sides leads to. In each state the registers that some lane needs are those live where its entries go on, and
- * behind instructions at which lanes wait while others run. A flag may release none of them (sound); and before each
+ * after instructions at which lanes wait while others run. A flag may release none of them (sound); and before each
  * instruction no register may be mapped, in any state, that is needed in no state there (earliest). Which branches may
  * split is taken from the analysis, liveness of a thread worked out here. */
 #include "tests/unit/unit.h"
@@ -26,7 +26,7 @@ typedef struct oracle {
     hd_storage storage;
     const hd_uniformity *uniformity;
     words renamed, live_in[MOST_BLOCKS + 1], needed[MOST_INSTRUCTIONS], mapped[MOST_INSTRUCTIONS];
-    words waiting[2];  /* live behind instructions at which lanes wait while others run: anywhere, and in sides */
+    words waiting[2];  /* live after instructions at which lanes wait while others run: anywhere, and in sides */
     uint64_t in_sides; /* of branches that have two or more: blocks */
     state states[MOST_STATES];
     uint32_t count, table[TABLE];

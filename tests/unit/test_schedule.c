@@ -258,7 +258,7 @@ static void order_is_as_told(void **state)
     (void)state;
     seen *log = hd_calloc(1, sizeof *log);
     char text[1024];
-    /* two places: 0 and 1 in turns; who ends makes room, behind who is there */
+    /* two places: 0 and 1 in turns; who ends makes room, after who is there */
     assert_int_equal(run(plain, 2, 64, "", sm(2, 2, 4, 1000), 1, log).status, HD_EXEC_DONE);
     spell(log, text);
     assert_string_equal(text, "0a 1a 0b 1b 0c 1c 2a 3a 2b 3b 2c 3c ");
@@ -269,7 +269,7 @@ static void order_is_as_told(void **state)
     run(plain, 2, 64, "", sm(2, 4, 4, 1000), 1, log);
     spell(log, text);
     assert_string_equal(text, "0a 1a 2a 3a 0b 1b 2b 3b 0c 1c 2c 3c ");
-    /* behind its load (b) a warp makes room, and is back when 2 others have issued */
+    /* after its load (b) a warp makes room, and is back when 2 others have issued */
     run(loading, 2, 64, "", sm(2, 2, 2, 1000), 1, log);
     spell(log, text);
     assert_string_equal(text, "0a 1a 0b 1b 2a 3a 2b 3b 0c 1c 0d 1d 2c 3c 2d 3d ");
@@ -297,7 +297,7 @@ static void order_is_as_told(void **state)
 }
 
 /* Turns of several instructions: as long as nothing is waited for. */
-static void turns_are_stretches(void **state)
+static void turns_are_segments(void **state)
 {
     (void)state;
     seen *log = hd_calloc(1, sizeof *log);
@@ -322,7 +322,7 @@ static void turns_are_stretches(void **state)
     free(log);
 }
 
-/* Nobody goes on behind its k-th barrier before all of its CTA are at theirs; each warp keeps its own order. */
+/* Nobody goes on after its k-th barrier before all of its CTA are at theirs; each warp keeps its own order. */
 static void barriers_and_programs_keep_their_order(void **state)
 {
     (void)state;
@@ -411,7 +411,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(order_is_as_told),
-        cmocka_unit_test(turns_are_stretches),
+        cmocka_unit_test(turns_are_segments),
         cmocka_unit_test(barriers_and_programs_keep_their_order),
         cmocka_unit_test(gates_wake),
         cmocka_unit_test(it_is_the_same_each_time),

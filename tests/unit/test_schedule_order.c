@@ -17,8 +17,8 @@ typedef HD_ARRAY(did) story;
 
 typedef struct step {
     hd_event event;
-    uint32_t behind; /* warps of the CTA that must have as many barriers behind them */
-    bool begins;     /* a stretch */
+    uint32_t after; /* warps of the CTA that must have as many barriers done */
+    bool begins;    /* a segment */
 } step;
 
 typedef struct script { /* what a warp does; RETURNs are left out, no order hangs on them */
@@ -94,7 +94,7 @@ static void end_segment(scene *s)
         hd_stream_record_event(&s->recorder, &event);
 }
 
-/* Does the event go on with the warp's last stretch? It has `length` instructions in *parts parts. */
+/* Does the event go on with the warp's last segment? It has `length` instructions in *parts parts. */
 static bool is_more(const scene *s, const script *w, uint32_t length, uint32_t *parts, const hd_event *e)
 {
     if (!w->steps.count || !length || length == 64)
@@ -128,11 +128,11 @@ static void do_one(scene *s, uint32_t cta, uint32_t warp, uint32_t active, uint3
                   .instruction = w->next++,
                   .active = active,
                   .effective = below(s, 8) ? active : active & below(s, 2)};
-    bool behind = w->steps.count && has_trait(s, &hd_array_last(&w->steps).event, HD_RF_BARRIER);
+    bool after = w->steps.count && has_trait(s, &hd_array_last(&w->steps).event, HD_RF_BARRIER);
     bool begins = !is_more(s, w, *length, parts, &e);
     *length = begins ? 1 : *length + 1;
     *parts = begins ? 1 : *parts;
-    hd_array_push(&w->steps, (step){e, behind ? others_there(s, warp) : 0, begins});
+    hd_array_push(&w->steps, (step){e, after ? others_there(s, warp) : 0, begins});
     w->barriers += has_trait(s, &e, HD_RF_BARRIER);
     if (!hd_segments_continue(s->segments, &e))
         end_segment(s);
@@ -143,7 +143,7 @@ static void change_frame(scene *s, uint32_t cta, uint32_t warp)
 {
     script *w = &s->scripts[warp];
     if (w->steps.count && has_trait(s, &hd_array_last(&w->steps).event, HD_RF_BARRIER))
-        return; /* at least the return itself is behind it */
+        return; /* at least the return itself is after it */
     end_segment(s);
     if (w->frame)
         hd_stream_record_event(&s->recorder, &(hd_warp_event){.kind = HD_WARP_RETURNS, .cta = cta, .warp = warp});
@@ -291,9 +291,9 @@ static const step *next_step(const stage *g, const actor *a)
 
 static bool is_held(const stage *g, const actor *a)
 {
-    uint32_t first = a->number / g->scene->warps * g->scene->warps, behind = next_step(g, a)->behind;
+    uint32_t first = a->number / g->scene->warps * g->scene->warps, after = next_step(g, a)->after;
     for (uint32_t k = 0; k < g->scene->warps; k++)
-        if (behind >> k & 1 && !g->actors[first + k].done && g->actors[first + k].barriers < a->barriers)
+        if (after >> k & 1 && !g->actors[first + k].done && g->actors[first + k].barriers < a->barriers)
             return true;
     return false;
 }
@@ -338,7 +338,7 @@ static bool load(stage *g, actor *a, const hd_event *e)
     return true;
 }
 
-/* Says when the warp can go on, behind its next instruction. */
+/* Says when the warp can go on, after its next instruction. */
 static uint64_t issue(stage *g, actor *a)
 {
     const hd_event *e = &next_step(g, a)->event;

@@ -184,7 +184,7 @@ static void every_flipped_byte_is_found(void **state)
     hd_array_free(&bytes);
 }
 
-/* Damage behind a right checksum: each record byte set to other values either reads or is reported, and never crashes.
+/* Damage after a right checksum: each record byte set to other values either reads or is reported, and never crashes.
  */
 static void damaged_records_are_told(void **state)
 {
@@ -360,7 +360,7 @@ static void unknown_records_are_kept(void **state)
     free(text);
 }
 
-/* A section stands behind the last other statement, wherever the old one was. */
+/* A section comes after the last other statement, wherever the old one was. */
 static void section_is_replaced_in_its_place(void **state)
 {
     (void)state;

@@ -92,7 +92,7 @@ static void expect_events(const hd_trace_segment *s, const hd_event *events, uin
     assert_int_equal(s->count, count);
     for (uint32_t i = 0; i < count; i++) {
         assert_int_equal(hd_segment_instruction(s, i), events[i].instruction);
-        assert_int_equal(s->masks[hd_stretch_part_at(s->parts, s->part_count, i)->active], events[i].active);
+        assert_int_equal(s->masks[hd_segment_part_at(s->parts, s->part_count, i)->active], events[i].active);
         assert_int_equal(s->masks[s->effective[i]], events[i].effective);
         if (events[i].effective)
             assert_memory_equal(widths++, events[i].widths, sizeof *widths);

@@ -177,7 +177,7 @@ static void code_that_fails_is_followed(void **state)
 
 /* ---- many pairs -------------------------------------------------------------------------------------------------- */
 
-/* A loop at many places of which lanes may trap, in physical registers R0 .. R7: behind each of them any side of any
+/* A loop at many places of which lanes may trap, in physical registers R0 .. R7: after each of them any side of any
  * branch may come. The tests only end if nobody goes through all pairs. */
 static void open_trapping(rf_bench *b)
 {
@@ -226,7 +226,7 @@ static void release_flags(void **state)
     rf_bench_close(&b);
 }
 
-/* R7 is extended: each piece of the loop acquires it behind what may have released it, and releases it before what may
+/* R7 is extended: each piece of the loop acquires it after what may have released it, and releases it before what may
  * trap. */
 static void extended_sets(void **state)
 {

@@ -127,7 +127,7 @@ static void find_sides(const naive *n, const hd_uniformity *u, bool *in_sides)
     }
 }
 
-/* What is live behind instructions at which lanes wait while others run. */
+/* What is live after instructions at which lanes wait while others run. */
 static void keep_waiting(naive *n, const hd_uniformity *u, hd_liveness_rule rule)
 {
     bool in_sides[MOST_BLOCKS] = {0};

@@ -64,7 +64,7 @@ hd_rf_wrong hd_effects_replay(hd_rf_model *model, hd_rf_warp *warp, const hd_eff
         case HD_EFFECT_HELD:
             model->held = held + (uint64_t)(int32_t)e->index;
             if (e->n)
-                hd_rf_tell_times(model, model->held, e->n);
+                hd_rf_record_held_times(model, model->held, e->n);
             break;
         case HD_EFFECT_LENGTH: memo->lengths(model, warp)[e->what].length += e->n; break;
         case HD_EFFECT_LENGTH_END: {

@@ -236,7 +236,7 @@ HD_CLONES static uint32_t gather_widths(const hd_frame *f, const hd_unmeasured *
     return (uint32_t)(widths - first);
 }
 
-void hd_gather_widths(hd_gathering *g, hd_stretch *s)
+void hd_gather_widths(hd_gathering *g, hd_segment_event *s)
 {
     s->width_words += gather_widths(&g->warp->frames.items[g->frame], g->items, g->count, s->widths + s->width_words);
     g->count = 0;
@@ -245,7 +245,7 @@ void hd_gather_widths(hd_gathering *g, hd_stretch *s)
 
 /* ---- events ------------------------------------------------------------------------------------------------------ */
 
-bool hd_tell_event(const hd_op *op, hd_warp *w, hd_event *e, uint32_t mask)
+bool hd_emit_issue(const hd_op *op, hd_warp *w, hd_event *e, uint32_t mask)
 {
     hd_cta *cta = w->cta;
     if (op->flags & HD_OP_MEMORY && mask && cta->columns & HD_COLUMN_ADDRESSES)

@@ -84,7 +84,7 @@ hd_cta *hd_cta_new(const hd_grid_job *job, hd_exec_statistics *statistics)
     cta->memory = job->program->image->memory;
     cta->sinks = job->sinks;
     cta->sink_count = job->sink_count;
-    cta->stretch = job->stretch;
+    cta->segment = job->segment;
     cta->gathering = job->gathering;
     cta->crew = job->crew;
     cta->statistics = statistics;
@@ -166,7 +166,7 @@ static bool over_limit(const hd_cta *cta)
 static bool goes_on_in_crew(hd_cta *cta)
 {
     if (cta->statistics->warp_instructions > cta->compare_at) {
-        cta->compare_at = cta->statistics->warp_instructions + HD_CREW_SEGMENT;
+        cta->compare_at = cta->statistics->warp_instructions + HD_CREW_EPOCH;
         hd_crew_compare(cta->crew, cta->index, cta->footprint);
     }
     return !atomic_load(&cta->crew->stopped);

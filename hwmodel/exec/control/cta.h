@@ -12,7 +12,7 @@ typedef struct hd_grid_job {
     const hd_exec_options *options;
     const hd_sink *sinks;
     uint32_t sink_count;
-    hd_stretch *stretch; /* NULL: sinks take single events */
+    hd_segment_event *segment; /* NULL: sinks take single events */
     hd_gathering *gathering;
     hd_diagnostics *diagnostics;
     hd_crew *crew; /* NULL: one thread */

@@ -13,7 +13,7 @@ bool hd_emit(const hd_warp *w, hd_event_kind kind)
                   .function = f ? f->code->index : 0,
                   .active = w->stack.count ? hd_top(w)->mask : 0};
     e.effective = e.active;
-    if (!hd_emit_stretch(w->cta))
+    if (!hd_emit_segment(w->cta))
         return false;
     for (uint32_t i = 0; i < cta->sink_count; i++)
         if (!cta->sinks[i].take(cta->sinks[i].context, &e))
@@ -21,18 +21,18 @@ bool hd_emit(const hd_warp *w, hd_event_kind kind)
     return true;
 }
 
-bool hd_emit_stretch(hd_cta *cta)
+bool hd_emit_segment(hd_cta *cta)
 {
-    hd_stretch *s = cta->stretch;
+    hd_segment_event *s = cta->segment;
     if (!s || !s->part_count)
         return true;
     bool good = true;
     hd_gather_before(cta->gathering, s, ~(uint64_t)0);
-    s->count = hd_stretch_length(s);
+    s->count = hd_segment_length(s);
     for (uint32_t i = 0; i < cta->sink_count && good; i++)
-        good = cta->sinks[i].take_stretch(cta->sinks[i].context, s);
+        good = cta->sinks[i].take_segment(cta->sinks[i].context, s);
     s->part_count = 0;
-    s->going = HD_NONE;
+    s->open_warp = HD_NONE;
     return good;
 }
 
@@ -40,7 +40,7 @@ void hd_watch(hd_cta *cta)
 {
     cta->watched = cta->checks || cta->trace ? HD_WATCHED
                    : !cta->sink_count        ? HD_UNWATCHED
-                   : cta->stretch            ? HD_WATCHED_IN_STRETCHES
+                   : cta->segment            ? HD_WATCHED_IN_SEGMENTS
                                              : HD_WATCHED;
 }
 

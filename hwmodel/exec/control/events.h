@@ -5,7 +5,7 @@
 #include "hwmodel/exec/state/state.h"
 
 bool hd_emit(const hd_warp *w, hd_event_kind kind); /* an event without an instruction; false: a sink stops the run */
-bool hd_emit_stretch(hd_cta *cta);                  /* reports the pending segment */
+bool hd_emit_segment(hd_cta *cta);                  /* reports the pending segment */
 void hd_watch(hd_cta *cta);                         /* sets cta->watched */
 hd_step hd_stop(hd_warp *w);                        /* requested by a sink */
 

@@ -37,7 +37,7 @@ static void run_alone(hd_grid_job *job)
     if (good)
         tell_launch(cta, HD_EVENT_LAUNCH_END);
     else
-        hd_emit_stretch(cta);
+        hd_emit_segment(cta);
     job->statistics->races += hd_checks_races(cta);
     job->status = cta->status;
     hd_cta_delete(cta);
@@ -115,7 +115,7 @@ static void run_together(hd_grid_job *job)
     }
     job->status = c.failed ? c.ctas[c.at]->status : HD_EXEC_DONE;
     if (c.failed)
-        hd_emit_stretch(c.ctas[0]);
+        hd_emit_segment(c.ctas[0]);
     if (!c.failed && !tell_launch(c.ctas[0], HD_EVENT_LAUNCH_END))
         job->status = c.ctas[0]->status;
     for (uint32_t i = 0; i < count; i++) {
@@ -133,7 +133,7 @@ static bool run_share(hd_cta *cta)
     hd_crew_share *share = &cta->share;
     for (; share->done < share->count; share->done++) {
         cta->has_turn = false;
-        cta->compare_at = HD_CREW_SEGMENT;
+        cta->compare_at = HD_CREW_EPOCH;
         *cta->statistics = (hd_exec_statistics){0};
         if (!hd_cta_start(cta, (uint32_t)(share->first + share->done)) || !hd_cta_run(cta))
             return false;
@@ -279,10 +279,10 @@ static void run_with_crew(hd_grid_job *job, uint32_t threads)
         run_alone(job);
 }
 
-static bool take_stretches(const hd_sink *sinks, uint32_t count)
+static bool take_segments(const hd_sink *sinks, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (!sinks[i].take_stretch || sinks[i].columns & ~(uint32_t)HD_COLUMN_WIDTHS)
+        if (!sinks[i].take_segment || sinks[i].columns & ~(uint32_t)HD_COLUMN_WIDTHS)
             return false;
     return count > 0;
 }
@@ -294,12 +294,12 @@ hd_exec_status hd_program_run(const hd_program *program, const hd_grid *grid, co
     uint64_t ctas = hd_grid_ctas(grid);
     uint32_t threads = options->threads > ctas ? (uint32_t)ctas : options->threads;
     bool alone = threads < 2 || sink_count || options->check_uninitialized || options->check_races;
-    hd_stretch stretch = {.going = HD_NONE};
+    hd_segment_event segment = {.open_warp = HD_NONE};
     hd_gathering gathering;
     gathering.count = 0;
     gathering.words = 0;
-    bool stretches = take_stretches(sinks, sink_count);
-    hd_grid_job job = {program,    grid,        options, sinks,      sink_count,  stretches ? &stretch : NULL,
+    bool segments = take_segments(sinks, sink_count);
+    hd_grid_job job = {program,    grid,        options, sinks,      sink_count,  segments ? &segment : NULL,
                        &gathering, diagnostics, NULL,    statistics, HD_EXEC_DONE};
     if (grid->cooperative || alone) {
         (grid->cooperative ? run_together : run_alone)(&job);

@@ -27,7 +27,7 @@ void hd_warp_start(hd_warp *w, const hd_code *code, uint32_t lanes)
     w->lanes = lanes;
     w->state = HD_WARP_READY;
     w->issued = 0;
-    w->yields = w->told = w->parked = w->passed = w->cluster_arrived = w->cluster_open = 0;
+    w->yields = w->reported = w->parked = w->passed = w->cluster_arrived = w->cluster_open = 0;
     w->met_word = 0;
     memset(w->met_row, 0, sizeof w->met_row);
     w->async.count = 0;

@@ -23,39 +23,40 @@ static hd_event issue_event(const hd_warp *w, uint32_t pc, uint32_t active, uint
 }
 
 /* If another frame begins or continues, no segment is open, because an event precedes. */
-static __attribute__((noinline)) bool turn_stretch(hd_warp *w, uint32_t pc, uint32_t active)
+static __attribute__((noinline)) bool begin_part(hd_warp *w, uint32_t pc, uint32_t active)
 {
     const hd_event first = issue_event(w, pc, active, active);
-    if (w->cta->stretch->going == w->id && hd_stretch_turns(w->cta->stretch, pc)) {
-        hd_stretch_turn(w->cta->stretch, pc, active);
+    if (w->cta->segment->open_warp == w->id && hd_segment_accepts_part(w->cta->segment, pc)) {
+        hd_segment_begin_part(w->cta->segment, pc, active);
         return true;
     }
-    if (!hd_emit_stretch(w->cta))
+    if (!hd_emit_segment(w->cta))
         return false;
-    hd_stretch_begin(w->cta->stretch, &first);
+    hd_segment_begin(w->cta->segment, &first);
     w->cta->gathering->warp = w;
     w->cta->gathering->frame = w->frame_count - 1;
     return true;
 }
 
-static inline bool tell_in_stretch(const hd_op *op, hd_warp *w, uint32_t pc, uint32_t active, uint32_t mask)
+static inline bool emit_in_segment(const hd_op *op, hd_warp *w, uint32_t pc, uint32_t active, uint32_t mask)
 {
-    hd_stretch *s = w->cta->stretch;
-    if (__builtin_expect(pc != s->next || active != s->active || w->id != s->going, 0) && !turn_stretch(w, pc, active))
+    hd_segment_event *s = w->cta->segment;
+    if (__builtin_expect(pc != s->next || active != s->active || w->id != s->open_warp, 0) &&
+        !begin_part(w, pc, active))
         return false;
     if (op->written_count && mask && w->cta->columns)
         hd_gather_later(w->cta->gathering, op, mask);
-    hd_stretch_add(s, mask, op->flags & HD_OP_LAST_OF_STRETCH);
+    hd_segment_append(s, mask, op->flags & HD_OP_LAST_OF_SEGMENT);
     return true;
 }
 
 /* ran: the instruction has executed. */
-static bool tell(const hd_op *op, hd_warp *w, uint32_t pc, uint32_t active, uint32_t mask, bool ran)
+static bool emit_issue(const hd_op *op, hd_warp *w, uint32_t pc, uint32_t active, uint32_t mask, bool ran)
 {
-    if (w->cta->stretch)
-        return tell_in_stretch(op, w, pc, active, mask);
+    if (w->cta->segment)
+        return emit_in_segment(op, w, pc, active, mask);
     hd_event e = issue_event(w, pc, active, mask);
-    return hd_tell_event(op, w, &e, ran ? mask : 0);
+    return hd_emit_issue(op, w, &e, ran ? mask : 0);
 }
 
 /* ---- a warp ------------------------------------------------------------------------------------------------------ */
@@ -69,39 +70,39 @@ static inline uint32_t guarded(const hd_op *op, const hd_warp *w, uint32_t activ
 }
 
 /* With sinks or checks, or while livelock.c records. */
-static hd_step step_told(const hd_op *op, hd_warp *w, uint32_t pc, uint32_t active, uint32_t mask)
+static hd_step step_watched(const hd_op *op, hd_warp *w, uint32_t pc, uint32_t active, uint32_t mask)
 {
-    bool retried = op->flags & HD_OP_RETRY, told = retried && mask && !(mask & ~w->told);
+    bool retried = op->flags & HD_OP_RETRY, reported = retried && mask && !(mask & ~w->reported);
     bool before = op->flags & HD_OP_CONTROL || (!w->cta->columns && !retried) || (retried && !op->written_count);
-    if (w->cta->stretch)
-        hd_gather_before(w->cta->gathering, w->cta->stretch, ~(uint64_t)0);
+    if (w->cta->segment)
+        hd_gather_before(w->cta->gathering, w->cta->segment, ~(uint64_t)0);
     if (w->cta->trace)
         hd_livelock_trace(op, w);
     if (op->flags & HD_OP_SYNTHETIC)
         return op->run(op, w, mask);
     if (op->flags & HD_OP_IDENTITY)
         return w->cta->checks ? hd_checks_step(op, w, active, mask) : mask ? op->run(op, w, mask) : HD_STEP_NEXT;
-    if (before && !told && !tell(op, w, pc, active, mask, false))
+    if (before && !reported && !emit_issue(op, w, pc, active, mask, false))
         return hd_stop(w);
     hd_step step = w->cta->checks ? hd_checks_step(op, w, active, mask) : mask ? op->run(op, w, mask) : HD_STEP_NEXT;
     if (retried)
-        w->told = step == HD_STEP_BLOCKED ? w->told | mask : w->told & ~mask;
-    if (!before && step != HD_STEP_STOP && step != HD_STEP_BLOCKED && !tell(op, w, pc, active, mask, true))
+        w->reported = step == HD_STEP_BLOCKED ? w->reported | mask : w->reported & ~mask;
+    if (!before && step != HD_STEP_STOP && step != HD_STEP_BLOCKED && !emit_issue(op, w, pc, active, mask, true))
         return hd_stop(w);
     return step;
 }
 
 /* The same if sinks take trace segments and nothing else observes instructions. */
-static inline hd_step step_in_stretch(const hd_op *op, hd_warp *w, uint32_t pc, uint32_t active, uint32_t mask)
+static inline hd_step step_in_segment(const hd_op *op, hd_warp *w, uint32_t pc, uint32_t active, uint32_t mask)
 {
     if (op->flags & (HD_OP_SYNTHETIC | HD_OP_IDENTITY | HD_OP_RETRY))
-        return step_told(op, w, pc, active, mask);
-    hd_gather_before(w->cta->gathering, w->cta->stretch, op->words);
+        return step_watched(op, w, pc, active, mask);
+    hd_gather_before(w->cta->gathering, w->cta->segment, op->words);
     bool before = op->flags & HD_OP_CONTROL || !w->cta->columns;
-    if (before && !tell_in_stretch(op, w, pc, active, mask))
+    if (before && !emit_in_segment(op, w, pc, active, mask))
         return hd_stop(w);
     hd_step step = mask ? op->run(op, w, mask) : HD_STEP_NEXT;
-    return before || step == HD_STEP_STOP || tell_in_stretch(op, w, pc, active, mask) ? step : hd_stop(w);
+    return before || step == HD_STEP_STOP || emit_in_segment(op, w, pc, active, mask) ? step : hd_stop(w);
 }
 
 /* Not __builtin_popcount, which is a call unless the target CPU has the instruction. */
@@ -133,10 +134,10 @@ static inline void uncount(hd_exec_statistics *s, hd_warp *w, uint32_t active, u
 
 /* The number of instructions from the top's pc that extend the open segment in sequence, at most `most`, unless
  * something stops them. */
-static inline uint32_t straight_on(const hd_stretch *s, const hd_warp *w, const hd_entry *top, uint32_t most)
+static inline uint32_t straight_on(const hd_segment_event *s, const hd_warp *w, const hd_entry *top, uint32_t most)
 {
     uint32_t rest = s->limit - s->next, to_join = top->join - top->pc;
-    if (top->pc != s->next || top->mask != s->active || w->id != s->going)
+    if (top->pc != s->next || top->mask != s->active || w->id != s->open_warp)
         return 0;
     rest = rest < most ? rest : most;
     return rest < to_join ? rest : to_join; /* a join that is not ahead does not limit the run */
@@ -145,20 +146,20 @@ static inline uint32_t straight_on(const hd_stretch *s, const hd_warp *w, const 
 static inline bool is_plain(const hd_op *op)
 {
     return !(op->flags &
-             (HD_OP_SYNTHETIC | HD_OP_IDENTITY | HD_OP_RETRY | HD_OP_CONTROL | HD_OP_ORDERED | HD_OP_LAST_OF_STRETCH));
+             (HD_OP_SYNTHETIC | HD_OP_IDENTITY | HD_OP_RETRY | HD_OP_CONTROL | HD_OP_ORDERED | HD_OP_LAST_OF_SEGMENT));
 }
 
 /* Executes up to `most` instructions that extend the open segment in sequence, the first of which is plain: as
- * step_in_stretch, with fewer tests. *before: number of instructions executed before the last one. */
+ * step_in_segment, with fewer tests. *before: number of instructions executed before the last one. */
 static __attribute__((noinline)) hd_step run_on(hd_warp *w, const hd_op *op, uint32_t most, uint32_t *before)
 {
     hd_cta *cta = w->cta;
-    hd_stretch *s = cta->stretch;
+    hd_segment_event *s = cta->segment;
     hd_gathering *g = cta->gathering;
     hd_entry *top = hd_top(w);
     hd_step step = HD_STEP_NEXT;
     uint32_t active = top->mask, lanes = lanes_in(active), effective = 0, n = 0;
-    uint8_t *places = s->effective + (s->next - s->base), active_place = s->active_place;
+    uint8_t *masks = s->effective + (s->next - s->base), active_mask = s->active_mask;
     const bool widths = cta->columns;
     for (; step == HD_STEP_NEXT && n < most && is_plain(op); op++) {
         uint32_t mask = guarded(op, w, active);
@@ -171,12 +172,12 @@ static __attribute__((noinline)) hd_step run_on(hd_warp *w, const hd_op *op, uin
             break; /* it is not reported */
         if (widths && op->written_count && mask)
             hd_gather_later(g, op, mask);
-        *places++ = mask == active ? active_place : hd_stretch_place(s, mask);
+        *masks++ = mask == active ? active_mask : hd_segment_mask(s, mask);
         s->next++;
         top->pc += step != HD_STEP_STOP;
     }
     if (s->next == s->limit)
-        s->going = HD_NONE;
+        s->open_warp = HD_NONE;
     cta->statistics->warp_instructions += n;
     cta->statistics->thread_instructions += n * lanes;
     cta->statistics->effective_instructions += effective;
@@ -192,10 +193,10 @@ static inline hd_step run_single(hd_warp *w, const hd_op *op, uint32_t pc, uint3
     w->issued++;
     if (__builtin_expect(op->flags & HD_OP_ORDERED, 0) && !hd_await_turn(w->cta))
         return HD_STEP_STOP;
-    hd_step step = watched == HD_WATCHED_IN_STRETCHES ? step_in_stretch(op, w, pc, active, mask)
-                   : watched                          ? step_told(op, w, pc, active, mask)
-                   : mask                             ? op->run(op, w, mask)
-                                                      : HD_STEP_NEXT;
+    hd_step step = watched == HD_WATCHED_IN_SEGMENTS ? step_in_segment(op, w, pc, active, mask)
+                   : watched                         ? step_watched(op, w, pc, active, mask)
+                   : mask                            ? op->run(op, w, mask)
+                                                     : HD_STEP_NEXT;
     if (step == HD_STEP_NEXT)
         hd_top(w)->pc = pc + 1;
     if (__builtin_expect(step > HD_STEP_JUMPED, 0)) {
@@ -226,8 +227,8 @@ bool hd_run_warp(hd_warp *w, bool *spun)
         }
         const hd_op *op = &hd_top_frame(w)->code->ops[top->pc];
         hd_step step;
-        if (watched == HD_WATCHED_IN_STRETCHES && is_plain(op) &&
-            (straight = straight_on(w->cta->stretch, w, top, quantum - n))) {
+        if (watched == HD_WATCHED_IN_SEGMENTS && is_plain(op) &&
+            (straight = straight_on(w->cta->segment, w, top, quantum - n))) {
             step = run_on(w, op, straight, &before);
             n += before;
         } else

@@ -40,7 +40,7 @@ void hd_crew_free(hd_crew *crew)
 }
 
 /* The caller holds the lock. */
-static void close_segment(hd_crew *crew, hd_footprint *f)
+static void close_epoch(hd_crew *crew, hd_footprint *f)
 {
     hd_footprint_close(f);
     if ((!hd_overlaps_any(&crew->overlaps) && !crew->overlaps.vague) || crew->stopped)
@@ -49,7 +49,7 @@ static void close_segment(hd_crew *crew, hd_footprint *f)
     pthread_cond_broadcast(&crew->moved);
 }
 
-static void open_segment(const hd_crew *crew, hd_footprint *f, uint64_t first)
+static void open_epoch(const hd_crew *crew, hd_footprint *f, uint64_t first)
 {
     hd_footprint_open(f, first, crew->oldest >= first);
 }
@@ -65,7 +65,7 @@ bool hd_crew_take(hd_crew *crew, hd_crew_share *share, hd_footprint *footprint)
         *share = (hd_crew_share){
             .first = crew->next, .count = left < crew->share ? (uint32_t)left : crew->share, .over = HD_NO_CTA};
         crew->next += share->count;
-        open_segment(crew, footprint, share->first);
+        open_epoch(crew, footprint, share->first);
     }
     pthread_mutex_unlock(&crew->lock);
     return taken;
@@ -88,17 +88,17 @@ static uint64_t move_on(hd_crew *crew)
 
 bool hd_crew_tell(hd_crew *crew, hd_crew_share *share, hd_footprint *footprint)
 {
-    if (share->told == share->done)
+    if (share->reported == share->done)
         return share->over == HD_NO_CTA;
     pthread_mutex_lock(&crew->lock);
-    bool moves = share->first + share->told == crew->oldest;
-    for (; share->told < share->done; share->told++) {
-        uint64_t at = (share->first + share->told) % HD_CREW_AHEAD;
+    bool moves = share->first + share->reported == crew->oldest;
+    for (; share->reported < share->done; share->reported++) {
+        uint64_t at = (share->first + share->reported) % HD_CREW_AHEAD;
         crew->ended[at] = true;
-        crew->of[at] = share->statistics[share->told];
+        crew->of[at] = share->statistics[share->reported];
     }
-    if (share->told == share->count) /* before others begin CTAs of a later range */
-        close_segment(crew, footprint);
+    if (share->reported == share->count) /* before others begin CTAs of a later range */
+        close_epoch(crew, footprint);
     if (!crew->stopped)
         share->over = move_on(crew);
     if (moves)
@@ -118,24 +118,24 @@ void hd_crew_stop(hd_crew *crew)
 void hd_crew_leave(hd_crew *crew, hd_footprint *footprint)
 {
     pthread_mutex_lock(&crew->lock);
-    close_segment(crew, footprint);
+    close_epoch(crew, footprint);
     pthread_mutex_unlock(&crew->lock);
 }
 
-/* A segment that began when all CTAs before it had ended conflicts with none of them. */
+/* An epoch that began when all CTAs before it had ended conflicts with none of them. */
 bool hd_crew_await(hd_crew *crew, uint64_t index, hd_footprint *footprint)
 {
     pthread_mutex_lock(&crew->lock);
-    bool split = footprint->segment && !footprint->segment->alone;
+    bool split = footprint->epoch && !footprint->epoch->alone;
     if (split) {
-        close_segment(crew, footprint);
-        open_segment(crew, footprint, index); /* for accesses that are discarded meanwhile */
+        close_epoch(crew, footprint);
+        open_epoch(crew, footprint, index); /* for accesses that are discarded meanwhile */
     }
     while (crew->oldest < index && !crew->stopped)
         pthread_cond_wait(&crew->moved, &crew->lock);
     if (split) {
         hd_footprint_close(footprint);
-        open_segment(crew, footprint, index);
+        open_epoch(crew, footprint, index);
     }
     bool turn = !crew->stopped;
     pthread_mutex_unlock(&crew->lock);
@@ -145,8 +145,8 @@ bool hd_crew_await(hd_crew *crew, uint64_t index, hd_footprint *footprint)
 void hd_crew_compare(hd_crew *crew, uint64_t index, hd_footprint *footprint)
 {
     pthread_mutex_lock(&crew->lock);
-    close_segment(crew, footprint);
-    open_segment(crew, footprint, index);
+    close_epoch(crew, footprint);
+    open_epoch(crew, footprint, index);
     pthread_mutex_unlock(&crew->lock);
 }
 

@@ -23,9 +23,9 @@
 #include <stdatomic.h>
 
 enum {
-    HD_CREW_AHEAD = 1024,      /* how many CTAs may be assigned ahead of the oldest running one */
-    HD_CREW_SHARE = 16,        /* maximum number of CTAs assigned at a time */
-    HD_CREW_SEGMENT = 1 << 20, /* instructions of a CTA after which conflicts are checked */
+    HD_CREW_AHEAD = 1024,    /* how many CTAs may be assigned ahead of the oldest running one */
+    HD_CREW_SHARE = 16,      /* maximum number of CTAs assigned at a time */
+    HD_CREW_EPOCH = 1 << 20, /* instructions of a CTA after which conflicts are checked */
 };
 
 typedef struct hd_crew {
@@ -47,11 +47,11 @@ typedef struct hd_crew {
     hd_exec_statistics of[HD_CREW_AHEAD]; /* ring by index: of CTAs that have ended before an older one */
 } hd_crew;
 
-/* CTAs assigned to one thread: [first, first + count), of which `done` have ended and `told` have been reported to the
- * crew. */
+/* CTAs assigned to one thread: [first, first + count), of which `done` have ended and `reported` have been reported to
+ * the crew. */
 typedef struct hd_crew_share {
     uint64_t first;
-    uint32_t count, done, told;
+    uint32_t count, done, reported;
     uint64_t over; /* the first CTA at which the instruction limit is exceeded, if found in this range; or HD_NO_CTA */
     hd_exec_statistics statistics[HD_CREW_SHARE];
 } hd_crew_share;
@@ -60,19 +60,19 @@ void hd_crew_init(hd_crew *crew, uint64_t count, uint32_t threads, uint64_t limi
                   bool *exact);
 void hd_crew_free(hd_crew *crew);
 
-/* Assigns the next CTAs; false if there are none or the run stops. May wait for the oldest one. Opens a segment. */
+/* Assigns the next CTAs; false if there are none or the run stops. May wait for the oldest one. Opens an epoch. */
 bool hd_crew_take(hd_crew *crew, hd_crew_share *share, hd_footprint *footprint);
 
-/* Reports the ended CTAs of a range; closes the segment after the last. false: the instruction limit is exceeded at
+/* Reports the ended CTAs of a range; closes the epoch after the last. false: the instruction limit is exceeded at
  * share->over, and the run is stopped. */
 bool hd_crew_tell(hd_crew *crew, hd_crew_share *share, hd_footprint *footprint);
 #define HD_NO_CTA UINT64_MAX
 void hd_crew_stop(hd_crew *crew);                           /* called by the CTA whose turn it is */
 void hd_crew_leave(hd_crew *crew, hd_footprint *footprint); /* the thread runs no more CTAs */
 
-/* Waits until every CTA before this one has ended and opens a new segment. false: the run was stopped. */
+/* Waits until every CTA before this one has ended and opens a new epoch. false: the run was stopped. */
 bool hd_crew_await(hd_crew *crew, uint64_t index, hd_footprint *footprint);
-/* checks for conflicts and opens a new segment */
+/* checks for conflicts and opens a new epoch */
 void hd_crew_compare(hd_crew *crew, uint64_t index, hd_footprint *footprint);
 
 /* Called by a CTA in its turn. */

@@ -82,7 +82,7 @@ static void free_marks(hd_page_marks *marks)
     }
 }
 
-static void free_segment(hd_segment *s)
+static void free_epoch(hd_epoch *s)
 {
     hd_array_free(&s->pages);
     free(s);
@@ -101,11 +101,11 @@ void hd_overlaps_free(hd_overlaps *o)
             free(o->footprints[i].rooms.items[k]);
         hd_array_free(&o->footprints[i].rooms);
     }
-    for (hd_segment *s = o->segments, *next; s; s = next) {
+    for (hd_epoch *s = o->epochs, *next; s; s = next) {
         next = s->next;
         for (uint32_t i = 0; i < s->pages.count; i++)
             free(s->pages.items[i]);
-        free_segment(s);
+        free_epoch(s);
     }
     free(o->footprints);
     free(o->closed);
@@ -113,7 +113,7 @@ void hd_overlaps_free(hd_overlaps *o)
     free(o->texels);
 }
 
-/* ---- segments ---------------------------------------------------------------------------------------------------- */
+/* ---- epochs ------------------------------------------------------------------------------------------------------ */
 
 static bool share_bits(const uint64_t *a, const uint64_t *b)
 {
@@ -131,12 +131,12 @@ static bool touch_alike(const hd_page_marks *a, const hd_page_marks *b)
 }
 
 /* b is being closed, a was closed before. */
-static bool in_order(const hd_segment *a, const hd_segment *b) { return a->first <= b->first && a->ended <= b->begun; }
+static bool in_order(const hd_epoch *a, const hd_epoch *b) { return a->first <= b->first && a->ended <= b->begun; }
 
 static bool conflicts(const hd_overlaps *o, const hd_page_marks *marks)
 {
     for (const hd_page_marks *m = o->closed[marks->page]; m; m = m->next)
-        if (!in_order(m->segment, marks->segment) && touch_alike(m, marks))
+        if (!in_order(m->epoch, marks->epoch) && touch_alike(m, marks))
             return true;
     return false;
 }
@@ -151,7 +151,7 @@ static void add_closed(hd_overlaps *o, hd_page_marks *m)
     *head = m;
 }
 
-static void drop(hd_segment *s, hd_footprint *to)
+static void drop(hd_epoch *s, hd_footprint *to)
 {
     for (uint32_t i = 0; i < s->pages.count; i++) {
         hd_page_marks *m = s->pages.items[i];
@@ -161,22 +161,22 @@ static void drop(hd_segment *s, hd_footprint *to)
         m->next = to->free;
         to->free = m;
     }
-    free_segment(s);
+    free_epoch(s);
 }
 
-/* Called when a segment has been opened, not when one is closed: a thread that closes a segment may go on with an
- * earlier CTA than others have reached. Segments that are opened later are then of threads with an open segment, in the
+/* Called when an epoch has been opened, not when one is closed: a thread that closes an epoch may go on with an
+ * earlier CTA than others have reached. Epochs that are opened later are then of threads with an open epoch, in the
  * order of their CTAs, or of CTAs that nobody has reached. */
 static void drop_settled(hd_overlaps *o, hd_footprint *to)
 {
     uint64_t first = UINT64_MAX, begun = UINT64_MAX;
     for (uint32_t i = 0; i < o->count; i++) {
-        const hd_segment *s = o->footprints[i].segment;
+        const hd_epoch *s = o->footprints[i].epoch;
         first = s && s->first < first ? s->first : first;
         begun = s && s->begun < begun ? s->begun : begun;
     }
-    for (hd_segment **at = &o->segments; *at;) {
-        hd_segment *s = *at;
+    for (hd_epoch **at = &o->epochs; *at;) {
+        hd_epoch *s = *at;
         if (s->first > first || s->ended > begun) {
             at = &s->next;
             continue;
@@ -188,17 +188,17 @@ static void drop_settled(hd_overlaps *o, hd_footprint *to)
 
 void hd_footprint_open(hd_footprint *f, uint64_t first, bool alone)
 {
-    f->segment = hd_calloc(1, sizeof *f->segment);
-    f->segment->first = first;
-    f->segment->alone = alone;
-    f->segment->begun = ++f->overlaps->clock;
+    f->epoch = hd_calloc(1, sizeof *f->epoch);
+    f->epoch->first = first;
+    f->epoch->alone = alone;
+    f->epoch->begun = ++f->overlaps->clock;
     drop_settled(f->overlaps, f);
 }
 
 void hd_footprint_close(hd_footprint *f)
 {
     hd_overlaps *o = f->overlaps;
-    hd_segment *s = f->segment;
+    hd_epoch *s = f->epoch;
     bool found = hd_overlaps_any(o);
     if (!s)
         return;
@@ -212,9 +212,9 @@ void hd_footprint_close(hd_footprint *f)
     if (found)
         hd_overlaps_found(o);
     check_written(o, f);
-    s->next = o->segments;
-    o->segments = s;
-    f->segment = NULL;
+    s->next = o->epochs;
+    o->epochs = s;
+    f->epoch = NULL;
 }
 
 /* ---- marks ------------------------------------------------------------------------------------------------------- */
@@ -230,9 +230,9 @@ static hd_page_marks *new_marks(hd_footprint *f, uint32_t page)
             hd_overlaps_found(f->overlaps);
     }
     m->page = page;
-    m->segment = f->segment;
+    m->epoch = f->epoch;
     m->reads = m->writes = false;
-    hd_array_push(&f->segment->pages, m);
+    hd_array_push(&f->epoch->pages, m);
     return f->at[page] = m;
 }
 

@@ -1,17 +1,17 @@
 /* Records the bytes of global memory that CTAs access while others run on other host threads: detects launches whose
  * result could depend on the number of threads, and saves the original memory.
  *
- * The execution of a host thread is divided into segments. A segment covers consecutive CTAs in index order, from the
+ * The execution of a host thread is divided into epochs. An epoch covers consecutive CTAs in index order, from the
  * first, and lasts from one reading of the crew's clock (`begun`) to another (`ended`). For each page it has marks:
  * which bytes were read, and which were written (atomics write).
  *
- * Two segments a and b, where a's first CTA is not after b's, are in order if a ended before b began: then all of a
- * happened before all of b, as in serial execution. Segments of one thread always are. Others conflict if both access a
+ * Two epochs a and b, where a's first CTA is not after b's, are in order if a ended before b began: then all of a
+ * happened before all of b, as in serial execution. Epochs of one thread always are. Others conflict if both access a
  * byte that one of them writes. Without conflicts, accesses of a written byte are in serial order, so each read returns
  * the serial value, and the last write of each byte is the same. A conflict means only that the order is unknown.
  *
- * A segment is compared, when it is closed, with those closed before; marks are dropped when all open and future
- * segments are in order with them. So memory and time depend on what runs concurrently, not on the size of the launch.
+ * An epoch is compared, when it is closed, with those closed before; marks are dropped when all open and future
+ * epochs are in order with them. So memory and time depend on what runs concurrently, not on the size of the launch.
  *
  * Most data read is never written: for reads only the allocation is recorded, not the bytes. If the allocation is then
  * written in the same launch, that is insufficient: the launch runs again, with all reads of this allocation recorded
@@ -29,19 +29,19 @@ enum {
     HD_MOST_MARKS = 1 << 18, /* maximum number of page marks at a time (1 KiB each); more count as a conflict */
 };
 
-typedef struct hd_segment hd_segment;
+typedef struct hd_epoch hd_epoch;
 
 typedef struct hd_page_marks {
     /* closed marks of this page; `link` points to this one. Free ones use only next */
     struct hd_page_marks *next, **link;
-    const hd_segment *segment;
+    const hd_epoch *epoch;
     uint32_t page;
     bool reads, writes;                                   /* otherwise the words are not initialized */
     uint64_t read[HD_MARK_WORDS], written[HD_MARK_WORDS]; /* one bit per byte */
 } hd_page_marks;
 
-struct hd_segment {
-    hd_segment *next;
+struct hd_epoch {
+    hd_epoch *next;
     uint64_t first;        /* CTA */
     uint64_t begun, ended; /* the crew's clock */
     bool alone;            /* all CTAs before its first had ended when it began */
@@ -60,8 +60,8 @@ struct hd_overlaps;
 /* Of one host thread. */
 typedef struct hd_footprint {
     struct hd_overlaps *overlaps;
-    hd_page_marks **at;  /* by page: of the open segment, or NULL */
-    hd_segment *segment; /* the open one, or NULL */
+    hd_page_marks **at; /* by page: of the open epoch, or NULL */
+    hd_epoch *epoch;    /* the open one, or NULL */
     hd_page_marks *free;
     const bool *exact;    /* by allocation: of the launch */
     atomic_uchar *read;   /* by allocation: read without marks; queried by other threads */
@@ -80,7 +80,7 @@ typedef struct hd_overlaps {
     bool *exact, *texels;   /* by allocation; texels: read through a texture */
     hd_page_marks **closed; /* by page */
     atomic_uchar *saved;    /* by page, without the lock: hd_page_state */
-    hd_segment *segments;   /* closed, with marks that are still needed */
+    hd_epoch *epochs;       /* closed, with marks that are still needed */
     uint64_t clock;
     atomic_uint marks; /* their number; without the lock */
     atomic_bool found; /* a conflict; may be set and read without the lock */
@@ -107,7 +107,7 @@ static inline bool hd_overlaps_any(const hd_overlaps *overlaps)
 void hd_footprint_open(hd_footprint *footprint, uint64_t first, bool alone);
 void hd_footprint_close(hd_footprint *footprint); /* may find conflicts */
 
-/* Only by the thread of the footprint, without the lock; before bytes are written, while the segment is open. Only
+/* Only by the thread of the footprint, without the lock; before bytes are written, while the epoch is open. Only
  * marks bytes of the allocation. */
 bool hd_footprint_mark_lanes(hd_footprint *footprint, const hd_allocation *allocation, const uint64_t *addresses,
                              uint32_t mask, uint32_t bytes, bool write);

@@ -202,7 +202,7 @@ static void decode_instruction(hd_decoder *d, uint32_t ordinal)
     if (is_ordered(d->form))
         op->flags |= HD_OP_ORDERED;
     if (d->form->behaviour & HD_BEHAVE_BARRIER)
-        op->flags |= HD_OP_LAST_OF_STRETCH;
+        op->flags |= HD_OP_LAST_OF_SEGMENT;
     if (hd_storage_skips(&d->code->storage, ordinal))
         op->flags |= HD_OP_IDENTITY;
     list_written(d);

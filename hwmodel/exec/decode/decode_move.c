@@ -10,11 +10,11 @@ static bool decode_frame_address(hd_decoder *d, uint32_t offset, uint64_t window
 {
     const hd_operand *o = d->operands[1];
     hd_op *op = d->op;
-    int64_t behind = o->count ? (int64_t)d->module->literals.items[o[1].value].bits : 0;
+    int64_t after = o->count ? (int64_t)d->module->literals.items[o[1].value].bits : 0;
     op->run = hd_run_frame_address;
     op->d = hd_decode_destination(d, d->operands[0]);
     op->d_bytes = (uint8_t)hd_decode_lane_bytes(d, d->operands[0], hd_decode_type(d, 0));
-    op->offset = (int64_t)(offset + window) + behind;
+    op->offset = (int64_t)(offset + window) + after;
     return true;
 }
 

@@ -67,10 +67,10 @@ static uint64_t convert_lane(const hd_conversion *c, const uint64_t *sources)
 {
     uint64_t out = 0;
     for (uint32_t k = 0; k < c->parts; k++) {
-        uint32_t behind = c->parts - 1u - k;
-        uint64_t bits = c->packed ? sources[0] >> (behind * c->from.spacing) : sources[k];
+        uint32_t after = c->parts - 1u - k;
+        uint64_t bits = c->packed ? sources[0] >> (after * c->from.spacing) : sources[k];
         hd_random random = c->random_bits ? random_of(c, k, sources[c->parts]) : (hd_random){0, 0};
-        out |= hd_convert_value(c, bits, random) << (behind * c->to.spacing);
+        out |= hd_convert_value(c, bits, random) << (after * c->to.spacing);
     }
     return out;
 }

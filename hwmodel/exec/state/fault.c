@@ -52,7 +52,7 @@ enum { MOST_CALLERS = 8 };
 /* Notes for the calls that led to the current frame, innermost first. */
 static void note_callers(hd_warp *w, hd_diagnostic *d)
 {
-    for (uint32_t i = w->frame_count, told = 0; i-- > 1 && told < MOST_CALLERS; told++) {
+    for (uint32_t i = w->frame_count, shown = 0; i-- > 1 && shown < MOST_CALLERS; shown++) {
         const hd_code *code = w->frames.items[i - 1].code;
         uint32_t ordinal = ordinal_of(code, w->frames.items[i].call);
         char source[256];
@@ -273,17 +273,17 @@ void hd_fault_note_elsewhere(hd_warp *w, uint32_t lanes)
 static void note_stack(hd_cta *cta, hd_diagnostic *d, const hd_warp *w)
 {
     const hd_code *code = hd_top_frame(w)->code;
-    uint32_t told = 0;
+    uint32_t shown = 0;
     for (uint32_t i = w->stack.count; i-- > hd_top_frame(w)->bottom;) {
         const hd_entry *e = &w->stack.items[i];
         bool runs = i + 1 == w->stack.count;
         char source[256];
         source_text(cta->program, code, e->pc, source, sizeof source);
-        if (e->mask & ~told)
+        if (e->mask & ~shown)
             hd_note_add(cta->diagnostics, d, cta->program->module->source, span_of(code, e->pc),
-                        "lanes 0x%08x of warp %u %s%s", e->mask & ~told, w->index,
+                        "lanes 0x%08x of warp %u %s%s", e->mask & ~shown, w->index,
                         runs ? "go in circles here" : "wait here", source);
-        told |= e->mask;
+        shown |= e->mask;
     }
 }
 

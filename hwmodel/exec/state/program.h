@@ -62,7 +62,7 @@ enum {                           /* hd_op.flags */
        HD_OP_RETRY = 32768,    /* may be BLOCKED: reported after it executed */
        /* identity in an architected function: no event and no count, but its destination name receives the value */
        HD_OP_IDENTITY = 65536,
-       HD_OP_LAST_OF_STRETCH = 131072, /* a barrier: ends a trace segment */
+       HD_OP_LAST_OF_SEGMENT = 131072, /* a barrier: ends a trace segment */
        HD_OP_MEETS = 262144,           /* executed together by the lanes of the warp that operand f names (meet.h) */
        HD_OP_NAMES_LANES = 524288,     /* waits for the lanes of the warp that operand f names */
        HD_OP_PREDICATE = 1048576,      /* of ops at which lanes meet: the result d is a predicate */

@@ -60,7 +60,7 @@ struct hd_warp {
     uint32_t yields; /* number of yields */
     /* lanes that stay at an instruction; of these, lanes that may continue when it executes again */
     uint32_t parked, passed;
-    uint32_t told; /* lanes whose instruction executes again and was reported before */
+    uint32_t reported; /* lanes whose instruction executes again and was reported before */
     uint64_t park_keys[LANES];
     uint32_t met_row[LANES], met_word; /* meet.c: results of released lanes that they have not written yet */
     uint32_t ayes, ayes_of_barrier, noes_of_barrier; /* votes of parked lanes; results of the opened barrier */
@@ -90,8 +90,8 @@ typedef struct hd_livelock {
 
 typedef enum hd_watched {
     HD_UNWATCHED,
-    HD_WATCHED_IN_STRETCHES, /* sinks take trace segments, and nothing else observes instructions */
-    HD_WATCHED,              /* each instruction: sinks, checks or livelock.c's trace */
+    HD_WATCHED_IN_SEGMENTS, /* sinks take trace segments, and nothing else observes instructions */
+    HD_WATCHED,             /* each instruction: sinks, checks or livelock.c's trace */
 } hd_watched;
 
 /* Results written in the open trace segment that are not measured yet (columns.h): by one frame, each word at most
@@ -104,7 +104,7 @@ typedef struct hd_gathering {
     const hd_warp *warp;
     uint32_t frame, count; /* frame: of its frames */
     uint64_t words;        /* hd_op.words of all of them */
-    hd_unmeasured items[HD_STRETCH_MOST];
+    hd_unmeasured items[HD_SEGMENT_LENGTH];
 } hd_gathering;
 
 /* State of one host thread for running CTAs. */
@@ -116,7 +116,7 @@ struct hd_cta {
     const hd_sink *sinks;
     uint32_t sink_count, columns;
     /* the grid's trace segment that sinks have not received yet; NULL if they take single events */
-    hd_stretch *stretch;
+    hd_segment_event *segment;
     hd_gathering *gathering; /* for the trace segment */
     uint8_t watched;         /* hd_watched */
     hd_diagnostics *diagnostics;

@@ -1,5 +1,5 @@
-/* HRF and HRF+PG: a register file of STT-RAM behind two write buffers of SRAM that warps use in turn. G. Li et al., "A
- * STT-RAM-based Low-Power Hybrid Register File for GPGPUs", DAC 2015.
+/* HRF and HRF+PG: a register file of STT-RAM with two write buffers of SRAM before it that warps use in turn. G. Li et
+ * al., "A STT-RAM-based Low-Power Hybrid Register File for GPGPUs", DAC 2015.
  *
  * One warp is active. Its results go to one buffer, by lanes; its operands come from there, else from the file. When it
  * stops, its buffer drains into the file at 4 cycles a register, and the next warp takes the other buffer. That warp

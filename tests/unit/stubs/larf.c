@@ -241,7 +241,7 @@ static void enter(larf *m, const hd_rf_step *step, pattern where, hd_access_sink
 static void larf_execute(hd_rf_model *model, const hd_rf_step *step, hd_access_sink *sink)
 {
     larf *m = (larf *)model;
-    hd_rf_tell(model);
+    hd_rf_record_held(model);
     if (!step->effective)
         return;
     for (uint32_t s = 0; s < step->source_count; s++) {

@@ -233,7 +233,7 @@ static void shrink_execute(hd_rf_model *model, const hd_rf_step *step, hd_access
     shrink_warp *w = warp_of(m, step->warp);
     const hd_release_function *f = &m->hints.functions[step->function];
     uint32_t i = step->instruction;
-    hd_rf_tell(model);
+    hd_rf_record_held(model);
     w->issued = ++m->issues;
     uint16_t after = make_room(m, step, sink);
     release(m, step, f->before, f->before_first[i], f->before_first[i + 1]);

@@ -1,5 +1,5 @@
-/* Stretches of instructions that the interpreter tells: the same instructions in the same order as single events, with
- * the same widths, as long as the rules let them be (hwmodel/stream.h). */
+/* Segments of instructions that the interpreter reports: the same instructions in the same order as single events, with
+ * the same widths, of maximal length by the rules (hwmodel/stream.h). */
 #include "kernel.h"
 #include "tests/unit/program.h"
 
@@ -8,21 +8,21 @@
 
 enum { TEXT_BYTES = 1 << 19 };
 
-typedef struct told {
+typedef struct reported {
     uint32_t kind, cta, warp, frame, function, instruction, active, effective;
     uint32_t width_words, widths; /* a hash of them */
-    uint32_t begins;              /* a stretch */
-} told;
+    uint32_t begins;              /* a segment */
+} reported;
 
 typedef struct listener {
     hd_rf_module *code;
     hd_sink sink;
     uint32_t columns;
-    bool stretches;
-    HD_ARRAY(told) list;
+    bool segments;
+    HD_ARRAY(reported) list;
     uint32_t refuse; /* after so many in the list; 0: none */
     uint32_t refused;
-    uint32_t length, parts; /* of the stretch, by the rules */
+    uint32_t length, parts; /* of the segment, by the rules */
 } listener;
 
 static uint32_t hash_of(const hd_width *widths, uint32_t words)
@@ -41,8 +41,8 @@ static bool answer(listener *l)
 
 static void keep(listener *l, const hd_event *e, const hd_width *widths, uint32_t words, bool begins)
 {
-    hd_array_push(&l->list, (told){e->kind, e->cta, e->warp, e->frame, e->function, e->instruction, e->active,
-                                   e->effective, words, hash_of(widths, words), begins});
+    hd_array_push(&l->list, (reported){e->kind, e->cta, e->warp, e->frame, e->function, e->instruction, e->active,
+                                       e->effective, words, hash_of(widths, words), begins});
 }
 
 static bool is_barrier(const listener *l, uint32_t function, uint32_t instruction)
@@ -50,12 +50,12 @@ static bool is_barrier(const listener *l, uint32_t function, uint32_t instructio
     return l->code->functions[function]->traits[instruction] & HD_RF_BARRIER;
 }
 
-/* Does the event begin a stretch, by the rules? */
+/* Does the event begin a segment, by the rules? */
 static bool begins(const listener *l, const hd_event *e)
 {
     if (!l->list.count || l->length == 64)
         return true;
-    const told *last = &hd_array_last(&l->list);
+    const reported *last = &hd_array_last(&l->list);
     bool turns = last->active != e->active || last->instruction + 1 != e->instruction;
     return last->kind != HD_EVENT_ISSUE || is_barrier(l, last->function, last->instruction) || last->warp != e->warp ||
            last->frame != e->frame || last->function != e->function ||
@@ -66,8 +66,8 @@ static bool take(void *context, const hd_event *e)
 {
     listener *l = context;
     bool first = e->kind == HD_EVENT_ISSUE && begins(l, e);
-    assert_true(e->kind != HD_EVENT_ISSUE || !l->stretches);
-    const told *last = l->list.count ? &hd_array_last(&l->list) : NULL;
+    assert_true(e->kind != HD_EVENT_ISSUE || !l->segments);
+    const reported *last = l->list.count ? &hd_array_last(&l->list) : NULL;
     bool turns = last && (last->active != e->active || last->instruction + 1 != e->instruction);
     l->length = first ? 1 : l->length + 1;
     l->parts = first ? 1 : l->parts + turns;
@@ -75,15 +75,15 @@ static bool take(void *context, const hd_event *e)
     return answer(l);
 }
 
-static bool take_stretch(void *context, const hd_stretch *s)
+static bool take_segment(void *context, const hd_segment_event *s)
 {
     listener *l = context;
     const uint32_t *first = l->code->functions[s->function]->destination_first;
     uint32_t at = 0;
-    assert_true(s->count && s->count <= HD_STRETCH_MOST && !l->refused);
-    assert_true(s->part_count && s->part_count <= HD_STRETCH_PARTS && !s->parts[0].at);
+    assert_true(s->count && s->count <= HD_SEGMENT_LENGTH && !l->refused);
+    assert_true(s->part_count && s->part_count <= HD_SEGMENT_PARTS && !s->parts[0].at);
     for (uint32_t i = 0; i < s->count; i++) {
-        const hd_stretch_part *part = hd_stretch_part_at(s->parts, s->part_count, i);
+        const hd_segment_part *part = hd_segment_part_at(s->parts, s->part_count, i);
         hd_event e = {.kind = HD_EVENT_ISSUE,
                       .cta = s->cta,
                       .warp = s->warp,
@@ -105,7 +105,7 @@ static void open_code(kernel_run *run, hd_module *module)
 {
     listener *l = run->context;
     l->code = hd_rf_module_new(module);
-    l->sink = (hd_sink){take, l, l->columns, l->stretches ? take_stretch : NULL};
+    l->sink = (hd_sink){take, l, l->columns, l->segments ? take_segment : NULL};
     run->sink = &l->sink;
 }
 
@@ -124,18 +124,18 @@ static void expect_equal(const listener *a, const listener *b)
 {
     assert_int_equal(a->list.count, b->list.count);
     for (uint32_t i = 0; i < a->list.count; i++)
-        if (memcmp(&a->list.items[i], &b->list.items[i], sizeof(told)))
+        if (memcmp(&a->list.items[i], &b->list.items[i], sizeof(reported)))
             fail_msg("event %u of %u: instruction %u of warp %u%s", i, a->list.count, a->list.items[i].instruction,
                      a->list.items[i].warp,
-                     a->list.items[i].begins == b->list.items[i].begins ? "" : ", where a stretch begins");
+                     a->list.items[i].begins == b->list.items[i].begins ? "" : ", where a segment begins");
 }
 
-/* With widths and without. The number of stretches that are full. */
+/* With widths and without. The number of segments that are full. */
 static uint32_t compare(kernel_run run, hd_exec_status status)
 {
     uint32_t full = 0;
     for (uint32_t columns = 0; columns <= HD_COLUMN_WIDTHS; columns += HD_COLUMN_WIDTHS) {
-        listener single = {.columns = columns}, together = {.columns = columns, .stretches = true};
+        listener single = {.columns = columns}, together = {.columns = columns, .segments = true};
         assert_int_equal(listen(&single, run), status);
         assert_int_equal(listen(&together, run), status);
         expect_equal(&single, &together);
@@ -199,7 +199,7 @@ static void warps_that_wait(void **state)
                     HD_EXEC_DONE);
 }
 
-/* Instructions that are begun again and told once; names of values that stay where they are, which are not told; a
+/* Instructions that are retried and reported once; names of values that stay where they are, which are not reported; a
  * check that still looks. */
 static void what_is_not_told(void **state)
 {
@@ -227,8 +227,8 @@ static void what_is_not_told(void **state)
     compare((kernel_run){.text = text, .options.check_uninitialized = true}, HD_EXEC_FAULT);
 }
 
-/* The last stretch is told, too: up to the fault, which comes with its stretch where nobody asks for columns; and up to
- * the limit. */
+/* The last segment is reported, too: up to the fault, which comes with its segment if nobody asks for columns; and up
+ * to the limit. */
 static void runs_that_end_early(void **state)
 {
     char text[8192];
@@ -248,7 +248,7 @@ static void runs_that_end_early(void **state)
                 HD_EXEC_LIMIT);
 }
 
-/* Calls that return so many registers, with what stands before them in the stretch. */
+/* Calls that return so many registers, with what stands before them in the segment. */
 static void calls_with_many_results(void **state)
 {
     enum { MOST = HD_MOST_RETURNED };
@@ -274,7 +274,7 @@ static void calls_with_many_results(void **state)
     free(text);
 }
 
-/* A sink that says stop at a stretch, or at another event behind one, is told nothing more. */
+/* A sink that says stop at a segment, or at another event after one, gets nothing more. */
 static void sinks_that_stop(void **state)
 {
     char text[8192];
@@ -282,7 +282,7 @@ static void sinks_that_stop(void **state)
     kernel_text(text, sizeof text,
                 "add.u32 %r1, %r0, 1;\nbar.sync 0;\nadd.u32 %r1, %r1, 1;\nbar.sync 0;\nadd.u32 %r1, %r1, 3;\n");
     for (uint32_t refuse = 1; refuse < 40; refuse++) {
-        listener l = {.stretches = true, .refuse = refuse};
+        listener l = {.segments = true, .refuse = refuse};
         hd_exec_status status = listen(&l, (kernel_run){.text = text, .block = 64});
         assert_int_equal(status, l.refused ? HD_EXEC_STOPPED : HD_EXEC_DONE);
         assert_true(l.refused <= 1 && l.refused == (l.list.count >= refuse));
@@ -338,7 +338,7 @@ static void keep_split(kernel_run *run)
     hd_diagnostics_free(&s->quiet);
 }
 
-/* The same one is found where events are told and where stretches are. */
+/* The same one is found from single events and from segments. */
 static void splits_of_uniform_branches_are_noticed(void **state)
 {
     static program p;
