@@ -12,9 +12,11 @@ void hd_emit_replay_text(hd_writer *writer, const hd_replay_report *report, bool
 void hd_emit_replay_json(hd_writer *writer, const hd_replay_report *report);
 void hd_emit_replay_csv(hd_writer *writer, const hd_replay_report *report);
 
-/* For hd_emit_replay_text: the cycles of a launch, and the means; nothing if the report has none. width: of names. */
+/* For hd_emit_replay_text: the cycles of a launch, the means, and what the columns are; nothing if the report has none.
+ * width: of names. */
 void hd_emit_replay_times(hd_writer *writer, const hd_replay_report *report, const hd_replay_kernel *kernel, int width);
 void hd_emit_replay_mean_times(hd_writer *writer, const hd_replay_report *report, int width);
+void hd_emit_replay_time_legend(hd_writer *writer, const hd_replay_report *report);
 
 /* Counts of a timing, in the order of JSON and CSV. */
 enum { HD_REPLAY_TIMING_COUNTS = 8 };

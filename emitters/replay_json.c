@@ -61,6 +61,9 @@ static json_t *timing_to_json(const hd_replay_report *report, const hd_replay_ti
     json_object_set_new(o, "warp_ipc", number_or_null(t->warp_ipc));
     json_object_set_new(o, "thread_ipc", number_or_null(t->thread_ipc));
     json_object_set_new(o, "occupancy_fraction", number_or_null(t->occupancy));
+    json_object_set_new(o, "dynamic_pj", number_or_null(t->dynamic_pj));
+    json_object_set_new(o, "static_pj", number_or_null(t->static_pj));
+    json_object_set_new(o, "energy_normalized", number_or_null(t->energy_normalized));
     for (uint32_t i = 0; i < HD_REPLAY_TIMING_COUNTS; i++)
         json_object_set_new(o, hd_replay_timing_keys[i], json_integer((json_int_t)hd_replay_timing_count(t, i)));
     return o;

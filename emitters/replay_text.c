@@ -286,8 +286,9 @@ static void write_configurations(hd_writer *w, const hd_replay_kernel *k)
     hd_write_string(w, column ? "\n" : "");
 }
 
-static void write_legend(hd_writer *w, const hd_replay_kernel *k)
+static void write_legend(hd_writer *w, const hd_replay_report *report)
 {
+    const hd_replay_kernel *k = &report->kernels[0];
     hd_write_string(w,
                     "RF accesses: reads and writes of the register file, normalized to the baseline\n"
                     "energy: dynamic energy of the register file and of what the technique adds, normalized likewise;\n"
@@ -295,6 +296,7 @@ static void write_legend(hd_writer *w, const hd_replay_kernel *k)
                     "  unknown: the GPU's description has no energy of a structure that it uses\n"
                     "verified: every operand that the model delivers, and the output, are the original kernel's\n");
     write_meanings(w, k);
+    hd_emit_replay_time_legend(w, report);
     write_configurations(w, k);
 }
 
@@ -322,6 +324,6 @@ void hd_emit_replay_text(hd_writer *w, const hd_replay_report *report, bool coun
     if (table) {
         write_means(w, width, report);
         hd_emit_replay_mean_times(w, report, width);
-        write_legend(w, &report->kernels[0]);
+        write_legend(w, report);
     }
 }

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { COLUMNS = 100, BEFORE_SLOTS = 47 /* of a row, besides the name */ };
+enum { COLUMNS = 100, BEFORE_SLOTS = 56 /* of a row, besides the name */ };
 
 static const char *grouped(char text[static 32], uint64_t value)
 {
@@ -77,6 +77,10 @@ static void write_row(hd_writer *w, int width, const hd_replay_report *report, c
         hd_write_format(w, "%8s", "-");
     else
         hd_write_format(w, "%8.3f", t->speedup);
+    if (isnan(t->energy_normalized))
+        hd_write_format(w, "  %7s", "unknown");
+    else
+        hd_write_format(w, "  %7.3f", t->energy_normalized);
     hd_write_format(w, "  %6.2f  %7.1f %%  ", t->warp_ipc, 100 * t->occupancy);
     write_slots(w, report, t, COLUMNS - width - BEFORE_SLOTS);
     hd_write_char(w, '\n');
@@ -86,8 +90,8 @@ void hd_emit_replay_times(hd_writer *w, const hd_replay_report *report, const hd
 {
     if (!report->slot_count || !k->result_count)
         return;
-    hd_write_format(w, "  %-*s  %12s  %8s  %6s  %9s  %s\n", width, "technique", "cycles", "speed-up", "IPC",
-                    "occupancy", "issue slots");
+    hd_write_format(w, "  %-*s  %12s  %8s  %7s  %6s  %9s  %s\n", width, "technique", "cycles", "speed-up", "energy",
+                    "IPC", "occupancy", "issue slots");
     for (uint32_t i = 0; i < k->result_count; i++)
         if (k->results[i].timing)
             write_row(w, width, report, &k->results[i]);
@@ -111,4 +115,31 @@ void hd_emit_replay_mean_times(hd_writer *w, const hd_replay_report *report, int
             hd_write_format(w, "  %-*s  speed-up %.3f (geometric mean of %u)\n", width,
                             report->kernels[0].results[m].title, exp(sum / count), count);
     }
+}
+
+/* ---- legend ------------------------------------------------------------------------------------------------------ */
+
+static bool is_used(const hd_replay_report *report, uint32_t slot)
+{
+    bool used = false;
+    for (uint32_t k = 0; k < report->kernel_count; k++)
+        for (uint32_t r = 0; r < report->kernels[k].result_count && !used; r++) {
+            const hd_replay_timing *t = report->kernels[k].results[r].timing;
+            used = t && t->slots[slot];
+        }
+    return used;
+}
+
+void hd_emit_replay_time_legend(hd_writer *w, const hd_replay_report *report)
+{
+    if (!report->slot_count)
+        return;
+    hd_write_string(w, "cycles: of the SMs' clock; speed-up: the baseline's cycles / these\n"
+                       "energy, beside cycles: dynamic and static, normalized to the baseline\n"
+                       "IPC: warp instructions per cycle of the whole GPU\n"
+                       "occupancy: resident warps, of those that the SMs can hold, over all cycles\n"
+                       "issue slots: of all schedulers, over all cycles, by what the warp waited for:\n");
+    for (uint32_t s = 0; s < report->slot_count; s++)
+        if (is_used(report, s))
+            hd_write_format(w, "  %s: %s\n", report->slots[s].key, report->slots[s].text);
 }

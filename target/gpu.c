@@ -80,16 +80,29 @@ static bool read_limits(const hd_yaml_node *node, hd_gpu_limits *limits)
     return read_carveouts(hd_yaml_get(node, "shared_carveouts_bytes"), limits) && good;
 }
 
+/* Both keys or none. */
+static bool read_leakage(const hd_yaml_node *node, hd_energy_figure *figure)
+{
+    const hd_yaml_node *leakage = hd_yaml_get(node, "leakage_mw"), *bytes = hd_yaml_get(node, "leakage_bytes");
+    if (!leakage && !bytes)
+        return true;
+    if (!hd_yaml_double(hd_yaml_need(node, "leakage_mw"), &figure->leakage_mw) ||
+        !hd_yaml_u32(hd_yaml_need(node, "leakage_bytes"), 1, 1 << 30, &figure->leakage_bytes))
+        return false;
+    if (figure->leakage_mw >= 0 && figure->leakage_mw < 1e9)
+        return true;
+    hd_yaml_error(leakage, HD_DIAG_BAD_VALUE, "leakage lies between 0 and 1e9 mW");
+    return false;
+}
+
 static bool read_energy(const hd_yaml_node *node, hd_energy_figure *figure)
 {
-    static const char *const keys[] = {"dynamic_pj", "leakage_mw", "derived", "source"};
-    if (!hd_yaml_mapping(node) || !hd_yaml_known_keys(node, keys, 4))
+    static const char *const keys[] = {"dynamic_pj", "leakage_mw", "leakage_bytes", "derived", "source"};
+    if (!hd_yaml_mapping(node) || !hd_yaml_known_keys(node, keys, sizeof keys / sizeof *keys))
         return false;
-    const hd_yaml_node *dynamic = hd_yaml_need(node, "dynamic_pj"), *leakage = hd_yaml_get(node, "leakage_mw"),
-                       *derived = hd_yaml_get(node, "derived");
+    const hd_yaml_node *dynamic = hd_yaml_need(node, "dynamic_pj"), *derived = hd_yaml_get(node, "derived");
     figure->known = hd_yaml_double(dynamic, &figure->dynamic_pj) &&
-                    hd_yaml_string(hd_yaml_need(node, "source"), &figure->source) &&
-                    (!leakage || hd_yaml_double(leakage, &figure->leakage_mw)) &&
+                    hd_yaml_string(hd_yaml_need(node, "source"), &figure->source) && read_leakage(node, figure) &&
                     (!derived || hd_yaml_string(derived, &figure->derived));
     if (figure->known && !(figure->dynamic_pj >= 0 && figure->dynamic_pj < 1e9)) {
         hd_yaml_error(dynamic, HD_DIAG_BAD_VALUE, "an energy lies between 0 and 1e9 pJ");

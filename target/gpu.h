@@ -16,6 +16,7 @@ typedef enum hd_energy {
 typedef struct hd_energy_figure {
     bool known;
     double dynamic_pj, leakage_mw; /* leakage: 0 if not given */
+    uint32_t leakage_bytes;        /* capacity of the structure that leaks so much; 0: leakage is not given */
     const char *derived;           /* the rule by which it follows from published figures; NULL: it is published */
     const char *source;
 } hd_energy_figure;

@@ -98,18 +98,33 @@ static hd_replay_check check_of(const hd_replay_kernel *k, const replay_tally *t
     return (hd_replay_check)t->check;
 }
 
-static const hd_replay_timing *timing_of(replay_part *p, const replay_tally *t, const replay_tally *baseline)
+static double static_pj(const replay_part *p, const hd_rf_model_info *model, const replay_tally *t)
 {
+    const hd_rf_leakage leakage = {.powered = t->time.sm.powered,
+                                   .storage_bits = t->storage_bits,
+                                   .storage = model->ops->storage,
+                                   .cycles = t->time.cycles * p->plan->sms};
+    return hd_rf_static_energy(&leakage, p->plan->gpu);
+}
+
+static const hd_replay_timing *timing_of(replay_part *p, uint32_t m, const replay_tally *tallies)
+{
+    const replay_tally *t = &tallies[m], *baseline = &tallies[0];
     const hd_timing_counts *c = &t->time;
     const hd_gpu *gpu = p->plan->gpu;
     if (!t->timed || !c->cycles)
         return NULL;
+    double leaked = static_pj(p, p->plan->models[m], t);
+    double without = baseline->timed ? baseline->timed_pj + static_pj(p, p->plan->models[0], baseline) : (double)NAN;
     hd_replay_timing timing = {
         .cycles = c->cycles,
         .speedup = baseline->timed ? ratio((double)baseline->time.cycles, (double)c->cycles) : (double)NAN,
         .warp_ipc = ratio((double)c->sm.warp_instructions, (double)c->cycles),
         .thread_ipc = ratio((double)c->sm.thread_instructions, (double)c->cycles),
         .occupancy = ratio((double)c->sm.warp_cycles, (double)c->cycles * p->plan->sms * gpu->limits.warps_per_sm),
+        .dynamic_pj = t->timed_pj,
+        .static_pj = leaked,
+        .energy_normalized = ratio(t->timed_pj + leaked, without),
         .slots = hd_arena_copy(&p->arena, c->sm.slots, sizeof c->sm.slots),
         .bank_conflict_cycles = c->sm.bank_conflicts,
         .l1_reads = c->sm.l1_reads,
@@ -148,7 +163,7 @@ static hd_replay_result result_of(replay_part *p, const hd_replay_kernel *k, uin
                               .headline = headline_of(model->headline, t),
                               .allocated = allocation_of(&p->arena, &t->allocation),
                               .storage_bits = t->storage_bits,
-                              .timing = timing_of(p, t, &tallies[0])};
+                              .timing = timing_of(p, m, tallies)};
 }
 
 void replay_fill_results(replay_part *p)

@@ -4,6 +4,8 @@
 #include "hwmodel/count/report.h"
 #include "target/occupancy.h"
 
+#include <math.h>
+
 /* Virtual registers may exceed what a thread can have: as many blocks are resident as fit in the register file. */
 static uint32_t most_virtual(const replay_run *run, const hd_replay_kernel *k, uint32_t warps)
 {
@@ -161,6 +163,8 @@ static void add_time(replay_run *run, uint32_t i, uint32_t m)
     const hd_timer_result *before = i ? hd_timer_result_of(f->timer, i - 1, f->model_index[m]) : NULL;
     t->timed = (t->timed || !t->time.cycles) && result->status == HD_TIMING_DONE;
     hd_timing_counts_add(&t->time, &result->counts);
+    hd_rf_energy energy = hd_rf_dynamic_energy(result->counters, run->part->plan->gpu);
+    t->timed_pj += energy.known ? energy.dynamic_pj : (double)NAN;
     if (result->status != HD_TIMING_DONE && (!before || before->status == HD_TIMING_DONE))
         report_timing(run, m, result->status, t);
 }

@@ -61,6 +61,7 @@ typedef struct replay_tally { /* counters of one model on one launch, all its ru
     hd_rf_series allocation;
     uint64_t storage_bits;
     hd_timing_counts time; /* of the timing */
+    double timed_pj;       /* dynamic energy, by the timing's counters; NAN: unknown */
     bool timed;            /* to its end */
 } replay_tally;
 

@@ -27,6 +27,7 @@
  */
 #include "hwmodel/rf/memo.h"
 #include "hwmodel/rf/technique.h"
+#include "target/gpu.h"
 
 enum { HD_BOW_ENTRIES = 64, HD_BOW_TIMES = 32 /* a power of two; windows are shorter */, HD_BOW_LANES = 32 };
 enum {
@@ -459,6 +460,7 @@ const hd_rf_ops hd_rf_bow_ops = {
     .warp_begin = bow_warp_begin,
     .frame_begin = bow_frame_begin,
     .frame_end = bow_frame_end,
+    .storage = HD_ENERGY_BYPASS_COLLECTOR,
     .execute = bow_execute,
     .memo = &(const hd_memo_ops){.snapshot = bow_snapshot},
 };

@@ -36,6 +36,7 @@
  * old location) and "slipped" (narrow values are written one slice off) break the model, for the tests of the proof.
  */
 #include "hwmodel/rf/corf_work.h"
+#include "target/gpu.h"
 
 enum { HD_CORF_FERMI_WARPS = 48, HD_CORF_FERMI_REGISTERS = 63, HD_CORF_FERMI_ENTRIES = 1024, HD_CORF_KERNELS = 8 };
 
@@ -420,6 +421,9 @@ static void corf_launch(hd_rf_model *model, const hd_rf_launch *launch)
     ((hd_corf *)model)->kernel_registers = ((hd_corf *)model)->code->functions[launch->function]->registers;
 }
 
+/* Entries without a value are power-gated (section 2.8, figure 2.18). */
+static uint64_t corf_powered(const hd_rf_model *model) { return model->held; }
+
 const hd_rf_ops hd_rf_corf_ops = {
     .create = corf_create,
     .destroy = corf_destroy,
@@ -427,6 +431,8 @@ const hd_rf_ops hd_rf_corf_ops = {
     .warp_begin = corf_warp_begin,
     .frame_begin = corf_frame_begin,
     .frame_end = corf_frame_end,
+    .powered = corf_powered,
+    .storage = HD_ENERGY_RENAMING_TABLE,
     .execute = corf_execute,
     .columns = HD_COLUMN_WIDTHS,
     .memo = &(const hd_memo_ops){.snapshot = corf_snapshot},

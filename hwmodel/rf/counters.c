@@ -2,6 +2,8 @@
 #include "hwmodel/rf/counters.h"
 #include "target/gpu.h"
 
+#include <math.h>
+
 const hd_counter_info hd_counters[HD_COUNTER_COUNT] = {
 #define HD_COUNTER(id, group, key, energy, title) {key, title, HD_COUNTS_##group, HD_ENERGY_##energy},
 #include "hwmodel/rf/counters.def"
@@ -39,4 +41,22 @@ hd_rf_energy hd_rf_dynamic_energy(const uint64_t counters[HD_COUNTER_COUNT], con
         energy.dynamic_pj += figure->dynamic_pj * (double)counters[c];
     }
     return energy;
+}
+
+/* Of a structure of so many bytes, over so many cycles: mW times microseconds are nJ. */
+static double leaked_pj(const hd_energy_figure *figure, double byte_cycles, const hd_gpu *gpu)
+{
+    if (byte_cycles == 0)
+        return 0;
+    if (!figure->known || !figure->leakage_bytes || !gpu->machine.known)
+        return (double)NAN;
+    return figure->leakage_mw / figure->leakage_bytes * byte_cycles / gpu->machine.clocks.core_mhz * 1000;
+}
+
+double hd_rf_static_energy(const hd_rf_leakage *leakage, const hd_gpu *gpu)
+{
+    enum { REGISTER_BYTES = 128 };
+    return leaked_pj(&gpu->energies[HD_ENERGY_REGISTER_BANK], (double)leakage->powered * REGISTER_BYTES, gpu) +
+           leaked_pj(&gpu->energies[leakage->storage], (double)leakage->storage_bits / 8 * (double)leakage->cycles,
+                     gpu);
 }

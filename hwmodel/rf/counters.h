@@ -38,4 +38,13 @@ typedef struct hd_rf_energy {
 } hd_rf_energy;
 hd_rf_energy hd_rf_dynamic_energy(const uint64_t counters[HD_COUNTER_COUNT], const struct hd_gpu *gpu);
 
+typedef struct hd_rf_leakage { /* what leaks, in cycles of the GPU's `timing` */
+    uint64_t powered;          /* warp registers of the register file with power, summed over cycles and SMs */
+    uint64_t storage_bits;     /* that the technique adds to an SM, */
+    uint8_t storage;           /* in structures of this hd_energy, scaled by capacity, */
+    uint64_t cycles;           /* for so long, summed over SMs */
+} hd_rf_leakage;
+/* In pJ; NAN if the GPU's description lacks the leakage of a structure that there is. */
+double hd_rf_static_energy(const hd_rf_leakage *leakage, const struct hd_gpu *gpu);
+
 #endif

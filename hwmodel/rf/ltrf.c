@@ -31,6 +31,7 @@
 #include "hwmodel/rf/memo.h"
 #include "hwmodel/rf/ltrf_hints.h"
 #include "hwmodel/rf/technique.h"
+#include "target/gpu.h"
 
 enum { HD_LTRF_MOST = 256, HD_LTRF_ACTIVE = 8, HD_LTRF_WARPS = 64, HD_LTRF_REGISTERS = 256, HD_LTRF_LINE_BITS = 1024 };
 
@@ -576,6 +577,7 @@ const hd_rf_ops hd_rf_ltrf_ops = {
     .frame_begin = ltrf_frame_begin,
     .frame_end = ltrf_frame_end,
     .before = ltrf_before,
+    .storage = HD_ENERGY_REGISTER_CACHE,
     .execute = ltrf_execute,
     .coupled = true,
     .memo = &(const hd_memo_ops){.snapshot = ltrf_snapshot, .lengths = ltrf_lengths},

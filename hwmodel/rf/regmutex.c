@@ -35,6 +35,7 @@
 #include "base/bitset.h"
 #include "hwmodel/rf/memo.h"
 #include "hwmodel/rf/technique.h"
+#include "target/gpu.h"
 
 enum { HD_USUAL_FILE = 1024, HD_USUAL_WARPS = 48 /* of the paper's machine: 128 KB, 48 warps */ };
 enum { HD_ACQUIRES = 1, HD_RELEASES = 2 };
@@ -454,6 +455,7 @@ const hd_rf_ops hd_rf_regmutex_ops = {
     .warp_end = mutex_warp_end,
     .frame_begin = mutex_frame_begin,
     .may_issue = mutex_may_issue,
+    .storage = HD_ENERGY_RENAMING_TABLE,
     .execute = mutex_execute,
     .coupled = true,
     .memo = &(const hd_memo_ops){.snapshot = mutex_snapshot},

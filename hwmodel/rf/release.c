@@ -37,6 +37,7 @@
 #include "hwmodel/rf/release_hints.h"
 #include "hwmodel/rf/release_shared.h"
 #include "hwmodel/rf/technique.h"
+#include "target/gpu.h"
 
 enum { HD_RELEASE_REGISTERS = 1024 /* of the paper's file: where none is known */, HD_RELEASE_FLAG_BITS = 54 };
 
@@ -350,6 +351,14 @@ static void release_snapshot(hd_rf_model *model, hd_rf_warp *warp, hd_snapshot *
     w->flags = hd_snapshot_word(c, w->flags);
 }
 
+/* Sub-arrays without a value are power-gated (section 2.8.2); the file without renaming has no gates. */
+static uint64_t release_powered(const hd_rf_model *model)
+{
+    const hd_release *r = (const hd_release *)model;
+    const hd_physical_file *file = &r->shared.file;
+    return r->all_static ? file->capacity : (uint64_t)file->powered * file->rows;
+}
+
 const hd_rf_ops hd_rf_release_ops = {
     .create = release_create,
     .destroy = release_destroy,
@@ -361,6 +370,8 @@ const hd_rf_ops hd_rf_release_ops = {
     .frame_end = release_frame_end,
     .may_issue = release_may_issue,
     .before = release_before,
+    .powered = release_powered,
+    .storage = HD_ENERGY_RENAMING_TABLE,
     .execute = release_execute,
     .coupled = true,
     .on_demand = true,

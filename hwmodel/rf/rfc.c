@@ -30,6 +30,7 @@
  */
 #include "hwmodel/rf/memo.h"
 #include "hwmodel/rf/technique.h"
+#include "target/gpu.h"
 
 enum { HD_RFC_MOST = 64, HD_RFC_ACTIVE = 8, HD_RFC_WARPS = 64, HD_RFC_ENTRY_BITS = 1024 + 32 + 8, HD_RFC_TURN = 1 };
 
@@ -414,6 +415,7 @@ const hd_rf_ops hd_rf_rfc_ops = {
     .warp_switch = rfc_switch,
     .frame_begin = rfc_frame_begin,
     .frame_end = rfc_frame_end,
+    .storage = HD_ENERGY_REGISTER_CACHE,
     .execute = rfc_execute,
     .coupled = true,
     .memo = &(const hd_memo_ops){.snapshot = rfc_snapshot},

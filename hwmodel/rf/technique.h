@@ -307,6 +307,9 @@ typedef struct hd_rf_ops {
     uint32_t columns; /* HD_COLUMN_*, of hd_rf_step */
     bool coupled;
     bool on_demand; /* registers of the file are allocated when they are written: see hd_rf_model_crowd */
+    /* Warp registers of the register file that have power now; NULL: all have. */
+    uint64_t (*powered)(const hd_rf_model *model);
+    uint8_t storage;                      /* hd_energy: the structure of hd_rf_model.storage_bits, for its leakage */
     void (*finalize)(hd_rf_model *model); /* a launch has ended: counts what is not counted yet */
     const hd_memo_ops *memo;              /* what makes count mode faster: memo.h */
 } hd_rf_ops;

@@ -75,6 +75,13 @@ void hd_sm_free(hd_sm *sm)
 
 /* ---- time -------------------------------------------------------------------------------------------------------- */
 
+/* As they are at the end of cycle `now`. */
+static void account_power(hd_sm *sm, uint64_t cycles)
+{
+    const hd_rf_ops *ops = sm->model->info->ops;
+    sm->counts.powered += cycles * (ops->powered ? ops->powered(sm->model) : sm->residency.file_registers);
+}
+
 /* Cycles in which nothing happened count as the last one did. */
 void sm_account(hd_sm *sm, uint64_t now)
 {
@@ -85,6 +92,7 @@ void sm_account(hd_sm *sm, uint64_t now)
         sm->counts.slots[sm->schedulers[i].reason] += cycles * sm->setup.machine->core.issue_width;
     sm->counts.warp_cycles += cycles * sm->resident_warps;
     sm->counts.busy_cycles += sm->resident_warps ? cycles : 0;
+    account_power(sm, cycles);
     sm->accounted = now;
     sm->now = now - 1;
 }
@@ -300,6 +308,7 @@ bool hd_sm_cycle(hd_sm *sm, uint64_t now)
     sm_issue(sm);
     sm->counts.warp_cycles += sm->resident_warps;
     sm->counts.busy_cycles += sm->resident_warps != 0;
+    account_power(sm, 1);
     sm->accounted = now + 1;
     sm->next = is_busy(sm) ? now + 1 : next_in_ring(sm);
     return !sm->failed;

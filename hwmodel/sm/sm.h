@@ -48,6 +48,7 @@ typedef struct hd_sm_counts {
     uint64_t slots[HD_SM_SLOTS_ALL];
     uint64_t warp_instructions, thread_instructions;
     uint64_t warp_cycles;       /* of resident warps: cycles of each, summed */
+    uint64_t powered;           /* warp registers of the register file with power, summed over cycles */
     uint64_t busy_cycles;       /* with a resident warp */
     uint64_t bank_conflicts;    /* cycles that accesses waited at their banks */
     uint64_t l1_reads, l1_hits; /* lines */

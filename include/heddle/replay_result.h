@@ -75,11 +75,13 @@ typedef struct hd_replay_slot {
 
 /* One model in cycles, all runs of the launch together. */
 typedef struct hd_replay_timing {
-    uint64_t cycles;   /* of the SMs' clock */
-    double speedup;    /* the baseline's cycles / these */
-    double warp_ipc;   /* warp instructions per cycle, all SMs together */
-    double thread_ipc; /* thread instructions per cycle */
-    double occupancy;  /* resident warps, of those that SMs can hold, over all cycles */
+    uint64_t cycles;              /* of the SMs' clock */
+    double speedup;               /* the baseline's cycles / these */
+    double warp_ipc;              /* warp instructions per cycle, all SMs together */
+    double thread_ipc;            /* thread instructions per cycle */
+    double occupancy;             /* resident warps, of those that SMs can hold, over all cycles */
+    double dynamic_pj, static_pj; /* energy of the register file and of what the technique adds; NAN: unknown */
+    double energy_normalized;     /* their sum, divided by the baseline's */
     const uint64_t
         *slots; /* issue slots by the report's `slots`; their sum is cycles * schedulers * issue width * SMs */
     uint64_t bank_conflict_cycles; /* that accesses to the register file waited at their banks */
