@@ -2,11 +2,11 @@
  *
  * A function's name in any operand or in a table of call targets counts as a call. Functions in a cycle of calls have
  * equal results. Strongly connected components of the call graph are processed callees first, and callees' results are
- * added to their callers'. Components: Tarjan, "Depth-first search and linear graph algorithms" (SIAM J. Comput. 1972),
- * without recursion.
+ * added to their callers'.
  *
  * Complexity: linear in operands, and in the lists of variables that callers get, except for sorting.
  */
+#include "base/components.h"
 #include "driver/report/report_work.h"
 
 enum { BARRIERS_OF_A_CTA = 16 };
@@ -99,23 +99,11 @@ static void find_own(const hd_module *module, uint32_t function, report_uses *us
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
 
-typedef struct circles {
-    report_uses *uses;
-    uint32_t numbers;
-    /* by function: order of discovery, 0: not found; the lowest number known to be reachable; its next callee */
-    uint32_t *number, *low, *next;
-    /* by function: the last component to which it was added, by the number of the component's first function */
-    uint32_t *added;
-    bool *done;             /* by function: its result is complete */
-    hd_u32_array way, open; /* way: the path from the root; open: found, but not done */
-} circles;
-
-static void number_function(circles *c, uint32_t function)
-{
-    c->number[function] = c->low[function] = ++c->numbers;
-    hd_array_push(&c->way, function);
-    hd_array_push(&c->open, function);
-}
+typedef struct calls {
+    hd_components components;
+    report_uses *uses;      /* by function */
+    uint32_t round, *added; /* by function: the last component, counted from 1, to which it was added */
+} calls;
 
 static void add_uses(report_uses *to, const report_uses *from)
 {
@@ -124,80 +112,63 @@ static void add_uses(report_uses *to, const report_uses *from)
         hd_array_push(&to->variables, from->variables.items[i]);
 }
 
-/* Adds the results of a callee in another component. */
-static void add_callee_uses(circles *c, report_uses *to, uint32_t callee, uint32_t circle)
+/* Adds the results of callees in other components. */
+static void add_callee_uses(calls *c, report_uses *to, const hd_u32_array *callees)
 {
-    if (c->done[callee] && c->added[callee] != circle)
-        add_uses(to, &c->uses[callee]);
-    c->added[callee] = circle;
+    for (uint32_t i = 0; i < callees->count; i++) {
+        uint32_t callee = callees->items[i];
+        if (c->components.closed[callee] && c->added[callee] != c->round)
+            add_uses(to, &c->uses[callee]);
+        c->added[callee] = c->round;
+    }
 }
 
-/* Completes the component of the functions found since `first`. */
-static void close_circle(circles *c, uint32_t first)
+static void close_component(void *context, const uint32_t *functions, uint32_t count)
 {
-    uint32_t begin = c->open.count;
+    calls *c = context;
     report_uses all = {0};
-    do {
-        const report_uses *own = &c->uses[c->open.items[--begin]];
-        add_uses(&all, own);
-        for (uint32_t i = 0; i < own->callees.count; i++)
-            add_callee_uses(c, &all, own->callees.items[i], c->number[first]);
-    } while (c->open.items[begin] != first);
+    c->round++;
+    for (uint32_t i = 0; i < count; i++) {
+        add_uses(&all, &c->uses[functions[i]]);
+        add_callee_uses(c, &all, &c->uses[functions[i]].callees);
+    }
     sort(&all.variables);
-    for (uint32_t i = begin; i < c->open.count; i++) {
-        report_uses *own = &c->uses[c->open.items[i]];
+    for (uint32_t i = 0; i < count; i++) {
+        report_uses *own = &c->uses[functions[i]];
         hd_array_clear(&own->variables);
         add_uses(own, &all);
-        c->done[c->open.items[i]] = true;
     }
-    c->open.count = begin;
     hd_array_free(&all.variables);
 }
 
-static void lower(circles *c, uint32_t function, uint32_t to)
+/* The callees of all functions, one after another. */
+static void list_callees(hd_components *c, const report_uses *uses, uint32_t count, hd_arena *arena)
 {
-    c->low[function] = c->low[function] < to ? c->low[function] : to;
-}
-
-static void search(circles *c, uint32_t function)
-{
-    number_function(c, function);
-    while (c->way.count) {
-        uint32_t at = hd_array_last(&c->way);
-        const hd_u32_array *callees = &c->uses[at].callees;
-        if (c->next[at] < callees->count) {
-            uint32_t to = callees->items[c->next[at]++];
-            if (!c->number[to])
-                number_function(c, to);
-            else if (!c->done[to])
-                lower(c, at, c->number[to]);
-            continue;
-        }
-        c->way.count--;
-        if (c->way.count)
-            lower(c, hd_array_last(&c->way), c->low[at]);
-        if (c->low[at] == c->number[at])
-            close_circle(c, at);
-    }
+    uint32_t *first = HD_ARENA_ARRAY(arena, uint32_t, (size_t)count + 1);
+    for (uint32_t f = 0; f < count; f++)
+        first[f + 1] = first[f] + uses[f].callees.count;
+    uint32_t *all = HD_ARENA_ARRAY(arena, uint32_t, (size_t)first[count] + 1);
+    for (uint32_t f = 0; f < count; f++)
+        for (uint32_t i = 0; i < uses[f].callees.count; i++)
+            all[first[f] + i] = uses[f].callees.items[i];
+    c->first = first;
+    c->next = all;
 }
 
 report_uses *report_find_uses(const hd_module *module, hd_arena *arena)
 {
     uint32_t count = module->functions.count;
     hd_arena scratch = {0};
-    circles c = {.uses = HD_ARENA_ARRAY(arena, report_uses, count),
-                 .number = HD_ARENA_ARRAY(&scratch, uint32_t, count),
-                 .low = HD_ARENA_ARRAY(&scratch, uint32_t, count),
-                 .next = HD_ARENA_ARRAY(&scratch, uint32_t, count),
-                 .added = HD_ARENA_ARRAY(&scratch, uint32_t, count),
-                 .done = HD_ARENA_ARRAY(&scratch, bool, count)};
+    calls c = {.components = {.close = close_component, .context = &c},
+               .uses = HD_ARENA_ARRAY(arena, report_uses, count),
+               .added = HD_ARENA_ARRAY(&scratch, uint32_t, count)};
     for (uint32_t f = 0; f < count; f++)
         find_own(module, f, &c.uses[f]);
+    list_callees(&c.components, c.uses, count, &scratch);
+    hd_components_open(&c.components, count);
     for (uint32_t f = 0; f < count; f++)
-        if (!c.number[f])
-            search(&c, f);
-    hd_array_free(&c.way);
-    hd_array_free(&c.open);
+        hd_components_search(&c.components, f);
+    hd_components_free(&c.components);
     hd_arena_free(&scratch);
     return c.uses;
 }

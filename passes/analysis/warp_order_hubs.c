@@ -5,10 +5,11 @@
  * the successors; a longer one becomes a hub, which is then the only item. So each edge becomes a few at most, and hubs
  * are rare in real code.
  *
- * Linear in nodes and edges. Components: Tarjan, "Depth-first search and linear graph algorithms" (SIAM J. Comput.
- * 1972), without recursion.
+ * Linear in nodes and edges.
  */
 #include "passes/analysis/warp_order_hubs.h"
+
+#include "base/components.h"
 
 enum { FEW = 4 };
 
@@ -17,14 +18,11 @@ typedef struct list {
 } list;
 
 typedef struct reducer {
-    const uint32_t *first, *before; /* rows by node: its predecessors */
-    uint32_t plain, node_count, numbers, round;
-    /* by node: order of discovery, 0: not found; the least number known to be reachable; next entry of its row */
-    uint32_t *number, *low, *at;
-    bool *done;                    /* by node: its component's list is complete */
-    list *lists;                   /* by node */
-    uint32_t *listed;              /* by block and hub: the last round that listed it */
-    hd_u32_array items, way, open; /* way: the path from the root; open: found, but not done */
+    hd_components components; /* of the auxiliary nodes, along edges to predecessors */
+    uint32_t plain, node_count, round;
+    list *lists;      /* by node */
+    uint32_t *listed; /* by block and hub: the last round that listed it */
+    hd_u32_array items;
     hd_order_edges *edges;
 } reducer;
 
@@ -38,11 +36,12 @@ static void add_item(reducer *r, uint32_t item)
 
 static void add_before(reducer *r, uint32_t node)
 {
-    for (uint32_t e = r->first[node]; e < r->first[node + 1]; e++) {
-        uint32_t from = r->before[e];
+    const hd_components *c = &r->components;
+    for (uint32_t e = c->first[node]; e < c->first[node + 1]; e++) {
+        uint32_t from = c->next[e];
         if (from < r->plain)
             add_item(r, from);
-        for (uint32_t i = 0; from >= r->plain && r->done[from] && i < r->lists[from].count; i++)
+        for (uint32_t i = 0; from >= r->plain && c->closed[from] && i < r->lists[from].count; i++)
             add_item(r, r->items.items[r->lists[from].first + i]);
     }
 }
@@ -59,81 +58,40 @@ static list shorten(reducer *r, uint32_t first)
     return (list){first, r->items.count - first};
 }
 
-/* Completes the component with the root `root`. */
-static void close_component(reducer *r, uint32_t root)
+static void close_component(void *context, const uint32_t *nodes, uint32_t count)
 {
-    uint32_t first = r->items.count, begin = r->open.count;
+    reducer *r = context;
+    uint32_t first = r->items.count;
     r->round++;
-    do
-        add_before(r, r->open.items[--begin]);
-    while (r->open.items[begin] != root);
+    for (uint32_t i = count; i-- > 0;)
+        add_before(r, nodes[i]);
     list all = shorten(r, first);
-    for (uint32_t i = begin; i < r->open.count; i++) {
-        r->lists[r->open.items[i]] = all;
-        r->done[r->open.items[i]] = true;
-    }
-    r->open.count = begin;
-}
-
-static void number_node(reducer *r, uint32_t node)
-{
-    r->number[node] = r->low[node] = ++r->numbers;
-    r->at[node] = r->first[node];
-    hd_array_push(&r->way, node);
-    hd_array_push(&r->open, node);
-}
-
-static void lower(reducer *r, uint32_t node, uint32_t to) { r->low[node] = r->low[node] < to ? r->low[node] : to; }
-
-static void search(reducer *r, uint32_t root)
-{
-    number_node(r, root);
-    while (r->way.count) {
-        uint32_t node = hd_array_last(&r->way);
-        if (r->at[node] < r->first[node + 1]) {
-            uint32_t from = r->before[r->at[node]++];
-            if (from < r->plain || r->done[from])
-                continue;
-            if (r->number[from])
-                lower(r, node, r->number[from]);
-            else
-                number_node(r, from);
-            continue;
-        }
-        r->way.count--;
-        if (r->way.count)
-            lower(r, hd_array_last(&r->way), r->low[node]);
-        if (r->low[node] == r->number[node])
-            close_component(r, node);
-    }
+    for (uint32_t i = 0; i < count; i++)
+        r->lists[nodes[i]] = all;
 }
 
 uint32_t hd_order_find_hubs(const hd_order_edges *drawn, uint32_t plain, uint32_t nodes, hd_order_edges *edges)
 {
     hd_arena scratch = {0};
     uint32_t *before;
-    reducer r = {.first = hd_order_rows(drawn, nodes, true, &scratch, &before),
+    const uint32_t *first = hd_order_rows(drawn, nodes, true, &scratch, &before);
+    reducer r = {.components = {.first = first, .next = before, .close = close_component, .context = &r},
                  .plain = plain,
                  .node_count = plain,
-                 .number = HD_ARENA_ARRAY(&scratch, uint32_t, nodes),
-                 .low = HD_ARENA_ARRAY(&scratch, uint32_t, nodes),
-                 .at = HD_ARENA_ARRAY(&scratch, uint32_t, nodes),
-                 .done = HD_ARENA_ARRAY(&scratch, bool, nodes),
                  .lists = HD_ARENA_ARRAY(&scratch, list, nodes),
                  .listed = HD_ARENA_ARRAY(&scratch, uint32_t, nodes),
                  .edges = edges};
-    r.before = before;
+    hd_components_open(&r.components, nodes);
+    memset(r.components.closed, true, plain); /* blocks are in no component */
     for (uint32_t to = 0; to < plain; to++)
-        for (uint32_t e = r.first[to]; e < r.first[to + 1]; e++) {
+        for (uint32_t e = first[to]; e < first[to + 1]; e++) {
             uint32_t from = before[e];
-            if (!r.done[from])
-                search(&r, from);
+            hd_components_search(&r.components, from);
             for (uint32_t i = 0; i < r.lists[from].count; i++)
                 hd_array_push(edges, (hd_order_edge){r.items.items[r.lists[from].first + i], to});
         }
     hd_array_free(&r.items);
-    hd_array_free(&r.way);
-    hd_array_free(&r.open);
+    hd_components_free(&r.components);
     hd_arena_free(&scratch);
     return r.node_count;
 }
