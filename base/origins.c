@@ -1,6 +1,8 @@
 /* See origins.h. An offset is found by binary search. */
 #include "base/origins.h"
 
+#include "base/search.h"
+
 void hd_origins_free(hd_origins *origins)
 {
     if (!origins)
@@ -14,13 +16,7 @@ void hd_origins_free(hd_origins *origins)
 static uint32_t place_at(const hd_origins *origins, uint32_t offset)
 {
     uint32_t low = 0, high = origins->ranges.count; /* ranges before `low` begin at or before the offset */
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (origins->ranges.items[middle].begin <= offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    HD_SEARCH(low, high, at, origins->ranges.items[at].begin <= offset);
     return low ? origins->ranges.items[low - 1].place : HD_NO_ORIGIN;
 }
 

@@ -44,6 +44,13 @@ static void add_places(hd_origins *origins, const hd_module *module)
     }
 }
 
+const hd_origin_place *hd_instruction_place(const hd_module *module, const hd_instruction *insn)
+{
+    static const hd_origin_place unknown;
+    const hd_origins *origins = module->source->origins;
+    return insn->location == HD_NONE || !origins ? &unknown : &origins->places.items[insn->location];
+}
+
 static void add_range(hd_origins *origins, uint32_t begin, uint32_t place)
 {
     if (!origins->ranges.count || origins->ranges.items[origins->ranges.count - 1].place != place)

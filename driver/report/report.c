@@ -353,7 +353,6 @@ static hd_status run(hd_report_job *job)
     if (errors || !hd_module_check_selection(module, job->options.kernel, job->diagnostics) || !choose_gpu(job))
         return hd_status_of(job->diagnostics);
     hd_source_position(module->source, 0); /* builds the line table before several threads use it */
-    report_prepare_files(&job->common, &job->arena);
     parse_passes(job);
     list_items(job);
     start_workers(job);

@@ -1,81 +1,26 @@
 /* Positions in the PTX text and in the source that .loc names, and the contents of source lines. O(n log n) in
  * instructions, for sorting. */
 #include "driver/report/report_work.h"
+#include "ir/origins.h"
 
 #include <stdlib.h>
 
-/* ---- files ------------------------------------------------------------------------------------------------------- */
-
-static int compare_numbers(const void *a, const void *b)
-{
-    const hd_file *x = a, *y = b;
-    return x->number < y->number ? -1 : x->number > y->number;
-}
-
-typedef struct named_file {
-    const char *name;
-    uint32_t index;
-} named_file;
-
-static int compare_names(const void *a, const void *b)
-{
-    const named_file *x = a, *y = b;
-    int order = strcmp(x->name, y->name);
-    return order ? order : x->index < y->index ? -1 : x->index > y->index;
-}
-
-void report_prepare_files(report_common *c, hd_arena *arena)
-{
-    const hd_module *module = c->module;
-    uint32_t count = module->files.count, rank = 0;
-    named_file *named = HD_ARENA_ARRAY(arena, named_file, count);
-    c->file_names = HD_ARENA_ARRAY(arena, const char *, count);
-    c->file_ranks = HD_ARENA_ARRAY(arena, uint32_t, count);
-    c->files_by_number = HD_ARENA_ARRAY(arena, hd_file, count);
-    for (uint32_t i = 0; i < count; i++) {
-        c->file_names[i] = hd_names_text(&module->names, module->files.items[i].name);
-        c->files_by_number[i] = (hd_file){module->files.items[i].number, i};
-        named[i] = (named_file){c->file_names[i], i};
-    }
-    if (!count)
-        return;
-    qsort(c->files_by_number, count, sizeof *c->files_by_number, compare_numbers);
-    qsort(named, count, sizeof *named, compare_names);
-    for (uint32_t i = 0; i < count; i++) {
-        rank += i && strcmp(named[i - 1].name, named[i].name) != 0;
-        c->file_ranks[named[i].index] = rank;
-    }
-}
-
-/* Index in module->files, or HD_NONE. */
-static uint32_t file_of(const report_common *c, uint32_t number)
-{
-    hd_file key = {number, 0};
-    const hd_file *found = c->module->files.count
-                               ? bsearch(&key, c->files_by_number, c->module->files.count, sizeof key, compare_numbers)
-                               : NULL;
-    return found ? found->name : HD_NONE;
-}
-
-/* ---- places ------------------------------------------------------------------------------------------------------ */
+/* ---- positions --------------------------------------------------------------------------------------------------- */
 
 hd_report_position report_position(const report_common *c, const hd_instruction *insn)
 {
     hd_report_position position = {0};
+    const hd_origin_place *place = hd_instruction_place(c->module, insn);
     if (insn->span.end > insn->span.begin)
         position.ptx_line = hd_source_position(c->module->source, insn->span.begin).line;
-    if (insn->location == HD_NONE)
-        return position;
-    const hd_location *l = &c->module->locations.items[insn->location];
-    uint32_t file = file_of(c, l->file), inlined = l->inlined_line ? file_of(c, l->inlined_file) : HD_NONE;
-    if (file != HD_NONE && l->line) {
-        position.file = c->file_names[file];
-        position.line = l->line;
-        position.column = l->column;
+    if (place->at.file) {
+        position.file = place->at.file;
+        position.line = place->at.line;
+        position.column = place->at.column;
     }
-    if (inlined != HD_NONE) {
-        position.inlined_file = c->file_names[inlined];
-        position.inlined_line = l->inlined_line;
+    if (place->inlined.file) {
+        position.inlined_file = place->inlined.file;
+        position.inlined_line = place->inlined.line;
     }
     return position;
 }
@@ -124,25 +69,17 @@ static void find_removed(report_kernel_work *work)
 /* ---- source lines ------------------------------------------------------------------------------------------------ */
 
 typedef struct line_entry {
-    uint32_t rank, line, file, live;
+    const hd_origin *at;
+    uint32_t live;
     bool inlined;
 } line_entry;
 typedef HD_ARRAY(line_entry) line_list;
 
 static int compare_lines(const void *a, const void *b)
 {
-    const line_entry *x = a, *y = b;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    return x->line < y->line ? -1 : x->line > y->line;
-}
-
-static void add_line(report_kernel_work *work, line_list *list, uint32_t number, uint32_t line, uint32_t live,
-                     bool inlined)
-{
-    uint32_t file = line ? file_of(work->common, number) : HD_NONE;
-    if (file != HD_NONE)
-        hd_array_push(list, (line_entry){work->common->file_ranks[file], line, file, live, inlined});
+    const hd_origin *x = ((const line_entry *)a)->at, *y = ((const line_entry *)b)->at;
+    int order = x->file == y->file ? 0 : strcmp(x->file, y->file);
+    return order ? order : (x->line > y->line) - (x->line < y->line);
 }
 
 static void add_lines(report_kernel_work *work, line_list *list, uint32_t i)
@@ -150,13 +87,12 @@ static void add_lines(report_kernel_work *work, line_list *list, uint32_t i)
     uint32_t origin = work->function->instructions.items[i].origin, live = work->kernel->instructions[i].live;
     if (origin >= work->input->instructions.count)
         return;
-    uint32_t location = work->input->instructions.items[origin].location;
-    if (location == HD_NONE)
-        return;
-    const hd_location *l = &work->common->module->locations.items[location];
-    add_line(work, list, l->file, l->line, live, l->inlined_line != 0);
-    if (l->inlined_line && (l->inlined_file != l->file || l->inlined_line != l->line))
-        add_line(work, list, l->inlined_file, l->inlined_line, live, false);
+    const hd_origin_place *place = hd_instruction_place(work->common->module, &work->input->instructions.items[origin]);
+    const hd_origin *at = &place->at, *inlined = &place->inlined;
+    if (at->file)
+        hd_array_push(list, (line_entry){at, live, inlined->line != 0});
+    if (inlined->file && (!at->file || inlined->line != at->line || strcmp(inlined->file, at->file) != 0))
+        hd_array_push(list, (line_entry){inlined, live, false});
 }
 
 static void join_lines(report_kernel_work *work, const line_list *list)
@@ -166,8 +102,7 @@ static void join_lines(report_kernel_work *work, const line_list *list)
     for (uint32_t i = 0; i < list->count; i++) {
         const line_entry *e = &list->items[i];
         if (!i || compare_lines(e - 1, e))
-            k->lines[k->line_count++] =
-                (hd_report_line){.file = work->common->file_names[e->file], .line = e->line, .inlined = true};
+            k->lines[k->line_count++] = (hd_report_line){.file = e->at->file, .line = e->at->line, .inlined = true};
         hd_report_line *line = &k->lines[k->line_count - 1];
         line->instructions++;
         line->max_pressure = e->live > line->max_pressure ? e->live : line->max_pressure;

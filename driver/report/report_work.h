@@ -36,9 +36,6 @@ typedef struct report_common {
     hd_module *module; /* the input, not modified */
     const hd_gpu *gpu;
     uint32_t banks;
-    const char **file_names;        /* by index in module->files */
-    uint32_t *file_ranks;           /* by index there: rank in the order of names */
-    hd_file *files_by_number;       /* sorted; name is the index in module->files */
     report_uses *uses;              /* by function of the module */
     hd_pipeline *clean;             /* NULL: none */
     hd_pipeline **technique_passes; /* by technique; NULL: none */
@@ -113,6 +110,5 @@ void report_findings(const report_common *common, hd_report_kernel *kernel, cons
 
 /* The position of an instruction of the input. */
 hd_report_position report_position(const report_common *common, const hd_instruction *insn);
-void report_prepare_files(report_common *common, hd_arena *arena);
 
 #endif

@@ -22,8 +22,7 @@ enum { HD_HEAP_BYTES = 8 << 20, HD_HEAP_ALIGN = 16, HD_HEAP_GAP = 16 };
 
 /* The call of malloc or free. */
 typedef struct hd_heap_call {
-    hd_span span;      /* of the call, in the module's text */
-    uint32_t location; /* its .loc, in the module's list, or HD_NONE */
+    hd_span span; /* of the call, in the module's text */
     uint32_t block[3], thread[3];
 } hd_heap_call;
 

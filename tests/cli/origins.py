@@ -82,6 +82,7 @@ def case_faults_warnings_and_gates_lead_to_their_source(folder):
             (1, ["report", "--ptxas=no", "--require=registers<=2", "lines.ptx"], "lines.cu:4: error: 'lines' does not meet", "lines.ptx:15:1: note: in the PTX")):
         result = status(expected, *arguments, cwd=folder)
         expect(result.err.startswith(first) and "\n" + last in result.err, "%s", result.err)
+        expect("lines.cu" not in result.err.splitlines()[0][len("lines.cu:9:9:"):], "the source line is there twice: %s", result.err)
     header = status(1, "report", "--ptxas=no", "--require=registers<=2", "lines.ptx", cwd=folder).err.splitlines()[1]
     expect(header.startswith("    4 | extern \"C\" __global__"), "%r", header)
 

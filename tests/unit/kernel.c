@@ -1,7 +1,17 @@
 #include "kernel.h"
+#include "base/origins.h"
 #include "passes/manager/manager.h"
 
 #include <stdlib.h>
+
+/* "main.cu:4", after what stands before it, where a .loc says so; else nothing. */
+static void write_origin(char *text, size_t size, const char *before, const hd_source *source, hd_span span)
+{
+    hd_origin origins[HD_MOST_INLINED];
+    text[0] = 0;
+    if (source && hd_source_origins(source, span.begin, origins))
+        snprintf(text, size, "%s%s:%u", before, origins[0].file, origins[0].line);
+}
 
 static void keep_first(kernel_run *run, const hd_diagnostics *d)
 {
@@ -13,8 +23,11 @@ static void keep_first(kernel_run *run, const hd_diagnostics *d)
     for (const hd_note *n = d->first->notes; n; n = n->next) {
         size_t used = strlen(run->notes);
         uint32_t line = n->source ? hd_source_position(n->source, n->span.begin).line : 0;
-        snprintf(run->notes + used, sizeof run->notes - used, "%u: %s\n", line, n->message);
+        char origin[64];
+        write_origin(origin, sizeof origin, ", ", n->source, n->span);
+        snprintf(run->notes + used, sizeof run->notes - used, "%u%s: %s\n", line, origin, n->message);
     }
+    write_origin(run->origin, sizeof run->origin, "", d->first->source, d->first->span);
     if (d->first->source) {
         hd_position at = hd_source_position(d->first->source, d->first->span.begin);
         run->line = at.line;

@@ -33,8 +33,8 @@ typedef struct kernel_run {
     hd_exec_statistics statistics;
     uint32_t diagnostics;
     char message[512]; /* of the first one */
-    char notes[2048];  /* its notes, each "LINE: text\n", line 0 without location */
-    char slug[64];
+    char notes[2048]; /* its notes, each "LINE: text\n", "LINE, main.cu:4: text\n" with .loc; line 0 without location */
+    char slug[64], origin[64]; /* origin: "main.cu:4" of a .loc */
     uint32_t line, column;
 } kernel_run;
 

@@ -158,8 +158,9 @@ static void places_in_the_source(void **state)
                                ".section .debug_str\n{\n$n:\n.b8 0\n}\n";
     kernel_run run = {.text = text, .out = out, .out_bytes = 4};
     run_kernel(&run);
-    expect_fault(&run, 13, "kernel k (lib.h:9), block", "");
-    assert_non_null(strstr(run.notes, "19: called from here (main.cu:40)\n"));
+    expect_fault(&run, 13, "kernel k, block", "");
+    assert_string_equal(run.origin, "lib.h:9");
+    assert_non_null(strstr(run.notes, "19, main.cu:40: called from here\n"));
 }
 
 /* What waits, or never ends, has its source line too, and so has each place of a note. */
@@ -167,15 +168,16 @@ static void waits_in_the_source(void **state)
 {
     (void)state;
     static const struct {
-        const char *body, *message, *note;
+        const char *body, *origin, *message, *note;
     } rows[] = {
-        {".loc 1 3 1\n@%p1 bra L;\n.loc 1 4 1\nbar.sync 0;\n.loc 1 9 1\nL: mov.u32 %r1, 0;\n",
-         "31 of 32 lanes reach it; kernel k (main.cu:4), block", "lanes 0x00000001 are here (main.cu:9)\n"},
-        {".loc 1 5 1\nbarrier.sync 1, 64;\n", "cannot open; kernel k (main.cu:5)", "64 are needed (main.cu:5)\n"},
-        {".loc 1 6 1\nL: bra L;\n", "(1 of 1 warps); kernel k (main.cu:6)", "in circles here (main.cu:6)\n"},
-        {".loc 1 7 1\n@!%p1 bra L;\n.loc 1 8 1\nM: bra M;\n.loc 1 9 1\nL: ret;\n",
-         "(1 of 1 warps); kernel k (main.cu:8)", "lanes 0x00000001 of warp 0 go in circles here (main.cu:8)\n"},
-        {".loc 1 11 1\nL: mov.u64 %rd1, %clock64;\nbra L;\n", "block (0,0,0) is running (main.cu:11)", ""},
+        {".loc 1 3 1\n@%p1 bra L;\n.loc 1 4 1\nbar.sync 0;\n.loc 1 9 1\nL: mov.u32 %r1, 0;\n", "main.cu:4",
+         "31 of 32 lanes reach it; kernel k, block", ", main.cu:9: lanes 0x00000001 are here\n"},
+        {".loc 1 5 1\nbarrier.sync 1, 64;\n", "main.cu:5", "cannot open; kernel k",
+         ", main.cu:5: warp 0 waits here at barrier 1: 32 threads arrived, 64 are needed\n"},
+        {".loc 1 6 1\nL: bra L;\n", "main.cu:6", "(1 of 1 warps); kernel k", "in circles here\n"},
+        {".loc 1 7 1\n@!%p1 bra L;\n.loc 1 8 1\nM: bra M;\n.loc 1 9 1\nL: ret;\n", "main.cu:8",
+         "(1 of 1 warps); kernel k", ", main.cu:8: lanes 0x00000001 of warp 0 go in circles here\n"},
+        {".loc 1 11 1\nL: mov.u64 %rd1, %clock64;\nbra L;\n", "main.cu:11", "block (0,0,0) is running", ""},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         static char text[1024];
@@ -186,8 +188,9 @@ static void waits_in_the_source(void **state)
                  rows[i].body);
         kernel_run run = {.text = text, .out = out, .out_bytes = 4, .block = 32, .options.instruction_limit = 100000};
         run_kernel(&run);
-        if (!strstr(run.message, rows[i].message) || !strstr(run.notes, rows[i].note))
-            fail_msg("%zu: '%s' '%s'", i, run.message, run.notes);
+        if (strcmp(run.origin, rows[i].origin) != 0 || !strstr(run.message, rows[i].message) ||
+            !strstr(run.notes, rows[i].note))
+            fail_msg("%zu: %s: '%s' '%s'", i, run.origin, run.message, run.notes);
     }
 }
 

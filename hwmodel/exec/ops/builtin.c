@@ -67,7 +67,7 @@ static hd_heap_call call_in(const hd_op *op, hd_warp *w, uint32_t lane)
 {
     const hd_code *code = hd_top_frame(w)->code;
     const hd_instruction *call = &code->function->instructions.items[op - code->ops];
-    hd_heap_call caller = {.span = call->span, .location = call->location};
+    hd_heap_call caller = {.span = call->span};
     memcpy(caller.block, w->cta->id, sizeof caller.block);
     hd_thread_of(w, lane, caller.thread);
     return caller;

@@ -6,35 +6,13 @@
 
 static const char *kernel_name(const hd_program *p) { return hd_names_text(&p->module->names, p->kernel->name); }
 
-static const char *file_name(const hd_program *p, uint32_t number)
-{
-    for (uint32_t i = 0; i < p->module->files.count; i++)
-        if (p->module->files.items[i].number == number)
-            return hd_names_text(&p->module->names, p->module->files.items[i].name);
-    return "?";
-}
-
-/* " (file.cu:12)" from a .loc, or nothing. */
-static void location_text(const hd_program *p, uint32_t location, char *text, size_t size)
-{
-    text[0] = 0;
-    if (location == HD_NONE)
-        return;
-    const hd_location *l = &p->module->locations.items[location];
-    snprintf(text, size, " (%s:%u)", file_name(p, l->file), l->line);
-}
-
-static void source_text(const hd_program *p, const hd_code *code, uint32_t ordinal, char *text, size_t size)
-{
-    const hd_function *f = code->function;
-    location_text(p, ordinal < f->instructions.count ? f->instructions.items[ordinal].location : HD_NONE, text, size);
-}
-
+/* Of an instruction that a pass inserted: that of the next one of the text. */
 static hd_span span_of(const hd_code *code, uint32_t ordinal)
 {
     const hd_function *f = code->function;
-    if (ordinal < f->instructions.count)
-        return f->instructions.items[ordinal].span;
+    for (uint32_t i = ordinal; i < f->instructions.count; i++)
+        if (f->instructions.items[i].span.end > f->instructions.items[i].span.begin)
+            return f->instructions.items[i].span;
     return (hd_span){f->body.end, f->body.end};
 }
 
@@ -55,10 +33,8 @@ static void note_callers(hd_warp *w, hd_diagnostic *d)
     for (uint32_t i = w->frame_count, shown = 0; i-- > 1 && shown < MOST_CALLERS; shown++) {
         const hd_code *code = w->frames.items[i - 1].code;
         uint32_t ordinal = ordinal_of(code, w->frames.items[i].call);
-        char source[256];
-        source_text(w->cta->program, code, ordinal, source, sizeof source);
         hd_note_add(w->cta->diagnostics, d, w->cta->program->module->source, span_of(code, ordinal),
-                    "called from here%s", source);
+                    "called from here");
     }
 }
 
@@ -73,12 +49,10 @@ static void report(const hd_op *op, hd_warp *w, uint32_t lanes, const char *note
     const hd_code *code = hd_top_frame(w)->code;
     uint32_t id[3], ordinal = ordinal_running(w, code, op), lane = lanes ? (uint32_t)__builtin_ctz(lanes) : 0;
     const uint32_t *block = w->cta->id;
-    char source[256];
-    source_text(p, code, ordinal, source, sizeof source);
     hd_thread_of(w, lane, id);
     hd_diagnostic *d = hd_report(w->cta->diagnostics, HD_DIAG_KERNEL_FAULT, p->module->source, span_of(code, ordinal),
-                                 "%s; kernel %s%s, block (%u,%u,%u), thread (%u,%u,%u)", message, kernel_name(p),
-                                 source, block[0], block[1], block[2], id[0], id[1], id[2]);
+                                 "%s; kernel %s, block (%u,%u,%u), thread (%u,%u,%u)", message, kernel_name(p),
+                                 block[0], block[1], block[2], id[0], id[1], id[2]);
     if (note)
         hd_note_add(w->cta->diagnostics, d, NULL, (hd_span){0, 0}, "%s", note);
     if (lanes & (lanes - 1))
@@ -122,10 +96,8 @@ bool hd_describe_variable(const hd_program *program, const hd_placed_array *vari
 
 void hd_fault_note_location(hd_warp *w, const hd_code *code, uint32_t ordinal, const char *text)
 {
-    char source[256];
-    source_text(w->cta->program, code, ordinal, source, sizeof source);
-    hd_note_add(w->cta->diagnostics, w->cta->fault, w->cta->program->module->source, span_of(code, ordinal), "%s%s",
-                text, source);
+    hd_note_add(w->cta->diagnostics, w->cta->fault, w->cta->program->module->source, span_of(code, ordinal), "%s",
+                text);
 }
 
 /* Whether an earlier run of the kernel reported the same two locations. */
@@ -144,8 +116,7 @@ void hd_report_race(const hd_op *op, hd_warp *w, uint32_t lane, const hd_race *r
     const hd_code *code = hd_top_frame(w)->code;
     uint32_t id[3], other[3], ordinal = ordinal_running(w, code, op);
     const uint32_t *block = w->cta->id;
-    char source[256], note[128];
-    source_text(p, code, ordinal, source, sizeof source);
+    char note[128];
     hd_thread_of(w, lane, id);
     if (was_reported(w->cta->diagnostics, span_of(code, ordinal), span_of(p->codes.items[race->code], race->ordinal)))
         return;
@@ -153,9 +124,9 @@ void hd_report_race(const hd_op *op, hd_warp *w, uint32_t lane, const hd_race *r
     w->cta->fault = hd_report(
         w->cta->diagnostics, HD_DIAG_KERNEL_FAULT, p->module->source, span_of(code, ordinal),
         "race, %s: thread (%u,%u,%u) %s byte %u of shared memory, which thread (%u,%u,%u) %s with no barrier in "
-        "between; kernel %s%s, block (%u,%u,%u)",
+        "between; kernel %s, block (%u,%u,%u)",
         race->what, id[0], id[1], id[2], race->now, race->byte, other[0], other[1], other[2], race->before,
-        kernel_name(p), source, block[0], block[1], block[2]);
+        kernel_name(p), block[0], block[1], block[2]);
     snprintf(note, sizeof note, "thread (%u,%u,%u) %s it here", other[0], other[1], other[2], race->before);
     hd_fault_note_location(w, p->codes.items[race->code], race->ordinal, note);
     note_callers(w, w->cta->fault);
@@ -163,11 +134,9 @@ void hd_report_race(const hd_op *op, hd_warp *w, uint32_t lane, const hd_race *r
 
 static void note_heap_call(hd_warp *w, const hd_heap_call *p, const char *what)
 {
-    char source[256];
-    location_text(w->cta->program, p->location, source, sizeof source);
     hd_note_add(w->cta->diagnostics, w->cta->fault, w->cta->program->module->source, p->span,
-                "%s here by block (%u,%u,%u), thread (%u,%u,%u)%s", what, p->block[0], p->block[1], p->block[2],
-                p->thread[0], p->thread[1], p->thread[2], source);
+                "%s here by block (%u,%u,%u), thread (%u,%u,%u)", what, p->block[0], p->block[1], p->block[2],
+                p->thread[0], p->thread[1], p->thread[2]);
 }
 
 void hd_fault_note_block(hd_warp *w, uint64_t address, const hd_heap_block *block)
@@ -228,28 +197,25 @@ void hd_fault_deadlock(hd_cta *cta)
         if (cta->warps[i].state == HD_WARP_WAITING && !first)
             first = &cta->warps[i];
     const hd_code *code = hd_top_frame(first)->code;
-    char source[256];
-    source_text(cta->program, code, ordinal_of(code, first->waiting), source, sizeof source);
     hd_diagnostic *d =
         hd_report(cta->diagnostics, HD_DIAG_KERNEL_FAULT, cta->program->module->source,
                   span_of(code, ordinal_of(code, first->waiting)),
-                  "deadlock: every warp of block (%u,%u,%u) waits at a barrier that cannot open; kernel %s%s",
-                  cta->id[0], cta->id[1], cta->id[2], kernel_name(cta->program), source);
+                  "deadlock: every warp of block (%u,%u,%u) waits at a barrier that cannot open; kernel %s", cta->id[0],
+                  cta->id[1], cta->id[2], kernel_name(cta->program));
     for (uint32_t i = 0; i < cta->warp_count && i < 8; i++) {
         const hd_warp *w = &cta->warps[i];
         if (w->state != HD_WARP_WAITING)
             continue;
         code = hd_top_frame(w)->code;
-        source_text(cta->program, code, ordinal_of(code, w->waiting), source, sizeof source);
         if (w->barrier == HD_CLUSTER_BARRIER) {
             hd_note_add(cta->diagnostics, d, cta->program->module->source, span_of(code, ordinal_of(code, w->waiting)),
-                        "warp %u waits here at the barrier of the cluster%s", i, source);
+                        "warp %u waits here at the barrier of the cluster", i);
             continue;
         }
         const hd_barrier *b = &cta->barriers[w->barrier];
         hd_note_add(cta->diagnostics, d, cta->program->module->source, span_of(code, ordinal_of(code, w->waiting)),
-                    "warp %u waits here at barrier %u: %u threads arrived, %u are needed%s", i, w->barrier, b->arrived,
-                    b->expected ? b->expected : hd_live_threads(cta), source);
+                    "warp %u waits here at barrier %u: %u threads arrived, %u are needed", i, w->barrier, b->arrived,
+                    b->expected ? b->expected : hd_live_threads(cta));
     }
     cta->status = HD_EXEC_FAULT;
 }
@@ -277,12 +243,10 @@ static void note_stack(hd_cta *cta, hd_diagnostic *d, const hd_warp *w)
     for (uint32_t i = w->stack.count; i-- > hd_top_frame(w)->bottom;) {
         const hd_entry *e = &w->stack.items[i];
         bool runs = i + 1 == w->stack.count;
-        char source[256];
-        source_text(cta->program, code, e->pc, source, sizeof source);
         if (e->mask & ~shown)
             hd_note_add(cta->diagnostics, d, cta->program->module->source, span_of(code, e->pc),
-                        "lanes 0x%08x of warp %u %s%s", e->mask & ~shown, w->index,
-                        runs ? "go in circles here" : "wait here", source);
+                        "lanes 0x%08x of warp %u %s", e->mask & ~shown, w->index,
+                        runs ? "go in circles here" : "wait here");
         shown |= e->mask;
     }
 }
@@ -336,12 +300,10 @@ void hd_fault_livelock(hd_cta *cta)
         if (cta->warps[i].state == HD_WARP_READY && !ready++)
             first = &cta->warps[i];
     const hd_code *code = hd_top_frame(first)->code;
-    char source[256];
-    source_text(cta->program, code, hd_top(first)->pc, source, sizeof source);
     hd_diagnostic *d = hd_report(
         cta->diagnostics, HD_DIAG_KERNEL_FAULT, cta->program->module->source, span_of(code, hd_top(first)->pc),
-        "livelock: block (%u,%u,%u) runs for ever without changing anything (%u of %u warps); kernel %s%s", cta->id[0],
-        cta->id[1], cta->id[2], ready, cta->live_warps, kernel_name(cta->program), source);
+        "livelock: block (%u,%u,%u) runs for ever without changing anything (%u of %u warps); kernel %s", cta->id[0],
+        cta->id[1], cta->id[2], ready, cta->live_warps, kernel_name(cta->program));
     note_stack(cta, d, first);
     hd_note_add(
         cta->diagnostics, d, NULL, (hd_span){0, 0},
@@ -358,14 +320,11 @@ void hd_fault_livelock(hd_cta *cta)
 void hd_stop_at_limit(hd_cta *cta, const hd_warp *w)
 {
     bool runs = w && w->state != HD_WARP_DONE;
-    char source[256] = "";
-    if (runs)
-        source_text(cta->program, hd_top_frame(w)->code, hd_top(w)->pc, source, sizeof source);
     hd_diagnostic *d = hd_report(
         cta->diagnostics, HD_DIAG_INSTRUCTION_LIMIT, runs ? cta->program->module->source : NULL,
         runs ? span_of(hd_top_frame(w)->code, hd_top(w)->pc) : (hd_span){0, 0},
-        "kernel %s is not done after %llu warp instructions, block (%u,%u,%u) is running%s", kernel_name(cta->program),
-        (unsigned long long)cta->options->instruction_limit, cta->id[0], cta->id[1], cta->id[2], source);
+        "kernel %s is not done after %llu warp instructions, block (%u,%u,%u) is running", kernel_name(cta->program),
+        (unsigned long long)cta->options->instruction_limit, cta->id[0], cta->id[1], cta->id[2]);
     hd_note_add(cta->diagnostics, d, NULL, (hd_span){0, 0},
                 "it may never end, or need a higher --instruction-limit (0: no limit)");
     cta->status = HD_EXEC_LIMIT;
