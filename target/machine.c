@@ -14,14 +14,31 @@ static const key_row key_rows[] = {
     {#section, #key, offsetof(hd_machine, section.key), minimum, maximum},
 #include "target/machine.def"
 };
-enum { KEY_ROWS = sizeof key_rows / sizeof *key_rows, SECTION_KEYS = 16 };
+enum { KEY_ROWS = sizeof key_rows / sizeof *key_rows, SECTION_KEYS = 16, CHOICE_WORDS = 4 };
+
+static const struct choice_row {
+    const char *section, *key;
+    size_t offset;
+    const char *words[CHOICE_WORDS];
+} choice_rows[] = {
+#define HD_MACHINE_CHOICE(section, key, type, words, summary) \
+    {#section, #key, offsetof(hd_machine, section.key), {words}},
+#include "target/machine.def"
+};
+enum { CHOICE_ROWS = sizeof choice_rows / sizeof *choice_rows };
+_Static_assert(sizeof(hd_core_kind) == sizeof(uint32_t) && sizeof(hd_scheduler_policy) == sizeof(uint32_t),
+               "choices are read as numbers");
 
 static const char *const unit_keys[HD_MACHINE_UNITS] = {
-#define HD_MACHINE_UNIT(id, key, fallback, summary) key,
+#define HD_MACHINE_UNIT(id, key, fallback, fixed, summary) key,
 #include "target/machine.def"
 };
 static const uint8_t unit_fallbacks[HD_MACHINE_UNITS] = {
-#define HD_MACHINE_UNIT(id, key, fallback, summary) HD_MACHINE_UNIT_##fallback,
+#define HD_MACHINE_UNIT(id, key, fallback, fixed, summary) HD_MACHINE_UNIT_##fallback,
+#include "target/machine.def"
+};
+static const bool fixed_units[HD_MACHINE_UNITS] = {
+#define HD_MACHINE_UNIT(id, key, fallback, fixed, summary) fixed,
 #include "target/machine.def"
 };
 static const char *const class_keys[HD_MACHINE_CLASSES] = {
@@ -35,36 +52,47 @@ static const uint8_t class_units[HD_MACHINE_CLASSES] = {
 
 /* ---- sections of numbers ----------------------------------------------------------------------------------------- */
 
-static bool read_policy(const hd_yaml_node *node, hd_machine *machine)
+static bool read_choices(const hd_yaml_node *node, const char *section, hd_machine *machine)
 {
-    static const char *const words[] = {"lrr", "gto", "two-level"};
-    uint32_t index = 0;
-    if (!hd_yaml_choice(hd_yaml_need(node, "policy"), words, 3, &index))
-        return false;
-    machine->core.policy = (hd_scheduler_policy)index;
-    return true;
+    bool good = true;
+    for (uint32_t i = 0; i < CHOICE_ROWS; i++) {
+        uint32_t words = 0;
+        if (strcmp(choice_rows[i].section, section))
+            continue;
+        while (words < CHOICE_WORDS && choice_rows[i].words[words])
+            words++;
+        good = hd_yaml_choice(hd_yaml_need(node, choice_rows[i].key), choice_rows[i].words, words,
+                              (uint32_t *)((char *)machine + choice_rows[i].offset)) &&
+               good;
+    }
+    return good;
+}
+
+static uint32_t list_keys(const char *section, const char *keys[SECTION_KEYS])
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < KEY_ROWS; i++)
+        if (!strcmp(key_rows[i].section, section))
+            keys[count++] = key_rows[i].key;
+    for (uint32_t i = 0; i < CHOICE_ROWS; i++)
+        if (!strcmp(choice_rows[i].section, section))
+            keys[count++] = choice_rows[i].key;
+    return count;
 }
 
 static bool read_section(const hd_yaml_node *timing, const char *section, hd_machine *machine)
 {
     const char *keys[SECTION_KEYS];
-    uint32_t count = 0;
     const hd_yaml_node *node = hd_yaml_need(timing, section);
-    bool has_policy = !strcmp(section, "core");
     if (!node || !hd_yaml_mapping(node))
         return false;
-    for (uint32_t i = 0; i < KEY_ROWS; i++)
-        if (!strcmp(key_rows[i].section, section))
-            keys[count++] = key_rows[i].key;
-    if (has_policy)
-        keys[count++] = "policy";
-    bool good = hd_yaml_known_keys(node, keys, count);
+    bool good = hd_yaml_known_keys(node, keys, list_keys(section, keys));
     for (uint32_t i = 0; i < KEY_ROWS; i++)
         if (!strcmp(key_rows[i].section, section))
             good = hd_yaml_u32(hd_yaml_need(node, key_rows[i].key), key_rows[i].minimum, key_rows[i].maximum,
                                (uint32_t *)((char *)machine + key_rows[i].offset)) &&
                    good;
-    return (!has_policy || read_policy(node, machine)) && good;
+    return read_choices(node, section, machine) && good;
 }
 
 /* ---- units and classes of operations ----------------------------------------------------------------------------- */
@@ -121,10 +149,28 @@ static bool check(const hd_yaml_node *node, bool good, const char *rule)
 
 static bool is_power(uint32_t value) { return value && !(value & (value - 1)); }
 
+static bool core_fits(const hd_yaml_node *node, const hd_machine *m)
+{
+    switch (m->core.kind) {
+    case HD_CORE_COLLECTOR:
+        return check(node, m->core.collectors && !m->core.read_cycles && !m->core.queue,
+                     "a core of kind 'collector' needs core.collectors, and has no read_cycles and no queue");
+    case HD_CORE_SUBCORE:
+        return check(node,
+                     !m->core.collectors && m->core.read_cycles && m->core.queue && m->core.issue_width == 1 &&
+                         m->core.bank_groups == m->core.schedulers,
+                     "a core of kind 'subcore' needs core.read_cycles and core.queue, no collectors, an issue_width of "
+                     "1, and as many bank_groups as schedulers");
+    }
+    return false;
+}
+
 static bool fit_together(const hd_yaml_node *node, const hd_machine *m)
 {
-    bool good = check(node, m->core.policy != HD_POLICY_TWO_LEVEL || m->core.active_warps,
-                      "the two-level policy needs core.active_warps of 1 or more");
+    bool good = core_fits(node, m);
+    good = check(node, m->core.policy != HD_POLICY_TWO_LEVEL || m->core.active_warps,
+                 "the two-level policy needs core.active_warps of 1 or more") &&
+           good;
     good =
         check(node, m->core.banks % m->core.bank_groups == 0, "core.banks is a multiple of core.bank_groups") && good;
     good = check(node,
@@ -145,6 +191,11 @@ static bool fit_together(const hd_yaml_node *node, const hd_machine *m)
     return check(node, m->l2.bytes % (m->l2.slices * m->l2.line_bytes * m->l2.ways) == 0,
                  "l2.bytes is a multiple of l2.slices times l2.line_bytes times l2.ways") &&
            good;
+}
+
+bool hd_machine_unit_is_fixed(const hd_machine *m, hd_machine_unit unit)
+{
+    return fixed_units[unit] && m->units[unit] % m->core.schedulers == 0;
 }
 
 bool hd_machine_read(const hd_yaml_node *node, hd_machine *machine)

@@ -6,7 +6,7 @@
 #include "base/yaml.h"
 
 typedef enum hd_machine_unit {
-#define HD_MACHINE_UNIT(id, key, fallback, summary) HD_MACHINE_UNIT_##id,
+#define HD_MACHINE_UNIT(id, key, fallback, fixed, summary) HD_MACHINE_UNIT_##id,
 #include "target/machine.def"
     HD_MACHINE_UNITS
 } hd_machine_unit;
@@ -18,10 +18,16 @@ typedef enum hd_machine_class {
 } hd_machine_class;
 
 typedef enum hd_scheduler_policy {
-    HD_POLICY_LRR,      /* loose round robin: the next warp after the one that issued last */
-    HD_POLICY_GTO,      /* greedy, then oldest: the same warp as long as it can, then the oldest */
-    HD_POLICY_TWO_LEVEL /* round robin among active_warps; a warp that waits for memory makes room for another */
+    HD_POLICY_LRR,       /* loose round robin: the next warp after the one that issued last */
+    HD_POLICY_GTO,       /* greedy, then oldest: the same warp as long as it can, then the oldest */
+    HD_POLICY_TWO_LEVEL, /* round robin among active_warps; a warp that waits for memory makes room for another */
+    HD_POLICY_GTY,       /* greedy, then youngest */
 } hd_scheduler_policy;
+
+typedef enum hd_core_kind {
+    HD_CORE_COLLECTOR, /* operand collectors, which all schedulers of the SM share (Fermi to Pascal) */
+    HD_CORE_SUBCORE    /* a partition of units and banks for each scheduler, without collectors (Volta and later) */
+} hd_core_kind;
 
 typedef struct hd_machine_class_timing {
     uint8_t unit;      /* hd_machine_unit that executes it here: its own, or the fallback */
@@ -36,7 +42,8 @@ typedef struct hd_machine {
     } clocks;
     struct {
         hd_scheduler_policy policy;
-        uint32_t schedulers, issue_width, active_warps, collectors, banks, bank_groups;
+        hd_core_kind kind;
+        uint32_t schedulers, issue_width, active_warps, collectors, read_cycles, queue, banks, bank_groups;
     } core;
     struct {
         uint32_t banks, latency;
@@ -60,6 +67,9 @@ typedef struct hd_machine {
     hd_machine_class_timing classes[HD_MACHINE_CLASSES];
     const char *source;
 } hd_machine;
+
+/* Of a sub-core: is the time of the unit's results known at issue? Not where sub-cores share the unit. */
+bool hd_machine_unit_is_fixed(const hd_machine *machine, hd_machine_unit unit);
 
 /* Reads the section; an absent one (NULL) leaves `known` false. false: errors were reported. */
 bool hd_machine_read(const hd_yaml_node *node, hd_machine *machine);

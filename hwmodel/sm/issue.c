@@ -29,6 +29,13 @@ static void begin_before(hd_sm *sm, uint32_t slot)
     begin_moves(sm, slot, sm_walk_before(sm, &w->step));
 }
 
+static void enter_unit(hd_sm *sm, uint32_t slot, uint32_t unit)
+{
+    for (uint32_t u = 0; u < HD_MACHINE_UNITS; u++)
+        sm->by_unit[u] &= ~bit_of(slot);
+    sm->by_unit[unit] |= bit_of(slot);
+}
+
 void sm_reach_next(hd_sm *sm, uint32_t slot)
 {
     sm_warp *w = &sm->warps[slot];
@@ -42,6 +49,8 @@ void sm_reach_next(hd_sm *sm, uint32_t slot)
     w->step = sm_walk_reach(sm, cta->cta, cta->warps[w->index].warp, &w->cursor);
     w->op = &function->ops[s->instruction];
     w->names = function->names + w->op->name_first;
+    if (sm->subcores)
+        enter_unit(sm, slot, sm_timing(sm, w->op).unit);
     w->before_due = sm->model->info->ops->before;
     /* Where warps take turns, one that waits may leave with all that it has; then it is too early. */
     if (w->before_due && !sm->model->info->ops->warp_switch)
@@ -62,7 +71,7 @@ static bool waits_at_barrier(const hd_sm *sm, const sm_warp *w)
 /* The slot reason of a name that it needs and that is not free; ISSUED: all are. */
 static hd_sm_slot awaited(const sm_warp *w)
 {
-    if (w->pending_names && w->frame != w->cursor.step.frame)
+    if ((w->pending_names || w->readings) && w->frame != w->cursor.step.frame)
         return HD_SM_SLOT_RESULT; /* names of two frames are not compared */
     hd_sm_slot found = HD_SM_SLOT_ISSUED;
     for (uint32_t i = 0; i < (uint32_t)w->op->reads + w->op->writes && w->pending_names; i++) {
@@ -72,6 +81,9 @@ static hd_sm_slot awaited(const sm_warp *w)
         if (w->pending[name / 64] >> name % 64 & 1)
             found = HD_SM_SLOT_RESULT;
     }
+    for (uint32_t i = 0; i < w->op->writes && w->readings && found == HD_SM_SLOT_ISSUED; i++)
+        if (w->reading[w->names[w->op->reads + i]])
+            found = HD_SM_SLOT_OPERANDS;
     return found;
 }
 
@@ -189,13 +201,28 @@ static void change_active(hd_sm *sm, sm_scheduler *s)
 
 /* ---- choosing ---------------------------------------------------------------------------------------------------- */
 
+static bool is_older(const sm_warp *a, const sm_warp *b)
+{
+    return a->age < b->age || (a->age == b->age && a->index < b->index);
+}
+
 static uint32_t oldest(const hd_sm *sm, uint64_t slots)
 {
     uint32_t best = (uint32_t)__builtin_ctzll(slots);
     for (uint64_t rest = slots & (slots - 1); rest; rest &= rest - 1) {
         uint32_t slot = (uint32_t)__builtin_ctzll(rest);
-        const sm_warp *a = &sm->warps[slot], *b = &sm->warps[best];
-        if (a->age < b->age || (a->age == b->age && a->index < b->index))
+        if (is_older(&sm->warps[slot], &sm->warps[best]))
+            best = slot;
+    }
+    return best;
+}
+
+static uint32_t youngest(const hd_sm *sm, uint64_t slots)
+{
+    uint32_t best = (uint32_t)__builtin_ctzll(slots);
+    for (uint64_t rest = slots & (slots - 1); rest; rest &= rest - 1) {
+        uint32_t slot = (uint32_t)__builtin_ctzll(rest);
+        if (is_older(&sm->warps[best], &sm->warps[slot]))
             best = slot;
     }
     return best;
@@ -212,6 +239,7 @@ static uint32_t first_of(const hd_sm *sm, const sm_scheduler *s, uint64_t slots)
 {
     switch (sm->setup.machine->core.policy) {
     case HD_POLICY_GTO: return slots & bit_of(s->last) ? s->last : oldest(sm, slots);
+    case HD_POLICY_GTY: return slots & bit_of(s->last) ? s->last : youngest(sm, slots);
     case HD_POLICY_LRR:
     case HD_POLICY_TWO_LEVEL: return next_after(slots, s->last);
     }
@@ -253,7 +281,6 @@ static void issue_from(hd_sm *sm, uint32_t slot)
     job->op = w->op;
     job->names = w->names;
     w->jobs++;
-    sm->free_collectors--;
     if (w->cursor.step.has_addresses)
         sm_prepare_memory(sm, index, w);
     reserve_names(w);
@@ -262,28 +289,49 @@ static void issue_from(hd_sm *sm, uint32_t slot)
     w->control = w->op->traits & HD_SM_CONTROL;
     sm->counts.warp_instructions++;
     sm->counts.thread_instructions += (uint32_t)__builtin_popcount(w->step.active);
-    sm_add_accesses(sm, index, sink, false);
+    sm_set_accesses(sm, index, sink, false);
+    if (sm->subcores) {
+        sm_subcore_issue(sm, index);
+    } else {
+        sm->free_collectors--;
+        sm_begin_accesses(sm, index);
+    }
     if (sm->model->info->ops->may_issue) /* what the model did may open gates, and close others */
         sm->recheck |= sm->gated | sm->eligible;
     sm_reach_next(sm, slot);
+}
+
+/* Warps of the set for whose instruction there is a place. */
+static uint64_t have_room(const hd_sm *sm, const sm_scheduler *s, uint64_t able)
+{
+    if (sm->subcores)
+        return able ? sm_subcore_able(sm, s, able) : 0;
+    return sm->free_collectors ? able : 0;
+}
+
+static uint8_t no_room_reason(const hd_sm *sm, const sm_scheduler *s)
+{
+    if (!sm->subcores)
+        return HD_SM_SLOT_COLLECTOR;
+    return s->control != HD_NONE ? HD_SM_SLOT_PORT : HD_SM_SLOT_UNIT;
 }
 
 /* Slots of one scheduler in this cycle. */
 static void issue_slots(hd_sm *sm, sm_scheduler *s)
 {
     uint32_t width = sm->setup.machine->core.issue_width, issued = 0;
-    uint64_t able = s->active & sm->eligible;
+    uint64_t able = s->active & sm->eligible, with_room = have_room(sm, s, able);
     s->reason = HD_SM_SLOT_NO_WARP;
-    if (able && sm->free_collectors) {
-        s->last = first_of(sm, s, able);
+    if (with_room) {
+        s->last = first_of(sm, s, with_room);
         do {
             issue_from(sm, s->last);
             check_changed(sm);
-        } while (++issued < width && sm->free_collectors && !sm->failed && sm->eligible & bit_of(s->last));
+        } while (++issued < width && !sm->failed && have_room(sm, s, sm->eligible & bit_of(s->last)));
     }
     sm->counts.slots[HD_SM_SLOT_ISSUED] += issued;
-    if (able && !sm->free_collectors)
-        s->reason = HD_SM_SLOT_COLLECTOR;
+    if (able && !have_room(sm, s, able))
+        s->reason = no_room_reason(sm, s);
     else if (issued || (s->active && !able))
         s->reason = sm->warps[issued ? s->last : first_of(sm, s, s->active)].reason;
     else if (s->warps)

@@ -2,14 +2,6 @@
  * cycle. */
 #include "hwmodel/sm/state.h"
 
-void sm_at(hd_sm *sm, uint64_t cycle, sm_event event)
-{
-    assert(cycle > sm->now && cycle - sm->now < SM_RING);
-    uint32_t place = (uint32_t)(cycle % SM_RING);
-    hd_array_push(&sm->ring[place], event);
-    sm->ring_used[place / 64] |= (uint64_t)1 << place % 64;
-}
-
 uint32_t sm_new_job(hd_sm *sm, uint32_t slot)
 {
     uint32_t index = sm->unused_job;
@@ -24,7 +16,7 @@ uint32_t sm_new_job(hd_sm *sm, uint32_t slot)
     hd_array_clear(&job->accesses);
     job->phase = SM_ASIDE;
     job->warp = (uint8_t)slot;
-    job->counts = job->is_before = false;
+    job->is_before = job->fixed = job->collecting = job->forwarded = false;
     job->op = NULL;
     job->open = job->needed = job->results = 0;
     job->lines = job->next_line = job->passes = job->outstanding = 0;
@@ -55,7 +47,7 @@ static sm_waiting pop(sm_queue *q)
     return first;
 }
 
-static uint32_t bank_of(const hd_sm *sm, const sm_job *job, uint16_t bank)
+uint32_t sm_bank_of(const hd_sm *sm, const sm_job *job, uint16_t bank)
 {
     uint32_t groups = sm->setup.machine->core.bank_groups, each = sm->setup.machine->core.banks / groups;
     return job->warp % groups * each + bank % each;
@@ -71,35 +63,48 @@ static void begin(hd_sm *sm, uint32_t index, uint32_t access, uint64_t since)
         sm_at(sm, sm->now + (a->what.cycles ? a->what.cycles : 1), (sm_event){SM_ACCESS_DONE, index, access});
         return;
     }
-    uint32_t bank = bank_of(sm, job, a->what.bank);
+    uint32_t bank = sm_bank_of(sm, job, a->what.bank);
     push(a->what.kind == HD_RF_WRITE ? &sm->banks[bank].writes : &sm->banks[bank].reads,
          (sm_waiting){index, access, since});
     sm->busy_banks |= (uint64_t)1 << bank;
 }
 
-static void serve(hd_sm *sm, uint32_t b)
+static void serve(hd_sm *sm, sm_queue *q, uint64_t *port_free)
 {
-    sm_bank *bank = &sm->banks[b];
-    if (bank->free > sm->now)
-        return;
-    sm_queue *q = is_empty(&bank->writes) ? &bank->reads : &bank->writes;
-    if (is_empty(q) || q->items.items[q->head].since > sm->now)
+    if (*port_free > sm->now || is_empty(q) || q->items.items[q->head].since > sm->now)
         return;
     sm_waiting what = pop(q);
     uint32_t cycles = sm->jobs.items[what.job].accesses.items[what.access].what.cycles;
     sm->counts.bank_conflicts += sm->now - what.since;
-    bank->free = sm->now + (cycles ? cycles : 1);
+    *port_free = sm->now + (cycles ? cycles : 1);
     if (cycles > 1)
         sm_at(sm, sm->now + cycles - 1, (sm_event){SM_ACCESS_DONE, what.job, what.access});
     else
         sm_access_done(sm, what.job, what.access);
 }
 
+static bool is_reserved(const hd_sm *sm, const sm_bank *bank)
+{
+    return sm->now - bank->base < 64 && bank->reserved >> (sm->now - bank->base) & 1;
+}
+
+/* Collectors share one port of a bank; a bank of a sub-core has one for reads and one for writes. */
+static void serve_bank(hd_sm *sm, sm_bank *bank)
+{
+    if (!sm->subcores) {
+        serve(sm, is_empty(&bank->writes) ? &bank->reads : &bank->writes, &bank->free);
+        return;
+    }
+    serve(sm, &bank->writes, &bank->write_free);
+    if (!is_reserved(sm, bank))
+        serve(sm, &bank->reads, &bank->free);
+}
+
 void sm_serve_banks(hd_sm *sm)
 {
     for (uint64_t rest = sm->busy_banks; rest; rest &= rest - 1) {
         uint32_t b = (uint32_t)__builtin_ctzll(rest);
-        serve(sm, b);
+        serve_bank(sm, &sm->banks[b]);
         if (is_empty(&sm->banks[b].reads) && is_empty(&sm->banks[b].writes))
             sm->busy_banks &= ~((uint64_t)1 << b);
     }
@@ -139,6 +144,16 @@ static void find_roles(sm_job *job, bool all_needed)
     }
 }
 
+void sm_hold_operands(hd_sm *sm, uint32_t index, bool hold)
+{
+    const sm_job *job = &sm->jobs.items[index];
+    sm_warp *w = &sm->warps[job->warp];
+    for (uint32_t i = 0; i < job->op->reads; i++)
+        w->reading[job->names[i]] = (uint8_t)(w->reading[job->names[i]] + (hold ? 1 : -1));
+    w->readings += hold ? job->op->reads : 0u - job->op->reads;
+    sm->recheck |= (uint64_t)1 << job->warp;
+}
+
 static void collected(hd_sm *sm, uint32_t index)
 {
     sm_job *job = &sm->jobs.items[index];
@@ -149,25 +164,52 @@ static void collected(hd_sm *sm, uint32_t index)
     }
     if (job->phase == SM_COLLECT) {
         job->phase = SM_READY;
+        if (job->fixed)
+            return;
+        if (sm->subcores)
+            sm_hold_operands(sm, index, false);
         hd_array_push(&sm->ready[sm_timing(sm, job->op).unit], index);
     }
 }
 
-void sm_add_accesses(hd_sm *sm, uint32_t index, const hd_access_sink *sink, bool all_needed)
+void sm_set_accesses(hd_sm *sm, uint32_t index, const hd_access_sink *sink, bool all_needed)
 {
     sm_job *job = &sm->jobs.items[index];
     for (uint32_t i = 0; i < sink->accesses.count; i++)
         hd_array_push(&job->accesses, (sm_access){.what = sink->accesses.items[i]});
     find_roles(job, all_needed);
+}
+
+void sm_begin_accesses(hd_sm *sm, uint32_t index)
+{
     begin_all(sm, index, sm->now + 1);
     if (!sm->jobs.items[index].needed)
         collected(sm, index);
     free_if_over(sm, index);
 }
 
-static void release_names(hd_sm *sm, sm_job *job)
+void sm_add_accesses(hd_sm *sm, uint32_t index, const hd_access_sink *sink, bool all_needed)
 {
+    sm_set_accesses(sm, index, sink, all_needed);
+    sm_begin_accesses(sm, index);
+}
+
+void sm_take_operands(hd_sm *sm, uint32_t index, uint64_t since)
+{
+    sm_job *job = &sm->jobs.items[index];
+    for (uint32_t i = 0; i < job->accesses.count; i++)
+        if (job->accesses.items[i].role == SM_NEEDED)
+            job->accesses.items[i].started = job->accesses.items[i].done = true;
+    job->open -= job->needed;
+    job->needed = 0;
+    begin_all(sm, index, since);
+}
+
+void sm_release_names(hd_sm *sm, uint32_t index)
+{
+    sm_job *job = &sm->jobs.items[index];
     sm_warp *w = &sm->warps[job->warp];
+    job->forwarded = true;
     for (uint32_t i = 0; i < job->op->writes; i++) {
         uint32_t name = job->names[job->op->reads + i];
         uint64_t bit = (uint64_t)1 << name % 64;
@@ -181,12 +223,13 @@ static void release_names(hd_sm *sm, sm_job *job)
 static void finish(hd_sm *sm, uint32_t index)
 {
     sm_job *job = &sm->jobs.items[index];
-    release_names(sm, job);
+    if (!job->forwarded)
+        sm_release_names(sm, index);
     job->phase = SM_DONE;
     uint32_t slot = job->warp;
     free_if_over(sm, index);
-    sm->warps[slot].jobs--;
-    sm_try_end(sm, slot);
+    if (--sm->warps[slot].jobs == 0)
+        sm->may_end |= (uint64_t)1 << slot;
 }
 
 void sm_write_results(hd_sm *sm, uint32_t index)

@@ -27,14 +27,20 @@ hd_sm *hd_sm_new(const hd_sm_setup *setup)
     sm->model = setup->runner->model;
     sm->unused_job = HD_NONE;
     sm->free_collectors = setup->machine->core.collectors;
+    sm->subcores = setup->machine->core.kind == HD_CORE_SUBCORE;
+    for (uint32_t u = 0; u < HD_MACHINE_UNITS; u++)
+        sm->fixed_units |= (uint32_t)hd_machine_unit_is_fixed(setup->machine, u) << u;
     sm->next = UINT64_MAX;
-    for (uint32_t s = 0; s < SM_SCHEDULERS; s++)
+    for (uint32_t s = 0; s < SM_SCHEDULERS; s++) {
         sm->schedulers[s].reason = HD_SM_SLOT_NO_WARP;
+        sm->schedulers[s].control = sm->schedulers[s].allocate = HD_NONE;
+    }
     sm->ring = hd_calloc(SM_RING, sizeof *sm->ring);
     hd_cache_open(&sm->l1, setup->machine->l1.bytes, setup->machine->l1.line_bytes, setup->machine->l1.ways);
     for (uint32_t i = 0; i < SM_WARPS; i++) {
         sm->warps[i].pending = hd_calloc(words, sizeof(uint64_t));
         sm->warps[i].pending_memory = hd_calloc(words, sizeof(uint64_t));
+        sm->warps[i].reading = sm->subcores ? hd_calloc(words, 64) : NULL;
     }
     return sm;
 }
@@ -46,6 +52,7 @@ void hd_sm_free(hd_sm *sm)
     for (uint32_t i = 0; i < SM_WARPS; i++) {
         free(sm->warps[i].pending);
         free(sm->warps[i].pending_memory);
+        free(sm->warps[i].reading);
     }
     for (uint32_t i = 0; i < SM_RING; i++)
         hd_array_free(&sm->ring[i]);
@@ -74,42 +81,6 @@ void hd_sm_free(hd_sm *sm)
 }
 
 /* ---- time -------------------------------------------------------------------------------------------------------- */
-
-/* As they are at the end of cycle `now`. */
-static void account_power(hd_sm *sm, uint64_t cycles)
-{
-    const hd_rf_ops *ops = sm->model->info->ops;
-    sm->counts.powered += cycles * (ops->powered ? ops->powered(sm->model) : sm->residency.file_registers);
-}
-
-/* Cycles in which nothing happened count as the last one did. */
-void sm_account(hd_sm *sm, uint64_t now)
-{
-    if (now <= sm->accounted)
-        return;
-    uint64_t cycles = now - sm->accounted;
-    for (uint32_t i = 0; i < sm->setup.machine->core.schedulers; i++)
-        sm->counts.slots[sm->schedulers[i].reason] += cycles * sm->setup.machine->core.issue_width;
-    sm->counts.warp_cycles += cycles * sm->resident_warps;
-    sm->counts.busy_cycles += sm->resident_warps ? cycles : 0;
-    account_power(sm, cycles);
-    sm->accounted = now;
-    sm->now = now - 1;
-}
-
-static uint64_t next_in_ring(const hd_sm *sm)
-{
-    uint32_t first = (uint32_t)((sm->now + 1) % SM_RING);
-    uint64_t here = sm->ring_used[first / 64] >> first % 64;
-    if (here)
-        return sm->now + 1 + (uint32_t)__builtin_ctzll(here);
-    for (uint32_t i = 1; i <= SM_RING / 64; i++) {
-        uint32_t word = (first / 64 + i) % (SM_RING / 64);
-        if (sm->ring_used[word])
-            return sm->now + 1 + (word * 64 + (uint32_t)__builtin_ctzll(sm->ring_used[word]) - first) % SM_RING;
-    }
-    return UINT64_MAX;
-}
 
 uint64_t hd_sm_next(const hd_sm *sm) { return sm->next; }
 
@@ -161,30 +132,18 @@ static void start_warp(hd_sm *sm, uint32_t place, uint32_t index)
     assert(slot < SM_WARPS);
     sm_warp *w = &sm->warps[slot];
     uint64_t *pending = w->pending, *memory = w->pending_memory;
+    uint8_t *reading = w->reading;
     *w = (sm_warp){
         .resident = true, .cta = place, .index = index, .age = sm->starts, .frame = HD_NONE, .walked = walked};
     w->pending = pending;
     w->pending_memory = memory;
+    w->reading = reading;
     cta->slots[index] = (uint8_t)slot;
     sm->schedulers[slot % sm->setup.machine->core.schedulers].warps |= (uint64_t)1 << slot;
     sm->resident_warps++;
     hd_trace_open(&w->cursor, trace);
     sm_reach_next(sm, slot);
     sm_activate(sm, slot);
-}
-
-void hd_sm_start(hd_sm *sm, uint64_t now, hd_trace_cta *trace)
-{
-    sm_account(sm, now);
-    uint32_t place = free_place(sm);
-    sm->ctas.items[place] = (sm_cta){.trace = trace, .live = trace->warp_count};
-    sm->resident++;
-    sm->starts++;
-    for (uint32_t i = 0; i < trace->warp_count; i++)
-        start_warp(sm, place, i);
-    for (uint32_t i = 0; i < trace->warp_count; i++)
-        sm_try_end(sm, sm->ctas.items[place].slots[i]);
-    sm->next = now;
 }
 
 static void end_cta(hd_sm *sm, uint32_t place)
@@ -197,7 +156,7 @@ static void end_cta(hd_sm *sm, uint32_t place)
 }
 
 /* Its trace is over, and nothing of it is in flight. */
-void sm_try_end(hd_sm *sm, uint32_t slot)
+static void try_end(hd_sm *sm, uint32_t slot)
 {
     sm_warp *w = &sm->warps[slot];
     uint64_t bit = (uint64_t)1 << slot;
@@ -227,13 +186,35 @@ void sm_try_end(hd_sm *sm, uint32_t slot)
         end_cta(sm, w->cta);
 }
 
+void hd_sm_start(hd_sm *sm, uint64_t now, hd_trace_cta *trace)
+{
+    sm_account(sm, now);
+    uint32_t place = free_place(sm);
+    sm->ctas.items[place] = (sm_cta){.trace = trace, .live = trace->warp_count};
+    sm->resident++;
+    sm->starts++;
+    for (uint32_t i = 0; i < trace->warp_count; i++)
+        start_warp(sm, place, i);
+    for (uint32_t i = 0; i < trace->warp_count; i++)
+        try_end(sm, sm->ctas.items[place].slots[i]);
+    sm->next = now;
+}
+
+static void end_warps(hd_sm *sm)
+{
+    uint64_t rest = sm->may_end;
+    sm->may_end = 0;
+    for (; rest; rest &= rest - 1)
+        try_end(sm, (uint32_t)__builtin_ctzll(rest));
+}
+
 /* ---- stages ------------------------------------------------------------------------------------------------------ */
 
 static void executed(hd_sm *sm, uint32_t index)
 {
     sm_job *job = &sm->jobs.items[index];
     sm_warp *w = &sm->warps[job->warp];
-    if (job->op->traits & HD_SM_CONTROL) {
+    if (job->op->traits & HD_SM_CONTROL && !job->forwarded) {
         w->control = false;
         sm->recheck |= (uint64_t)1 << job->warp;
     }
@@ -241,6 +222,15 @@ static void executed(hd_sm *sm, uint32_t index)
         hd_array_push(&sm->memory_queue, index);
     else
         sm_write_results(sm, index);
+}
+
+/* Of fixed latency: what needs it may issue, and finds it when it executes. */
+static void forward(hd_sm *sm, uint32_t index)
+{
+    const sm_job *job = &sm->jobs.items[index];
+    if (job->op->traits & HD_SM_CONTROL)
+        sm->warps[job->warp].control = false;
+    sm_release_names(sm, index);
 }
 
 static void complete(hd_sm *sm)
@@ -252,6 +242,7 @@ static void complete(hd_sm *sm)
         switch (e.kind) {
         case SM_ACCESS_DONE: sm_access_done(sm, e.job, e.access); break;
         case SM_EXECUTED: executed(sm, e.job); break;
+        case SM_FORWARD: forward(sm, e.job); break;
         case SM_MEMORY_DONE: sm_write_results(sm, e.job); break;
         case SM_ASK_AGAIN: sm->recheck |= sm->gated & (uint64_t)1 << e.job; break;
         }
@@ -265,33 +256,40 @@ static bool takes(const hd_sm *sm, uint32_t unit)
     return unit != HD_MACHINE_UNIT_MEMORY || sm->memory_queue.count < SM_MEMORY_QUEUE;
 }
 
+static void dispatch_to(hd_sm *sm, uint32_t index, uint64_t *unit_free)
+{
+    sm_job *job = &sm->jobs.items[index];
+    hd_machine_class_timing timing = sm_timing(sm, job->op);
+    job->phase = SM_EXECUTE;
+    *unit_free = sm->now + timing.interval;
+    if (sm->subcores)
+        sm->schedulers[job->warp % sm->setup.machine->core.schedulers].queued--;
+    else
+        sm->free_collectors++;
+    sm_at(sm, sm->now + timing.latency, (sm_event){SM_EXECUTED, index, 0});
+}
+
 /* The oldest go first. */
 static void dispatch(hd_sm *sm)
 {
     for (uint32_t unit = 0; unit < HD_MACHINE_UNITS; unit++) {
-        uint32_t left = 0;
-        for (uint32_t u = 0; u < sm->setup.machine->units[unit] && left < sm->ready[unit].count && takes(sm, unit);
-             u++) {
-            if (sm->unit_free[unit][u] > sm->now)
-                continue;
-            uint32_t index = sm->ready[unit].items[left++];
-            sm_job *job = &sm->jobs.items[index];
-            hd_machine_class_timing timing = sm_timing(sm, job->op);
-            job->phase = SM_EXECUTE;
-            sm->unit_free[unit][u] = sm->now + timing.interval;
-            sm->free_collectors++;
-            sm_at(sm, sm->now + timing.latency, (sm_event){SM_EXECUTED, index, 0});
+        uint32_t kept = 0, count = sm->ready[unit].count, *jobs = sm->ready[unit].items;
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t scheduler = sm->jobs.items[jobs[i]].warp % sm->setup.machine->core.schedulers;
+            uint32_t u = takes(sm, unit) ? sm_free_unit(sm, unit, scheduler) : HD_NONE;
+            if (u == HD_NONE)
+                jobs[kept++] = jobs[i];
+            else
+                dispatch_to(sm, jobs[i], &sm->unit_free[unit][u]);
         }
-        if (!left)
-            continue;
-        sm->ready[unit].count -= left;
-        memmove(sm->ready[unit].items, sm->ready[unit].items + left, sm->ready[unit].count * sizeof(uint32_t));
+        sm->ready[unit].count = kept;
     }
 }
 
 static bool is_busy(const hd_sm *sm)
 {
-    bool busy = sm->busy_banks || sm->memory_queue.count || sm->recheck || (sm->eligible && sm->free_collectors);
+    bool busy = sm->busy_banks || sm->memory_queue.count || sm->recheck || sm->latched ||
+                (sm->eligible && (sm->subcores || sm->free_collectors));
     for (uint32_t unit = 0; unit < HD_MACHINE_UNITS; unit++)
         busy = busy || sm->ready[unit].count;
     return busy;
@@ -303,13 +301,16 @@ bool hd_sm_cycle(hd_sm *sm, uint64_t now)
     sm->now = now;
     complete(sm);
     dispatch(sm);
+    if (sm->latched)
+        sm_advance_latches(sm);
     sm_access_memory(sm);
     sm_serve_banks(sm);
+    end_warps(sm);
     sm_issue(sm);
     sm->counts.warp_cycles += sm->resident_warps;
     sm->counts.busy_cycles += sm->resident_warps != 0;
-    account_power(sm, 1);
+    sm_account_power(sm, 1);
     sm->accounted = now + 1;
-    sm->next = is_busy(sm) ? now + 1 : next_in_ring(sm);
+    sm->next = is_busy(sm) ? now + 1 : sm_next_event(sm);
     return !sm->failed;
 }

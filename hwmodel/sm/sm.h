@@ -12,7 +12,7 @@
  *
  * So with an idle machine an instruction that is issued in cycle t and reads one register reads it in t + 1, is
  * dispatched in t + 2, has its result in t + 2 + latency, which is written in that cycle, and an instruction that needs
- * the result issues in that cycle.
+ * the result issues in that cycle. That is a core with collectors; subcore.c has the other kind.
  *
  * The technique's model (hwmodel/rf/technique.h) works at issue; the SM decides when its accesses happen. Accesses to
  * the register file queue at their banks; those of other structures take their cycles, 1 where they give none. An

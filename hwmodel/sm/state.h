@@ -33,12 +33,13 @@ typedef struct sm_access {
 
 typedef struct sm_job { /* an instruction in flight, or accesses beside one */
     uint8_t phase, warp;
-    bool counts;    /* among the warp's jobs, which must be done before it ends */
     bool is_before; /* accesses of `before`: the warp waits for them */
     const hd_sm_op *op;
     const uint32_t *names;
     HD_ARRAY(sm_access) accesses;
     uint32_t open, needed, results; /* accesses that are not done: all, by role */
+    bool fixed, collecting;         /* fixed: of a sub-core, its latency is; collecting: it reads without a window */
+    bool forwarded;                 /* its results are available */
     /* of memory instructions */
     uint8_t space; /* hd_space */
     uint32_t lines, next_line, passes, outstanding;
@@ -51,7 +52,7 @@ typedef struct sm_event {
     uint8_t kind;
     uint32_t job, access;
 } sm_event;
-enum { SM_ACCESS_DONE, SM_EXECUTED, SM_MEMORY_DONE, SM_ASK_AGAIN };
+enum { SM_ACCESS_DONE, SM_EXECUTED, SM_MEMORY_DONE, SM_ASK_AGAIN, SM_FORWARD };
 
 typedef HD_ARRAY(sm_event) sm_events;
 
@@ -69,7 +70,9 @@ typedef struct sm_queue {
 
 typedef struct sm_bank {
     sm_queue reads, writes;
-    uint64_t free; /* cycle in which it serves the next one */
+    uint64_t free, write_free; /* cycle in which the port serves the next one; write_free: of sub-cores */
+    uint64_t reserved;         /* reads by instructions of fixed latency: bit k: in cycle `base` + k */
+    uint64_t base;
 } sm_bank;
 
 /* ---- warps ------------------------------------------------------------------------------------------------------- */
@@ -91,6 +94,8 @@ typedef struct sm_warp {
     uint32_t pending_names;
     uint32_t frame;                     /* of the last instruction that was issued */
     uint64_t *pending, *pending_memory; /* sets of names: a result is to come; from memory */
+    uint8_t *reading;                   /* by name, with sub-cores: queued instructions that have not read it */
+    uint32_t readings;                  /* their sum */
     hd_trace_cursor cursor;
     hd_rf_step step;
     hd_rf_warp *walked;
@@ -99,9 +104,11 @@ typedef struct sm_warp {
 } sm_warp;
 
 typedef struct sm_scheduler {
-    uint64_t warps, active;    /* masks of slots */
-    uint32_t last;             /* slot that issued last */
-    uint8_t reason;            /* of slots that issued nothing in the last cycle */
+    uint64_t warps, active;     /* masks of slots */
+    uint32_t last;              /* slot that issued last */
+    uint32_t control, allocate; /* of a sub-core: jobs in its latches; HD_NONE: it is free */
+    uint32_t queued;            /* of a sub-core: instructions of variable latency that are not dispatched */
+    uint8_t reason;             /* of slots that issued nothing in the last cycle */
     HD_ARRAY(uint8_t) waiting; /* of the two-level policy: slots that are not active, in the order in which they left */
 } sm_scheduler;
 
@@ -126,10 +133,15 @@ struct hd_sm {
     uint32_t resident; /* blocks */
     uint32_t resident_warps;
     uint64_t recheck;  /* warps whose state may have changed */
+    uint64_t may_end;  /* warps of which nothing is in flight */
     uint64_t eligible; /* warps that may issue, if a collector is free */
     uint64_t gated;    /* warps that the technique keeps from issuing */
     sm_scheduler schedulers[SM_SCHEDULERS];
     uint32_t free_collectors;
+    bool subcores;
+    uint32_t latched;                   /* jobs in latches of sub-cores */
+    uint32_t fixed_units;               /* a bit each, hd_machine_unit */
+    uint64_t by_unit[HD_MACHINE_UNITS]; /* of sub-cores: warps whose next instruction is for the unit */
     sm_bank banks[SM_BANKS];
     uint64_t busy_banks;
     HD_ARRAY(uint32_t) ready[HD_MACHINE_UNITS]; /* jobs, the oldest first */
@@ -148,15 +160,40 @@ static inline hd_machine_class_timing sm_timing(const hd_sm *sm, const hd_sm_op 
     return sm->setup.machine->classes[op->class];
 }
 
+/* ---- clock.c ----------------------------------------------------------------------------------------------------- */
+
+void sm_at(hd_sm *sm, uint64_t cycle, sm_event event);
+uint64_t sm_next_event(const hd_sm *sm); /* UINT64_MAX: there is none */
+/* Counts the cycles before `now`, in which nothing happened, as the last one. */
+void sm_account(hd_sm *sm, uint64_t now);
+void sm_account_power(hd_sm *sm, uint64_t cycles); /* registers that leak, for so many cycles */
+
 /* ---- jobs.c: accesses to registers ------------------------------------------------------------------------------- */
 
 uint32_t sm_new_job(hd_sm *sm, uint32_t slot);
 /* The accesses of the sink become the job's, and begin where they can. */
 void sm_add_accesses(hd_sm *sm, uint32_t job, const hd_access_sink *sink, bool all_needed);
+/* The same in two steps: without beginning them; beginning those that can. */
+void sm_set_accesses(hd_sm *sm, uint32_t job, const hd_access_sink *sink, bool all_needed);
+void sm_begin_accesses(hd_sm *sm, uint32_t job);
+/* Those for its operands are done; others begin in cycle `since`. */
+void sm_take_operands(hd_sm *sm, uint32_t job, uint64_t since);
+/* Of sub-cores: later instructions of the warp must not write what it has yet to read; it has read. */
+void sm_hold_operands(hd_sm *sm, uint32_t job, bool hold);
+void sm_release_names(hd_sm *sm, uint32_t job);
+uint32_t sm_bank_of(const hd_sm *sm, const sm_job *job, uint16_t bank);
 void sm_serve_banks(hd_sm *sm);
 void sm_access_done(hd_sm *sm, uint32_t job, uint32_t access);
 void sm_write_results(hd_sm *sm, uint32_t job);
-void sm_at(hd_sm *sm, uint64_t cycle, sm_event event);
+
+/* ---- subcore.c --------------------------------------------------------------------------------------------------- */
+
+/* Of warps that may issue, those for which the sub-core has room. */
+uint64_t sm_subcore_able(const hd_sm *sm, const sm_scheduler *scheduler, uint64_t able);
+void sm_subcore_issue(hd_sm *sm, uint32_t job);
+void sm_advance_latches(hd_sm *sm);
+/* Of the scheduler's units, one that is free; HD_NONE: none is. */
+uint32_t sm_free_unit(const hd_sm *sm, uint32_t unit, uint32_t scheduler);
 
 /* ---- walk.c: the model's hooks; the accesses that they emit ------------------------------------------------------ */
 
@@ -174,16 +211,10 @@ const hd_access_sink *sm_walk_switch(hd_sm *sm, hd_rf_warp *warp, bool leaves);
 void sm_prepare_memory(hd_sm *sm, uint32_t job, const sm_warp *warp); /* at issue: lines, passes */
 void sm_access_memory(hd_sm *sm);                                     /* one cycle of the unit */
 
-/* ---- sm.c -------------------------------------------------------------------------------------------------------- */
-
-/* Counts the cycles before `now`, in which nothing happened, as the last one. */
-void sm_account(hd_sm *sm, uint64_t now);
-
 /* ---- issue.c ----------------------------------------------------------------------------------------------------- */
 
 void sm_reach_next(hd_sm *sm, uint32_t slot); /* the warp's next instruction, or its end */
 void sm_issue(hd_sm *sm);
-void sm_try_end(hd_sm *sm, uint32_t slot);
 void sm_activate(hd_sm *sm, uint32_t slot); /* a warp of a block that starts */
 
 #endif

@@ -7,7 +7,13 @@ hd_machine small_machine(void)
 {
     hd_machine m = {.known = true,
                     .clocks = {1000, 1000},
-                    .core = {HD_POLICY_LRR, 1, 1, 0, 4, 4, 1},
+                    .core = {.kind = HD_CORE_COLLECTOR,
+                             .policy = HD_POLICY_LRR,
+                             .schedulers = 1,
+                             .issue_width = 1,
+                             .collectors = 4,
+                             .banks = 4,
+                             .bank_groups = 1},
                     .shared = {32, 20},
                     .constant = {9},
                     .l1 = {16384, 128, 128, 4, 30, 16, 1},
@@ -27,11 +33,35 @@ hd_machine small_machine(void)
 
 static uint32_t pick(uint64_t *seed, const uint32_t *from, uint32_t count) { return from[unit_random(seed) % count]; }
 
+hd_machine small_subcore_machine(void)
+{
+    hd_machine m = small_machine();
+    m.core.kind = HD_CORE_SUBCORE;
+    m.core.collectors = 0;
+    m.core.read_cycles = 3;
+    m.core.queue = 2;
+    m.core.banks = 2;
+    return m;
+}
+
+static void make_subcores(hd_machine *m)
+{
+    m->core.kind = HD_CORE_SUBCORE;
+    m->core.queue = m->core.collectors;
+    m->core.read_cycles = 1 + m->core.queue % 3;
+    m->core.collectors = 0;
+    m->core.issue_width = 1;
+    m->core.banks = m->core.banks / m->core.bank_groups * m->core.schedulers;
+    m->core.bank_groups = m->core.schedulers;
+    if (m->core.banks > 4)
+        m->units[HD_MACHINE_UNIT_SP] = m->units[HD_MACHINE_UNIT_MEMORY] = m->core.schedulers;
+}
+
 hd_machine random_machine(uint64_t *seed)
 {
     static const uint32_t few[] = {1, 2, 4}, cycles[] = {1, 3, 17}, sectors[] = {32, 128};
     hd_machine m = small_machine();
-    m.core.policy = (hd_scheduler_policy)(unit_random(seed) % 3);
+    m.core.policy = (hd_scheduler_policy)(unit_random(seed) % 4);
     m.core.schedulers = pick(seed, few, 3);
     m.core.issue_width = pick(seed, few, 2);
     m.core.active_warps = pick(seed, few, 3);
@@ -48,5 +78,7 @@ hd_machine random_machine(uint64_t *seed)
         m.classes[c].latency = pick(seed, cycles, 3);
         m.classes[c].interval = pick(seed, cycles, 3);
     }
+    if (unit_random(seed) % 2)
+        make_subcores(&m);
     return m;
 }

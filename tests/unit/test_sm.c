@@ -192,6 +192,87 @@ static void a_load_that_misses(void **state)
     assert_int_equal(t.counts.sm.l1_reads, 1);
 }
 
+/* ---- sub-cores: cycles of a body less those of another, one warp, on small_subcore_machine ----------------------- */
+
+static uint64_t subcore_cycles(const char *body, hd_sm_counts *counts)
+{
+    timed t = {.machine = small_subcore_machine()};
+    time_body(&t, body, 1, 32);
+    *counts = t.counts.sm;
+    return t.counts.cycles;
+}
+
+static uint64_t subcore_difference(const char *before, const char *part)
+{
+    char whole[4096];
+    hd_sm_counts counts;
+    snprintf(whole, sizeof whole, "%s%s", before, part);
+    uint64_t with = subcore_cycles(whole, &counts);
+    return with - subcore_cycles(before, &counts);
+}
+
+/* subcore.c: what needs a result of fixed latency issues `latency` cycles after it. */
+static void subcore_forwards(void **state)
+{
+    (void)state;
+    assert_int_equal(subcore_difference("add.u32 %r4, %r0, 1;\n", "add.u32 %r4, %r4, 1;\nadd.u32 %r4, %r4, 1;\n"
+                                                                  "add.u32 %r4, %r4, 1;\nadd.u32 %r4, %r4, 1;\n"),
+                     4 * 4);
+    assert_int_equal(subcore_difference("add.u32 %r4, %r0, 1;\n", "mul.lo.u32 %r4, %r4, 3;\nmul.lo.u32 %r4, %r4, 5;\n"),
+                     4 + 6 + 6 - 4);
+    assert_int_equal(subcore_difference("add.u32 %r4, %r0, 1;\n", "add.u32 %r5, %r0, 2;\nadd.u32 %r6, %r0, 3;\n"), 2);
+}
+
+/* Registers of the frame are numbered in the order of their first mention: every other one is in the same bank. An
+ * instruction that reads three of one bank fills the window of its port: one every 3 cycles. Of those that read two of
+ * one bank, the first allocates in cycle a and reads in a + 1 and a + 2; the second allocates in a + 1, with two of the
+ * cycles to a + 4 free; the third in a + 3, the fourth in a + 5. One of each bank: one every cycle. */
+static void subcore_read_ports(void **state)
+{
+    static const struct {
+        const char *operands;
+        uint64_t cycles;
+    } cases[] = {{"%r4, %r6, %r8", 3 * 3}, {"%r4, %r6, %r7", 5}, {"%r4, %r7, 3", 3}};
+    (void)state;
+    for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char before[1024], part[1024];
+        const char *o = cases[i].operands;
+        snprintf(before, sizeof before,
+                 "add.u32 %%r4, %%r0, 1;\nadd.u32 %%r5, %%r0, 2;\nadd.u32 %%r6, %%r0, 3;\nadd.u32 %%r7, %%r0, 4;\n"
+                 "add.u32 %%r8, %%r0, 5;\nmad.lo.u32 %%r9, %s;\n",
+                 o);
+        snprintf(part, sizeof part, "mad.lo.u32 %%r10, %s;\nmad.lo.u32 %%r11, %s;\nmad.lo.u32 %%r12, %s;\n", o, o, o);
+        assert_int_equal(subcore_difference(before, part), cases[i].cycles);
+    }
+}
+
+/* A store that is issued in cycle t reads from t + 2 on: its two operands of one bank until t + 3. What overwrites one
+ * of them issues then, and else in t + 1. */
+static void subcore_keeps_operands(void **state)
+{
+    hd_sm_counts kept, other;
+    (void)state;
+#define STORE "add.u32 %r4, %r0, 1;\nadd.u32 %r5, %r0, 1;\nst.global.u32 [%rd1], %r4;\n"
+    uint64_t overwrites = subcore_cycles(STORE "add.u32 %r4, %r0, 1;\n", &kept),
+             writes = subcore_cycles(STORE "add.u32 %r5, %r0, 1;\n", &other);
+    assert_int_equal(overwrites - writes, 2);
+    assert_int_equal(kept.slots[HD_SM_SLOT_OPERANDS] - other.slots[HD_SM_SLOT_OPERANDS], 2);
+}
+
+/* The special-function unit takes one every 8 cycles, and two wait. The first, issued in cycle t, is dispatched in t +
+ * 3 (control, one operand), the next in t + 11 and t + 19. The second issues in t + 1; the third when the first is
+ * dispatched, after one slot without a place; the fourth in t + 11, after 7 more; the fifth in t + 19, after 7 more. */
+static void subcore_queue(void **state)
+{
+    hd_sm_counts counts, less;
+    (void)state;
+#define ROOTS "mov.f32 %f1, 0f40000000;\nsqrt.approx.f32 %f2, %f1;\nsqrt.approx.f32 %f3, %f1;\n"
+    subcore_cycles(ROOTS "sqrt.approx.f32 %f4, %f1;\nsqrt.approx.f32 %f5, %f1;\n", &less);
+    subcore_cycles(ROOTS "sqrt.approx.f32 %f4, %f1;\nsqrt.approx.f32 %f5, %f1;\nsqrt.approx.f32 %f6, %f1;\n", &counts);
+    assert_int_equal(less.slots[HD_SM_SLOT_UNIT], 1 + 7);
+    assert_int_equal(counts.slots[HD_SM_SLOT_UNIT], 1 + 7 + 7);
+}
+
 /* Random programs on random machines: the slots of all schedulers add up, nothing is lost, all ends, and the clock may
  * go through every cycle or jump. */
 static void the_clock_may_jump(void **state)
@@ -242,9 +323,12 @@ static void the_clock_may_jump(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_dependent_chain), cmocka_unit_test(independent_instructions),
-                                       cmocka_unit_test(bank_conflicts),    cmocka_unit_test(initiation_interval),
-                                       cmocka_unit_test(a_load_that_hits),  cmocka_unit_test(a_load_that_misses),
-                                       cmocka_unit_test(the_clock_may_jump)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_dependent_chain),      cmocka_unit_test(independent_instructions),
+        cmocka_unit_test(bank_conflicts),         cmocka_unit_test(initiation_interval),
+        cmocka_unit_test(a_load_that_hits),       cmocka_unit_test(a_load_that_misses),
+        cmocka_unit_test(subcore_forwards),       cmocka_unit_test(subcore_read_ports),
+        cmocka_unit_test(subcore_keeps_operands), cmocka_unit_test(subcore_queue),
+        cmocka_unit_test(the_clock_may_jump)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
