@@ -1,64 +1,29 @@
 /* What passes and models count on random programs, in sums over many, held against tests/numbers/random.txt: a change
  * of a heuristic or of a model shows as numbers, and nothing changes them unnoticed. Whether what they make is right is
  * for test_techniques to say. BLESS=1 (make bless) writes the file anew. */
-#include "async_kernel.h"
-#include "program.h"
+#include "golden.h"
 
 #include "ir/annotations.h"
 #include "ir/architected.h"
 #include "passes/estimate/estimate.h"
 #include "passes/manager/manager.h"
-#include "rf_bench.h"
-#include "tests/unit/unit.h"
 
-enum { TEXT_BYTES = 1 << 19, MOST_LISTS = 64, STRUCTURED = 15, UNSTRUCTURED = 60, ASYNCHRONOUS = 30 };
+enum { MOST_LISTS = 64 };
 
-/* ---- sums -------------------------------------------------------------------------------------------------------- */
-
-typedef struct sum {
-    const char *name;
-    uint64_t value;
-} sum;
-
-typedef struct sums {
-    HD_ARRAY(sum) items; /* by the first time that they were there */
-} sums;
-
-static void add(sums *s, const char *name, uint64_t value)
-{
-    for (uint32_t i = 0; i < s->items.count; i++)
-        if (!strcmp(s->items.items[i].name, name)) {
-            s->items.items[i].value += value;
-            return;
-        }
-    hd_array_push(&s->items, ((sum){name, value}));
-}
-
-/* As a line, without zeros; they begin anew. */
-static void write_sums(sums *s, hd_writer *writer, const char *head)
-{
-    hd_write_format(writer, "%s:", head);
-    for (uint32_t i = 0; i < s->items.count; i++) {
-        const sum *x = &s->items.items[i];
-        if (x->value)
-            hd_write_format(writer, "%s%s=%llu", i ? ", " : " ", x->name, (unsigned long long)x->value);
-    }
-    hd_write_format(writer, "\n");
-    hd_array_clear(&s->items);
-}
+/* ---- what passes make ----------------------------------------------------------------------------------------------- */
 
 /* By opcode, and what registers they name. */
-static void add_instructions(sums *s, const hd_function *f)
+static void add_instructions(golden_sums *s, const hd_function *f)
 {
     for (uint32_t i = 0; i < f->instructions.count; i++)
-        add(s, hd_opcodes[hd_insn_form(f, &f->instructions.items[i])->opcode].name, 1);
+        golden_add(s, hd_opcodes[hd_insn_form(f, &f->instructions.items[i])->opcode].name, 1);
     for (uint32_t i = 0; i < f->instructions.count; i++)
         HD_INSN_REGISTERS (f, &f->instructions.items[i], o)
-            add(s, "sum of register numbers", hd_register_physical(f, o->value).number);
+            golden_add(s, "sum of register numbers", hd_register_physical(f, o->value).number);
 }
 
 /* By kind, with values and places. */
-static void add_annotations(sums *s, const hd_function *f)
+static void add_annotations(golden_sums *s, const hd_function *f)
 {
     for (uint32_t a = 0; a < f->annotations.count; a++) {
         const hd_annotation *annotation = &f->annotations.items[a];
@@ -68,11 +33,11 @@ static void add_annotations(sums *s, const hd_function *f)
             value += annotation->value;
         for (uint32_t w = 0; w < annotation->count; w++)
             value += f->annotation_words.items[annotation->value + w];
-        add(s, info->name, value);
+        golden_add(s, info->name, value);
     }
 }
 
-static void add_passes(sums *s, rf_bench *b, const char *passes)
+static void add_passes(golden_sums *s, rf_bench *b, const char *passes)
 {
     hd_pipeline *pipeline = hd_pipeline_parse(passes, &b->diagnostics);
     hd_statistic_array statistics = {0};
@@ -87,38 +52,12 @@ static void add_passes(sums *s, rf_bench *b, const char *passes)
             add_instructions(s, f);
     }
     for (uint32_t i = 0; i < statistics.count; i++)
-        add(s, statistics.items[i].name, statistics.items[i].value);
+        golden_add(s, statistics.items[i].name, statistics.items[i].value);
     hd_array_free(&statistics);
     hd_pipeline_free(pipeline);
 }
 
-/* ---- programs ---------------------------------------------------------------------------------------------------- */
-
-static void open_structured(rf_bench *b, uint64_t seed)
-{
-    static char text[TEXT_BYTES];
-    static program p;
-    program_make(&p, seed);
-    program_print(&p, text, sizeof text);
-    rf_bench_open(b, text, (uint32_t)strlen(text));
-}
-
-static void open_asynchronous(rf_bench *b, uint64_t seed)
-{
-    static char text[1 << 15];
-    uint32_t length = async_kernel_print(seed, text, sizeof text);
-    rf_bench_open(b, text, length);
-}
-
-typedef struct source {
-    const char *name;
-    void (*open)(rf_bench *b, uint64_t seed);
-    uint32_t count;
-    bool allocated; /* half of them already */
-} source;
-static const source sources[] = {{"structured", open_structured, STRUCTURED, false},
-                                 {"unstructured", rf_bench_open_random, UNSTRUCTURED, true},
-                                 {"asynchronous", open_asynchronous, ASYNCHRONOUS, false}};
+/* ---- passes --------------------------------------------------------------------------------------------------------- */
 
 /* Those of the models, each once, and others. */
 static uint32_t list_passes(const char **lists)
@@ -153,63 +92,63 @@ static void count_passes(hd_writer *writer)
     static const char *const before[] = {"", "clean,regalloc", "regalloc(max=20)"};
     const char *lists[MOST_LISTS];
     uint32_t list_count = list_passes(lists);
-    sums s = {0};
-    for (uint32_t k = 0; k < sizeof sources / sizeof *sources; k++)
+    golden_sums s = {0};
+    for (uint32_t k = 0; k < GOLDEN_SOURCES; k++)
         for (uint32_t i = 0; i < sizeof before / sizeof *before; i++)
             for (uint32_t l = 0; l < list_count; l++) {
                 char head[192];
                 bool allocates = strstr(before[i], "regalloc");
-                if ((!strncmp(lists[l], "regmutex", 8) && !allocates) || (sources[k].allocated && allocates))
+                if ((!strncmp(lists[l], "regmutex", 8) && !allocates) || (golden_sources[k].allocated && allocates))
                     continue;
-                for (uint64_t seed = i + 1; seed <= sources[k].count; seed += 3) {
+                for (uint64_t seed = i + 1; seed <= golden_sources[k].count; seed += 3) {
                     rf_bench b;
-                    sources[k].open(&b, seed);
+                    golden_sources[k].open(&b, seed);
                     if (*before[i])
                         rf_bench_pass(&b, before[i]);
                     add_passes(&s, &b, lists[l]);
                     rf_bench_close(&b);
                 }
-                snprintf(head, sizeof head, "%s %s%s%s", sources[k].name, before[i], *before[i] ? " then " : "",
+                snprintf(head, sizeof head, "%s %s%s%s", golden_sources[k].name, before[i], *before[i] ? " then " : "",
                          lists[l]);
-                write_sums(&s, writer, head);
+                golden_write(&s, writer, head);
             }
     hd_array_free(&s.items);
 }
 
 /* ---- the estimate ------------------------------------------------------------------------------------------------ */
 
-static void add_estimate(sums *s, hd_function *f, const hd_gpu *gpu, hd_diagnostics *diagnostics)
+static void add_estimate(golden_sums *s, hd_function *f, const hd_gpu *gpu, hd_diagnostics *diagnostics)
 {
     hd_estimate_features x;
     hd_pass_context context;
     hd_pass_context_init(&context, f, diagnostics);
     hd_estimate_measure(&context, &x);
     for (uint32_t kind = 0; kind < HD_ESTIMATE_KINDS; kind++) {
-        add(s, kind ? "needed without uniform" : "needed", x.needed[kind]);
-        add(s, kind ? "wanted without uniform" : "wanted", x.wanted[kind]);
+        golden_add(s, kind ? "needed without uniform" : "needed", x.needed[kind]);
+        golden_add(s, kind ? "wanted without uniform" : "wanted", x.wanted[kind]);
     }
-    add(s, "late", x.late);
-    add(s, "written", x.written);
-    add(s, "unrolled", x.unrolled);
-    add(s, "over calls", x.over_calls);
-    add(s, "loop words", x.loop.words);
-    add(s, "loop constant offsets", x.loop.constant_offsets);
-    add(s, "loop rematerialized", x.loop.rematerialized);
-    add(s, "loop uniform", x.loop.uniform);
-    add(s, "estimate", hd_estimate_registers(&context, &gpu->limits));
+    golden_add(s, "late", x.late);
+    golden_add(s, "written", x.written);
+    golden_add(s, "unrolled", x.unrolled);
+    golden_add(s, "over calls", x.over_calls);
+    golden_add(s, "loop words", x.loop.words);
+    golden_add(s, "loop constant offsets", x.loop.constant_offsets);
+    golden_add(s, "loop rematerialized", x.loop.rematerialized);
+    golden_add(s, "loop uniform", x.loop.uniform);
+    golden_add(s, "estimate", hd_estimate_registers(&context, &gpu->limits));
     hd_pass_context_free(&context);
 }
 
 static void count_estimates(hd_writer *writer)
 {
     hd_diagnostics quiet;
-    sums s = {0};
+    golden_sums s = {0};
     hd_diagnostics_init(&quiet);
     hd_gpu *gpu = hd_gpu_load("sm_90", &quiet);
-    for (uint32_t k = 0; k < sizeof sources / sizeof *sources; k++) {
-        for (uint64_t seed = 1; seed <= sources[k].count; seed++) {
+    for (uint32_t k = 0; k < GOLDEN_SOURCES; k++) {
+        for (uint64_t seed = 1; seed <= golden_sources[k].count; seed++) {
             rf_bench b;
-            sources[k].open(&b, seed);
+            golden_sources[k].open(&b, seed);
             rf_bench_pass(&b, "clean");
             for (uint32_t i = 0; i < b.module->functions.count; i++)
                 if (b.module->functions.items[i]->has_body)
@@ -217,8 +156,8 @@ static void count_estimates(hd_writer *writer)
             rf_bench_close(&b);
         }
         char head[64];
-        snprintf(head, sizeof head, "%s estimate", sources[k].name);
-        write_sums(&s, writer, head);
+        snprintf(head, sizeof head, "%s estimate", golden_sources[k].name);
+        golden_write(&s, writer, head);
     }
     hd_array_free(&s.items);
     hd_gpu_free(gpu);
@@ -227,7 +166,7 @@ static void count_estimates(hd_writer *writer)
 
 /* ---- models ------------------------------------------------------------------------------------------------------ */
 
-static void add_model(sums *s, const hd_rf_model_info *model, uint64_t seed)
+static void add_model(golden_sums *s, const hd_rf_model_info *model, uint64_t seed)
 {
     rf_bench b;
     rf_bench_open_random(&b, seed);
@@ -241,59 +180,36 @@ static void add_model(sums *s, const hd_rf_model_info *model, uint64_t seed)
             &b, &(rf_bench_run){.model = model, .order = seed, .crowded = seed % 3 == 0, .lanes = seed % 4 > 1});
         assert_true(r.proved);
         for (uint32_t c = 0; c < HD_COUNTER_COUNT; c++)
-            add(s, hd_counters[c].key, r.counters[c]);
-        add(s, "storage_bits", r.storage_bits);
+            golden_add(s, hd_counters[c].key, r.counters[c]);
+        golden_add(s, "storage_bits", r.storage_bits);
     }
     rf_bench_close(&b);
 }
 
 static void count_models(hd_writer *writer)
 {
-    sums s = {0};
+    golden_sums s = {0};
     for (uint32_t m = 0; m < hd_rf_model_count; m++) {
         for (uint64_t seed = 1; seed <= 24; seed++)
             add_model(&s, &hd_rf_models[m], seed);
         char head[64];
         snprintf(head, sizeof head, "unstructured %s", hd_rf_models[m].name);
-        write_sums(&s, writer, head);
+        golden_write(&s, writer, head);
     }
     hd_array_free(&s.items);
 }
 
-/* ---- the file ---------------------------------------------------------------------------------------------------- */
-
-static void expect_file(const char *path, const hd_writer *got)
-{
-    hd_source known;
-    if (getenv("BLESS")) {
-        FILE *file = fopen(path, "wb");
-        assert_non_null(file);
-        assert_int_equal(fwrite(got->buffer.items, 1, got->buffer.count, file), got->buffer.count);
-        assert_int_equal(fclose(file), 0);
-    }
-    if (!hd_source_read(&known, path))
-        fail_msg("%s is missing; make bless writes it", path);
-    uint32_t line = 1, at = 0;
-    while (at < known.length && at < got->buffer.count && known.text[at] == got->buffer.items[at])
-        line += known.text[at++] == '\n';
-    bool same = at == known.length && at == got->buffer.count;
-    hd_source_free(&known);
-    if (!same)
-        fail_msg("%s: line %u differs", path, line);
-}
+/* ---- the file ------------------------------------------------------------------------------------------------------- */
 
 static void numbers_of_random_programs(void **state)
 {
-    const char *top = getenv("TOP");
-    char path[4096];
     hd_writer writer;
     (void)state;
-    snprintf(path, sizeof path, "%s/tests/numbers/random.txt", top ? top : ".");
     hd_writer_to_memory(&writer);
     count_passes(&writer);
     count_estimates(&writer);
     count_models(&writer);
-    expect_file(path, &writer);
+    golden_expect("random.txt", &writer);
     hd_writer_free(&writer);
 }
 

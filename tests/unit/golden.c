@@ -1,0 +1,77 @@
+#include "golden.h"
+
+#include "async_kernel.h"
+#include "program.h"
+
+enum { TEXT_BYTES = 1 << 19, STRUCTURED = 15, UNSTRUCTURED = 60, ASYNCHRONOUS = 30 };
+
+/* ---- sums -------------------------------------------------------------------------------------------------------- */
+
+void golden_add(golden_sums *s, const char *name, uint64_t value)
+{
+    for (uint32_t i = 0; i < s->items.count; i++)
+        if (!strcmp(s->items.items[i].name, name)) {
+            s->items.items[i].value += value;
+            return;
+        }
+    hd_array_push(&s->items, ((golden_sum){name, value}));
+}
+
+void golden_write(golden_sums *s, hd_writer *writer, const char *head)
+{
+    hd_write_format(writer, "%s:", head);
+    for (uint32_t i = 0; i < s->items.count; i++) {
+        const golden_sum *x = &s->items.items[i];
+        if (x->value)
+            hd_write_format(writer, "%s%s=%llu", i ? ", " : " ", x->name, (unsigned long long)x->value);
+    }
+    hd_write_format(writer, "\n");
+    hd_array_clear(&s->items);
+}
+
+/* ---- programs ---------------------------------------------------------------------------------------------------- */
+
+static void open_structured(rf_bench *b, uint64_t seed)
+{
+    static char text[TEXT_BYTES];
+    static program p;
+    program_make(&p, seed);
+    program_print(&p, text, sizeof text);
+    rf_bench_open(b, text, (uint32_t)strlen(text));
+}
+
+static void open_asynchronous(rf_bench *b, uint64_t seed)
+{
+    static char text[1 << 15];
+    uint32_t length = async_kernel_print(seed, text, sizeof text);
+    rf_bench_open(b, text, length);
+}
+
+const golden_source golden_sources[GOLDEN_SOURCES] = {{"structured", open_structured, STRUCTURED, false},
+                                                      {"unstructured", rf_bench_open_random, UNSTRUCTURED, true},
+                                                      {"asynchronous", open_asynchronous, ASYNCHRONOUS, false}};
+
+/* ---- the file ---------------------------------------------------------------------------------------------------- */
+
+void golden_expect(const char *name, const hd_writer *got)
+{
+    const char *top = getenv("TOP");
+    char path[4096];
+    snprintf(path, sizeof path, "%s/tests/numbers/%s", top ? top : ".", name);
+    hd_source known;
+    if (getenv("BLESS")) {
+        FILE *file = fopen(path, "wb");
+        assert_non_null(file);
+        assert_int_equal(fwrite(got->buffer.items, 1, got->buffer.count, file), got->buffer.count);
+        assert_int_equal(fclose(file), 0);
+    }
+    if (!hd_source_read(&known, path))
+        fail_msg("%s is missing; make bless writes it", path);
+    uint32_t line = 1, at = 0;
+    while (at < known.length && at < got->buffer.count && known.text[at] == got->buffer.items[at])
+        line += known.text[at++] == '\n';
+    bool same = at == known.length && at == got->buffer.count;
+    hd_source_free(&known);
+    if (!same)
+        fail_msg("%s: line %u differs", path, line);
+}
