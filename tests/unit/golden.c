@@ -1,9 +1,10 @@
 #include "golden.h"
 
 #include "async_kernel.h"
+#include "call_module.h"
 #include "program.h"
 
-enum { TEXT_BYTES = 1 << 19, STRUCTURED = 15, UNSTRUCTURED = 60, ASYNCHRONOUS = 30 };
+enum { TEXT_BYTES = 1 << 19, STRUCTURED = 15, UNSTRUCTURED = 60, ASYNCHRONOUS = 30, CALLS = 12 };
 
 /* ---- sums -------------------------------------------------------------------------------------------------------- */
 
@@ -47,9 +48,17 @@ static void open_asynchronous(rf_bench *b, uint64_t seed)
     rf_bench_open(b, text, length);
 }
 
+static void open_calls(rf_bench *b, uint64_t seed)
+{
+    char *text = call_module_make(seed, 2 + (uint32_t)seed % 2);
+    rf_bench_open(b, text, strlen(text));
+    free(text);
+}
+
 const golden_source golden_sources[GOLDEN_SOURCES] = {{"structured", open_structured, STRUCTURED, false},
                                                       {"unstructured", rf_bench_open_random, UNSTRUCTURED, true},
-                                                      {"asynchronous", open_asynchronous, ASYNCHRONOUS, false}};
+                                                      {"asynchronous", open_asynchronous, ASYNCHRONOUS, false},
+                                                      {"calls", open_calls, CALLS, false}};
 
 /* ---- the file ---------------------------------------------------------------------------------------------------- */
 

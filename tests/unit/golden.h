@@ -26,7 +26,7 @@ typedef struct golden_source {
     uint32_t count;
     bool allocated; /* half of them already */
 } golden_source;
-enum { GOLDEN_SOURCES = 3 };
+enum { GOLDEN_SOURCES = 4 };
 extern const golden_source golden_sources[GOLDEN_SOURCES];
 
 #endif
