@@ -308,6 +308,64 @@ static void prints_as_c_does(void **state)
     expect_printed("%*d|", "ii", -6, 42);
 }
 
+/* One conversion after another: flags, width and precision, given or by *, and each kind and size. */
+static void prints_any_conversion_as_c_does(void **state)
+{
+    static const char *const sizes[] = {"", "h", "hh", "l", "ll"};
+    uint64_t random = 3;
+    (void)state;
+    for (uint32_t i = 0; i < 400; i++) {
+        char format[64] = "<%";
+        uint64_t chance = unit_random(&random);
+        int width = (int)(chance >> 8 & 31) - 8, precision = (int)(chance >> 16 & 15) - 2;
+        for (uint32_t f = 0; f < 5; f++)
+            if (chance >> (24 + f) & 1)
+                strncat(format, &"-+ #0"[f], 1);
+        uint32_t kind = (uint32_t)(chance >> 32) % 15, size = kind < 6 ? (uint32_t)(chance >> 36) % 5 : 0;
+        bool star = chance >> 40 & 1;
+        if (star)
+            strcat(format, "*.*");
+        else
+            sprintf(format + strlen(format), chance >> 41 & 1 ? "%d.%d" : "%d", width < 0 ? -width : width,
+                    precision < 0 ? 0 : precision);
+        sprintf(format + strlen(format), "%s%c>%%d", sizes[size], "diuoxXfFeEgGaAc"[kind]);
+        double real = ldexp((double)(int64_t)unit_random(&random), (int)(chance >> 42 & 127) - 100);
+        long long whole = (long long)unit_random(&random) >> (chance >> 50 & 63);
+        if (kind == 14)
+            star ? expect_printed("<%*c>%d", "iii", width, 'x', 7) : expect_printed("<%-3c>%d", "ii", 'x', 7);
+        else if (kind > 5)
+            star ? expect_printed(format, "iidi", width, precision, real, 7) : expect_printed(format, "di", real, 7);
+        else if (size > 2)
+            star ? expect_printed(format, "iili", width, precision, whole, 7) : expect_printed(format, "li", whole, 7);
+        else
+            star ? expect_printed(format, "iiii", width, precision, (int)whole, 7)
+                 : expect_printed(format, "ii", (int)whole, 7);
+    }
+}
+
+/* A precision says how much of a string is read: no more, and of 0 nothing. */
+static void strings_are_read_to_their_precision(void **state)
+{
+    static const char format[] = "%.3s|%.0s|%5.2s|%-4.1s|%.*s";
+    uint64_t arguments[6] = {0, 12345};
+    (void)state;
+    memset(in, 0, sizeof in);
+    memcpy(in, format, sizeof format);
+    memcpy(in + 4093, "abc", 3);
+    int three = 3;
+    memcpy(in + 1024, arguments, sizeof arguments);
+    memcpy(in + 1024 + 32, &three, 4);
+    kernel_run run =
+        run_text(HEAD PRINTF ENTRY
+                 "setp.eq.u32 %p1, %r0, 0;\nadd.u64 %rd3, %rd0, 1024;\nadd.u64 %rd4, %rd0, 4093;\n"
+                 "st.global.u64 [%rd3], %rd4;\nst.global.u64 [%rd3+16], %rd4;\nst.global.u64 [%rd3+24], %rd4;\n"
+                 "st.global.u64 [%rd3+40], %rd4;\n@%p1 call (%r2), vprintf, (%rd0, %rd3);\n"
+                 "@%p1 st.global.u32 [%rd2], %r2;\nret;\n}\n");
+    expect_done(&run);
+    assert_string_equal(printed, "abc||   ab|a   |abc");
+    assert_int_equal(out[0], 6);
+}
+
 /* What C leaves open, or the host does not have at these addresses. */
 static void prints_pointers_strings_and_others(void **state)
 {
@@ -547,6 +605,8 @@ int main(void)
         cmocka_unit_test(stack_by_lane),
         cmocka_unit_test(alignments_of_the_stack),
         cmocka_unit_test(prints_as_c_does),
+        cmocka_unit_test(prints_any_conversion_as_c_does),
+        cmocka_unit_test(strings_are_read_to_their_precision),
         cmocka_unit_test(prints_pointers_strings_and_others),
         cmocka_unit_test(order_of_blocks),
         cmocka_unit_test(assertions),

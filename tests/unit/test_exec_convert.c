@@ -495,10 +495,70 @@ static void refused(void **state)
     assert_non_null(strstr(r.message, "random bits"));
 }
 
+/* ---- wider registers --------------------------------------------------------------------------------------------- */
+
+static uint64_t extended(uint64_t bits, uint32_t width, bool is_signed)
+{
+    uint32_t unused = 64 - width;
+    return is_signed ? (uint64_t)((int64_t)(bits << unused) >> unused) : bits << unused >> unused;
+}
+
+/* All integer types into registers of at least their width, up to 128 bits: the result is extended as its type says. */
+static void integers_into_wider_registers(void **state)
+{
+    enum { PAIRS = 8 * 8 * 4, LANES = 32 };
+    static char text[PAIRS * 128];
+    static uint64_t values[LANES], wide[PAIRS][LANES][2];
+    uint64_t random = 5;
+    size_t used = (size_t)snprintf(
+        text, sizeof text,
+        ".version 8.8\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 in, .param .u64 out)\n{\n"
+        ".reg .b16 %%h0;\n.reg .b32 %%w0;\n.reg .b64 %%x0;\n.reg .b128 %%q0;\n.reg .b32 %%r0;\n.reg .b64 %%rd<9>;\n"
+        "ld.param.u64 %%rd0, [in];\nld.param.u64 %%rd1, [out];\nmov.u32 %%r0, %%tid.x;\n"
+        "mad.wide.u32 %%rd2, %%r0, 8, %%rd0;\nmad.wide.u32 %%rd3, %%r0, 16, %%rd1;\nld.global.b64 %%rd4, [%%rd2];\n");
+    (void)state;
+    for (uint32_t i = 0; i < LANES; i++) { /* edges of 8, 16, 32 and 64 bits, and others */
+        uint64_t bit = 1ull << (i % 4 == 3 ? 63 : (8u << i % 4) - 1);
+        values[i] = i < 4 ? bit : i < 8 ? bit - 1 : i < 12 ? ~bit : i == 12 ? ~0ull : unit_random(&random) >> i;
+    }
+    for (uint32_t k = 0; k < PAIRS; k++) {
+        uint32_t to = 8u << k % 4, from = 8u << k / 8 % 4, at = k * LANES * 16, width = 16u << k / 64;
+        if (width >= to)
+            used += (size_t)snprintf(text + used, sizeof text - used,
+                                     "cvt.%c%u.%c%u %%%c0, %%rd4;\n%sst.global.%s [%%rd3+%u], %s;\n", k & 4 ? 's' : 'u',
+                                     to, k & 32 ? 's' : 'u', from, "hwxq"[k / 64],
+                                     width == 128 ? "mov.b128 {%rd5, %rd6}, %q0;\n" : "",
+                                     (const char *[]){"b16", "b32", "b64", "v2.b64"}[k / 64], at,
+                                     (const char *[]){"%h0", "%w0", "%x0", "{%rd5, %rd6}"}[k / 64]);
+    }
+    snprintf(text + used, sizeof text - used, "ret;\n}\n");
+    kernel_run r = {.text = text,
+                    .in = values,
+                    .in_bytes = sizeof values,
+                    .out = wide,
+                    .out_bytes = sizeof wide,
+                    .grid = 1,
+                    .block = LANES};
+    run_kernel(&r);
+    if (r.status != HD_EXEC_DONE)
+        fail_msg("line %u: %s", r.line, r.message);
+    for (uint32_t k = 0; k < PAIRS; k++)
+        for (uint32_t i = 0; i < LANES; i++) {
+            uint32_t to = 8u << k % 4, width = 16u << k / 64;
+            uint64_t result = extended(extended(values[i], 8u << k / 8 % 4, k & 32), to, k & 4);
+            uint64_t low = width < 64 ? extended(result, width, false) : result;
+            if (width >= to &&
+                (wide[k][i][0] != low || wide[k][i][1] != (width == 128 && k & 4 ? 0 - (result >> 63) : 0)))
+                fail_msg("conversion %u of %llx gives %llx, %llx", k, (unsigned long long)values[i],
+                         (unsigned long long)wide[k][i][0], (unsigned long long)wide[k][i][1]);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(integers_to_integers),
+        cmocka_unit_test(integers_into_wider_registers),
         cmocka_unit_test(integers_to_floats),
         cmocka_unit_test(floats_to_integers),
         cmocka_unit_test(floats_to_themselves),

@@ -58,6 +58,13 @@ static void sections_are_those_of_the_example(void **state)
     r = run_24("regmutex", residency);
     assert_int_equal(r.counters[HD_COUNTER_SECTIONS], 1);
     assert_int_equal(r.counters[HD_COUNTER_RESIDENT_WARPS], 1);
+    residency.ctas = residency.most_ctas = residency.sm_warps = 80; /* as many sections as a word of the bit set has */
+    residency.file_registers = 80 * 18 + 64 * 6;
+    r = run_24("regmutex", residency);
+    assert_int_equal(r.counters[HD_COUNTER_SECTIONS], 64);
+    assert_int_equal(r.counters[HD_COUNTER_RESIDENT_WARPS], 80);
+    assert_int_equal(r.counters[HD_COUNTER_ACQUIRES], 100);
+    assert_true(r.allocation.peak <= 80 * 18 + 64 * 6);
     residency.file_registers = 60; /* three base sets and one section, which two of them wait for */
     r = run_24("regmutex", residency);
     assert_int_equal(r.counters[HD_COUNTER_RESIDENT_WARPS], 3);
