@@ -1,6 +1,6 @@
 /* Annotations of random programs, each spoiled in one place: left out, changed, moved, or put where none was. Checkers
- * answer, and what all accept must be proved by a replay in every model of the technique. How many are refuted, where and
- * in which words is held against tests/numbers/damage.txt, so that no checker refutes less, more or something else
+ * answer, and what all accept must be proved by a replay in every model of the technique. How many are refuted, where
+ * and in which words is held against tests/numbers/damage.txt, so that no checker refutes less, more or something else
  * unnoticed. BLESS=1 (make bless) writes the file anew. */
 #include "golden.h"
 

@@ -10,7 +10,7 @@
 
 enum { MOST_LISTS = 64 };
 
-/* ---- what passes make ----------------------------------------------------------------------------------------------- */
+/* ---- what passes make -------------------------------------------------------------------------------------------- */
 
 /* By opcode, and what registers they name. */
 static void add_instructions(golden_sums *s, const hd_function *f)
@@ -57,7 +57,7 @@ static void add_passes(golden_sums *s, rf_bench *b, const char *passes)
     hd_pipeline_free(pipeline);
 }
 
-/* ---- passes --------------------------------------------------------------------------------------------------------- */
+/* ---- passes ------------------------------------------------------------------------------------------------------ */
 
 /* Those of the models, each once, and others. */
 static uint32_t list_passes(const char **lists)
@@ -199,7 +199,7 @@ static void count_models(hd_writer *writer)
     hd_array_free(&s.items);
 }
 
-/* ---- the file ------------------------------------------------------------------------------------------------------- */
+/* ---- the file ---------------------------------------------------------------------------------------------------- */
 
 static void numbers_of_random_programs(void **state)
 {
