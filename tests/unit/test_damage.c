@@ -99,7 +99,7 @@ static bool move(const hd_function *f, hd_annotation *a, uint64_t chance)
     return has_slot(f, a);
 }
 
-/* A damage of the function's annotations in `set`; the kind of the annotation, or HD_ANNOTATION_NONE: no such damage. */
+/* A damage of the function's annotations in `set`; the kind of the annotation; HD_ANNOTATION_NONE: no such damage. */
 static uint16_t damage(const hd_function *f, damage_kind kind, uint64_t chance, hd_annotation_set *set)
 {
     copy_annotations(f, set);
