@@ -257,11 +257,89 @@ void hd_yaml_free(hd_yaml *yaml)
     for (hd_yaml *text = yaml->attached, *next; text; text = next) {
         next = text->attached;
         hd_source_free(&text->source);
+        hd_arena_free(&text->arena);
         free(text);
     }
     hd_source_free(&yaml->source);
     hd_arena_free(&yaml->arena);
     free(yaml);
+}
+
+/* ---- changes ----------------------------------------------------------------------------------------------------- */
+
+static uint32_t index_of(const hd_yaml_node *mapping, const char *key, size_t length)
+{
+    for (uint32_t i = 0; i < mapping->count; i++) {
+        const hd_yaml_node *k = mapping->items[2 * i];
+        if (k->kind == HD_YAML_SCALAR && k->length == length && !memcmp(k->text, key, length))
+            return i;
+    }
+    return mapping->count;
+}
+
+/* A copy of the mapping in which the i-th pair, or another one, is this. */
+static const hd_yaml_node *with_pair(hd_arena *arena, const hd_yaml_node *mapping, uint32_t i, const hd_yaml_node *key,
+                                     const hd_yaml_node *value)
+{
+    hd_yaml_node *copy = hd_arena_copy(arena, mapping, sizeof *mapping);
+    copy->count += i == mapping->count;
+    copy->items = HD_ARENA_ARRAY(arena, const hd_yaml_node *, 2 * (size_t)copy->count);
+    memcpy(copy->items, mapping->items, 2 * (size_t)mapping->count * sizeof *copy->items);
+    copy->items[2 * i] = key;
+    copy->items[2 * i + 1] = value;
+    return copy;
+}
+
+/* `node` with the value at the rest of the path; NULL: there is no such mapping, which was reported. O(depth). */
+static const hd_yaml_node *changed(hd_arena *arena, const hd_yaml_node *node, const char *path, const hd_yaml_node *key,
+                                   const hd_yaml_node *value)
+{
+    const char *end = strchr(path, '.');
+    size_t length = end ? (size_t)(end - path) : strlen(path);
+    if (node->kind != HD_YAML_MAPPING) {
+        hd_yaml_error(key, HD_DIAG_BAD_KEY, "there are no keys in what '.%s' is to be in", path);
+        return NULL;
+    }
+    uint32_t i = index_of(node, path, length);
+    if (!end)
+        return with_pair(arena, node, i, i < node->count ? node->items[2 * i] : key, value);
+    if (i == node->count) {
+        hd_yaml_error(key, HD_DIAG_BAD_KEY, "there is no section '%.*s'", (int)length, path);
+        return NULL;
+    }
+    const hd_yaml_node *part = changed(arena, node->items[2 * i + 1], end + 1, key, value);
+    return part ? with_pair(arena, node, i, node->items[2 * i], part) : NULL;
+}
+
+/* "a.b=1" is read as the document "a.b: 1", in which errors are shown. */
+bool hd_yaml_set(hd_yaml *yaml, const char *name, const char *setting)
+{
+    const char *equals = strchr(setting, '=');
+    uint32_t errors = yaml->diagnostics->error_count;
+    char *text = equals && equals != setting
+                     ? hd_arena_printf(&yaml->arena, "%.*s: %s", (int)(equals - setting), setting, equals + 1)
+                     : hd_arena_string(&yaml->arena, setting, strlen(setting));
+    hd_yaml *value = hd_yaml_from_memory(hd_arena_printf(&yaml->arena, "%s=%s", name, setting), text, strlen(text),
+                                         yaml->diagnostics);
+    const hd_yaml_node *pair = value->root;
+    value->attached = yaml->attached;
+    yaml->attached = value;
+    if (yaml->diagnostics->error_count != errors)
+        return false;
+    if (text == setting || !equals || pair->kind != HD_YAML_MAPPING || pair->count != 1) {
+        hd_report(yaml->diagnostics, HD_DIAG_BAD_VALUE, &value->source, (hd_span){0, 0}, "'%s' is not KEY=VALUE",
+                  setting);
+        return false;
+    }
+    hd_yaml_node *key = hd_arena_copy(&yaml->arena, pair->items[0], sizeof *key);
+    const char *last = strrchr(key->text, '.');
+    const char *path = key->text;
+    key->text = last ? last + 1 : path;
+    key->length = (uint32_t)strlen(key->text);
+    const hd_yaml_node *root = changed(&yaml->arena, yaml->root, path, key, pair->items[1]);
+    if (root)
+        yaml->root = root;
+    return root;
 }
 
 /* ---- accessors --------------------------------------------------------------------------------------------------- */

@@ -49,6 +49,11 @@ void hd_yaml_free(hd_yaml *yaml);
  * `yaml`. */
 hd_yaml *hd_yaml_attach(hd_yaml *yaml);
 
+/* Changes one value: "limits.sms=4" is a path of keys, and a YAML value for the last of them, which may be new; the
+ * mapping that it is in may not. Errors are reported in a source "name=setting"; then nothing is changed. A value that
+ * the text shares through an alias changes in one place. */
+bool hd_yaml_set(hd_yaml *yaml, const char *name, const char *setting);
+
 /* Reports at the node's location; returns the diagnostic so that notes can be added. */
 hd_diagnostic *hd_yaml_error(const hd_yaml_node *node, hd_diagnostic_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

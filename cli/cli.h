@@ -37,6 +37,7 @@ typedef struct hd_kept {
 typedef struct hd_cli {
     hd_command command;
     const char *values[HD_CLI_OPTION_COUNT]; /* as given last; "" for one without argument; NULL: not given */
+    HD_ARRAY(const char *) settings;         /* of --set, all of them */
     char **operands;
     int operand_count;
     int format;   /* of diagnostics: hd_diagnostics_format; -1: a bad one was asked for */

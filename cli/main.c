@@ -97,6 +97,7 @@ int main(int count, char **arguments)
     if (fflush(stdout) != 0 && status == HD_STATUS_DONE)
         status = HD_STATUS_REJECTED;
     hd_cli_drop_kept(&cli);
+    hd_array_free(&cli.settings);
     hd_diagnostics_free(&cli.diagnostics);
     hd_arena_free(&cli.arena);
     return status;

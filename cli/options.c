@@ -99,7 +99,7 @@ static bool take_warning(hd_cli *cli, const char *argument)
 /* What may be any text but none: "--output=$UNSET". */
 static bool is_any_text(const char *argument)
 {
-    static const char *const names[] = {"FILE", "GLOB", "TARGET", "LIST"};
+    static const char *const names[] = {"FILE", "GLOB", "TARGET", "LIST", "KEY=VALUE"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(argument, names[i]) == 0)
             return true;
@@ -114,6 +114,8 @@ static bool take_option(hd_cli *cli, int option, const char *argument)
         return false;
     }
     cli->values[option] = argument ? argument : "";
+    if (option == HD_CLI_SET)
+        hd_array_push(&cli->settings, argument);
     return option != HD_CLI_WARN || take_warning(cli, argument);
 }
 

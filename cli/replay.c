@@ -68,6 +68,8 @@ int hd_cli_replay(hd_cli *cli)
 {
     hd_progress progress;
     hd_replay_options options = {.gpu = cli->values[HD_CLI_GPU],
+                                 .settings = cli->settings.items,
+                                 .setting_count = cli->settings.count,
                                  .techniques = cli->values[HD_CLI_TECHNIQUE],
                                  .parse = hd_cli_parse_options(cli),
                                  .all_models = cli->values[HD_CLI_MODELS] != NULL,

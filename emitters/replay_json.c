@@ -119,8 +119,15 @@ void hd_emit_replay_json(hd_writer *w, const hd_replay_report *report)
     json_t *kernels = json_array();
     for (uint32_t i = 0; i < report->kernel_count; i++)
         json_array_append_new(kernels, kernel_to_json(report, &report->kernels[i]));
-    json_t *root = json_pack("{s:s, s:i, s:s, s:s, s:o}", "heddle", HD_VERSION, "schema", SCHEMA, "gpu", report->gpu,
-                             "registers", registers_of(report), "kernels", kernels);
+    json_t *settings = json_array();
+    for (uint32_t i = 0; i < report->setting_count; i++)
+        json_array_append_new(settings, json_string(report->settings[i]));
+    json_t *root = json_pack("{s:s, s:i, s:s, s:o}", "heddle", HD_VERSION, "schema", SCHEMA, "gpu", report->gpu,
+                             "settings", settings);
+    if (report->sms)
+        json_object_set_new(root, "sms", json_integer(report->sms));
+    json_object_set_new(root, "registers", json_string(registers_of(report)));
+    json_object_set_new(root, "kernels", kernels);
     hd_json_dump(w, root, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
     json_decref(root);
 }

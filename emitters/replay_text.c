@@ -302,15 +302,23 @@ static void write_legend(hd_writer *w, const hd_replay_report *report)
 
 /* ---- all --------------------------------------------------------------------------------------------------------- */
 
+static void write_head(hd_writer *w, const hd_replay_report *report, int width)
+{
+    hd_write_format(w, "GPU %s", report->gpu);
+    if (report->sms)
+        hd_write_format(w, ", %u SM%s", report->sms, report->sms == 1 ? "" : "s");
+    for (uint32_t i = 0; i < report->setting_count; i++)
+        hd_write_format(w, ", %s", report->settings[i]);
+    hd_write_format(w, ". One access is a warp register of 32 lanes x 32 bits.\n\n  %-*s  %*s  %*s  %-*s  %s\n", width,
+                    "technique", ACCESSES, "RF accesses", ENERGY, "energy", HEADLINE, "headline", "verified");
+}
+
 void hd_emit_replay_text(hd_writer *w, const hd_replay_report *report, bool counters)
 {
     int width = name_width(report);
     bool table = report->kernel_count && report->kernels[0].result_count;
     if (table)
-        hd_write_format(w,
-                        "GPU %s. One access is a warp register of 32 lanes x 32 bits.\n\n  %-*s  %*s  %*s  %-*s  %s\n",
-                        report->gpu, width, "technique", ACCESSES, "RF accesses", ENERGY, "energy", HEADLINE,
-                        "headline", "verified");
+        write_head(w, report, width);
     for (uint32_t i = 0; i < report->kernel_count; i++) {
         const hd_replay_kernel *k = &report->kernels[i];
         write_launch(w, k);

@@ -288,6 +288,19 @@ hd_gpu *hd_gpu_load(const char *name, hd_diagnostics *diagnostics)
     return gpu;
 }
 
+bool hd_gpu_set(hd_gpu *gpu, const char *const *settings, uint32_t count)
+{
+    hd_yaml *yaml = gpu->yaml;
+    for (uint32_t i = 0; i < count; i++)
+        if (!hd_yaml_set(yaml, "--set", settings[i]))
+            return gpu->valid = false;
+    if (count) {
+        *gpu = (hd_gpu){.yaml = yaml};
+        gpu->valid = read_gpu(gpu);
+    }
+    return gpu->valid;
+}
+
 void hd_gpu_free(hd_gpu *gpu)
 {
     if (gpu && gpu->yaml)

@@ -59,6 +59,9 @@ typedef struct hd_gpu {
  * a file: a name that ends in .yaml or .yml or contains a slash. Never NULL: check `valid`. Free it after the
  * diagnostics were printed, because they refer to it. */
 hd_gpu *hd_gpu_load(const char *name, hd_diagnostics *diagnostics);
+/* Changes values of a valid description: "timing.core.collectors=8" each, a path of keys and a YAML value. false:
+ * errors were reported, and the description is no longer valid. */
+bool hd_gpu_set(hd_gpu *gpu, const char *const *settings, uint32_t count);
 void hd_gpu_free(hd_gpu *gpu);
 
 /* The name of the built-in description of sm_`target`, or of the next higher one, which also runs its code; *found is

@@ -40,7 +40,12 @@ hd_replay *hd_replay_new(const hd_replay_options *options, hd_diagnostics *diagn
     r->report.slot_count = options->time ? HD_SM_SLOTS_ALL : 0;
     if (!gpu->valid)
         r->status = hd_status_of(diagnostics);
+    else if (!hd_gpu_set(gpu, options->settings, options->setting_count))
+        r->status = HD_STATUS_USAGE;
     r->plan.sms = options->sms ? options->sms : gpu->limits.sms;
+    r->report.settings = options->settings;
+    r->report.setting_count = options->setting_count;
+    r->report.sms = options->time ? r->plan.sms : 0;
     if (options->time && !has_machine(r))
         r->status = HD_STATUS_USAGE;
     if (!replay_choose_models(r, options->techniques ? options->techniques : "all"))

@@ -23,7 +23,9 @@
 #include "parser/parse.h"
 
 typedef struct hd_replay_options {
-    const char *gpu; /* name or file; NULL: the default */
+    const char *gpu;             /* name or file; NULL: the default */
+    const char *const *settings; /* changes to the GPU's description, as hd_gpu_set takes them */
+    uint32_t setting_count;
     /* "all", or a comma-separated list of techniques, models and models with options, "corf(shared)"; NULL: all;
      * "none": only run the kernels */
     const char *techniques;

@@ -133,6 +133,9 @@ typedef struct hd_replay_kernel { /* one launch of a launch file, all its runs c
 
 typedef struct hd_replay_report {
     const char *gpu;
+    const char *const *settings; /* changes to its description, "timing.core.banks=8" */
+    uint32_t setting_count;
+    uint32_t sms; /* simulated ones; 0: cycles were not asked for */
     const hd_replay_counter *counters;
     uint32_t counter_count;
     const hd_replay_slot *slots; /* of timings; none where cycles were not asked for */

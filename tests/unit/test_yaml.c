@@ -55,6 +55,36 @@ static void reads_a_tree(void **state)
     DONE();
 }
 
+/* Nodes that were read before a change stay as they were. */
+static void changes(void **state)
+{
+    (void)state;
+    WITH("a: 1\nb: {c: 2, d: [3, 4]}\n");
+    uint32_t value = 0;
+    assert_true(hd_yaml_set(f.yaml, "--set", "b.c=5") && hd_yaml_set(f.yaml, "--set", "b.d=[6]") &&
+                hd_yaml_set(f.yaml, "--set", "b.e=7") && hd_yaml_set(f.yaml, "--set", "a={x: 8}") &&
+                hd_yaml_set(f.yaml, "--set", "a.x=9"));
+    const hd_yaml_node *b = hd_yaml_get(f.yaml->root, "b");
+    assert_int_equal(b->count, 3);
+    assert_true(hd_yaml_u32(hd_yaml_get(b, "c"), 0, 9, &value) && value == 5);
+    assert_true(hd_yaml_u32(hd_yaml_get(b, "e"), 0, 9, &value) && value == 7);
+    assert_int_equal(hd_yaml_get(b, "d")->count, 1);
+    assert_true(hd_yaml_u32(hd_yaml_get(hd_yaml_get(f.yaml->root, "a"), "x"), 0, 9, &value) && value == 9);
+    assert_true(hd_yaml_u32(hd_yaml_get(root, "a"), 0, 9, &value) && value == 1);
+    assert_true(hd_yaml_u32(hd_yaml_get(hd_yaml_get(root, "b"), "c"), 0, 9, &value) && value == 2);
+    assert_false(hd_yaml_u32(hd_yaml_get(b, "c"), 6, 9, &value));
+    expect_last(&f, HD_DIAG_BAD_VALUE, 1, 6, "'5' is not a whole number from 6 to 9");
+    assert_false(hd_yaml_set(f.yaml, "--set", "b.c.d=1"));
+    expect_last(&f, HD_DIAG_BAD_KEY, 1, 1, "there are no keys");
+    assert_false(hd_yaml_set(f.yaml, "--set", "n.c=1"));
+    expect_last(&f, HD_DIAG_BAD_KEY, 1, 1, "there is no section 'n'");
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_false(hd_yaml_set(f.yaml, "--set", (const char *const[]){"b", "=1", "", "x=1\ny: 2"}[i]));
+        assert_true(f.yaml->root && hd_yaml_get(f.yaml->root, "b") == b);
+    }
+    DONE();
+}
+
 static void numbers(void **state)
 {
     (void)state;
@@ -205,7 +235,7 @@ int main(void)
         cmocka_unit_test(words_and_kinds),      cmocka_unit_test(keys),
         cmocka_unit_test(what_is_no_yaml),      cmocka_unit_test(deep_nesting),
         cmocka_unit_test(bytes_not_characters), cmocka_unit_test(aliases_and_cycles),
-        cmocka_unit_test(unreadable),
+        cmocka_unit_test(unreadable),           cmocka_unit_test(changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
