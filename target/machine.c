@@ -185,6 +185,15 @@ static bool fit_together(const hd_yaml_node *node, const hd_machine *m)
         check(node, m->l1.line_bytes == m->l2.line_bytes && m->l1.sector_bytes >= m->l2.sector_bytes,
               "lines of both caches have the same size, and a sector of the L1 cache is one of the L2 cache or more") &&
         good;
+    good = check(node, is_power(m->fetch.line_bytes) && is_power(m->fetch.instruction_bytes),
+                 "fetch.line_bytes and fetch.instruction_bytes are powers of two") &&
+           good;
+    good = check(node, m->fetch.line_bytes >= m->l2.sector_bytes && m->fetch.line_bytes <= m->l2.line_bytes,
+                 "fetch.line_bytes is a sector of the L2 cache or more, and at most a line of it") &&
+           good;
+    good = check(node, m->fetch.bytes % (m->fetch.line_bytes * m->fetch.ways) == 0,
+                 "fetch.bytes is a multiple of fetch.line_bytes times fetch.ways") &&
+           good;
     good = check(node, m->l1.bytes % (m->l1.line_bytes * m->l1.ways) == 0,
                  "l1.bytes is a multiple of l1.line_bytes times l1.ways") &&
            good;
@@ -200,9 +209,10 @@ bool hd_machine_unit_is_fixed(const hd_machine *m, hd_machine_unit unit)
 
 bool hd_machine_read(const hd_yaml_node *node, hd_machine *machine)
 {
-    static const char *const keys[] = {"source",   "clocks", "core",         "units", "operations", "shared",
-                                       "constant", "l1",     "interconnect", "l2",    "dram"};
-    static const char *const sections[] = {"clocks", "core", "shared", "constant", "l1", "interconnect", "l2", "dram"};
+    static const char *const keys[] = {"source", "clocks",   "core", "fetch",        "units", "operations",
+                                       "shared", "constant", "l1",   "interconnect", "l2",    "dram"};
+    static const char *const sections[] = {"clocks", "core",         "fetch", "shared", "constant",
+                                           "l1",     "interconnect", "l2",    "dram"};
     if (!node)
         return true;
     if (!hd_yaml_mapping(node))

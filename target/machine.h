@@ -46,6 +46,9 @@ typedef struct hd_machine {
         uint32_t schedulers, issue_width, active_warps, collectors, read_cycles, queue, banks, bank_groups;
     } core;
     struct {
+        uint32_t buffer, ports, width, latency, instruction_bytes, bytes, line_bytes, ways, prefetch;
+    } fetch;
+    struct {
         uint32_t banks, latency;
     } shared;
     struct {

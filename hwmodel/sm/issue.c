@@ -52,9 +52,7 @@ void sm_reach_next(hd_sm *sm, uint32_t slot)
     if (sm->subcores)
         enter_unit(sm, slot, sm_timing(sm, w->op).unit);
     w->before_due = sm->model->info->ops->before;
-    /* Where warps take turns, one that waits may leave with all that it has; then it is too early. */
-    if (w->before_due && !sm->model->info->ops->warp_switch)
-        begin_before(sm, slot);
+    sm_buffer_reach(sm, slot);
 }
 
 /* ---- may it issue? ----------------------------------------------------------------------------------------------- */
@@ -110,6 +108,11 @@ static hd_sm_slot reason_of(hd_sm *sm, uint32_t slot)
         return HD_SM_SLOT_END;
     if (w->control)
         return HD_SM_SLOT_CONTROL;
+    if (!sm_is_fetched(sm, w))
+        return HD_SM_SLOT_FETCH;
+    /* Where warps take turns, one that waits may leave with all that it has; then it is too early. */
+    if (w->before_due && !sm->model->info->ops->warp_switch)
+        begin_before(sm, slot);
     if (waits_at_barrier(sm, w))
         return HD_SM_SLOT_BARRIER;
     hd_sm_slot reason = awaited(w);
@@ -298,6 +301,7 @@ static void issue_from(hd_sm *sm, uint32_t slot)
     }
     if (sm->model->info->ops->may_issue) /* what the model did may open gates, and close others */
         sm->recheck |= sm->gated | sm->eligible;
+    sm_buffer_pop(sm, slot);
     sm_reach_next(sm, slot);
 }
 

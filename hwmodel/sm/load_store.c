@@ -56,7 +56,7 @@ void sm_prepare_memory(hd_sm *sm, uint32_t index, const sm_warp *w)
 
 /* ---- what the memory system is asked for ------------------------------------------------------------------------- */
 
-static uint32_t new_fetch(hd_sm *sm)
+uint32_t sm_new_fetch(hd_sm *sm)
 {
     uint32_t f = 0;
     while (f < sm->fetches.count && sm->fetches.items[f].used)
@@ -65,7 +65,6 @@ static uint32_t new_fetch(hd_sm *sm)
         sm_fetch *fresh = hd_array_extend(&sm->fetches, 1);
         memset(fresh, 0, sizeof *fresh);
     }
-    sm->fetch_count++;
     return f;
 }
 
@@ -80,7 +79,7 @@ static uint32_t l2_sectors(const hd_machine *m, uint32_t sectors)
     return wide;
 }
 
-static void send(hd_sm *sm, const hd_line_access *line, uint32_t sectors, hd_memory_kind kind, uint32_t token)
+void sm_send(hd_sm *sm, const hd_line_access *line, uint32_t sectors, hd_memory_kind kind, uint32_t token)
 {
     hd_memory_request r = {.address = line->address,
                            .sectors = l2_sectors(sm->setup.machine, sectors),
@@ -95,15 +94,17 @@ static void send(hd_sm *sm, const hd_line_access *line, uint32_t sectors, hd_mem
 static void fetch(hd_sm *sm, uint32_t index, const hd_line_access *line, uint32_t sectors, hd_memory_kind kind,
                   bool fills)
 {
-    uint32_t f = new_fetch(sm);
+    uint32_t f = sm_new_fetch(sm);
+    sm->fetch_count++;
     sm_fetch *to = &sm->fetches.items[f];
     to->used = true;
+    to->code = false;
     to->fills = fills;
     to->line = line->address;
     to->sectors = sectors;
     hd_array_push(&to->jobs, index);
     sm->jobs.items[index].outstanding++;
-    send(sm, line, sectors, kind, f);
+    sm_send(sm, line, sectors, kind, f);
 }
 
 /* Waits for those of the sectors that are on their way; the others. */
@@ -166,7 +167,7 @@ static bool access_line(hd_sm *sm, uint32_t index)
             return false;
         fetch(sm, index, line, line->sectors, HD_MEMORY_ATOMIC, false);
     } else {
-        send(sm, line, line->sectors, atomic ? HD_MEMORY_ATOMIC : HD_MEMORY_WRITE, HD_NONE);
+        sm_send(sm, line, line->sectors, atomic ? HD_MEMORY_ATOMIC : HD_MEMORY_WRITE, HD_NONE);
     }
     return true;
 }
@@ -216,6 +217,11 @@ void hd_sm_answer(hd_sm *sm, uint32_t token, uint64_t now)
     sm_fetch *f = &sm->fetches.items[token];
     sm_account(sm, now);
     f->used = false;
+    if (f->code) {
+        sm_code_arrived(sm, f->line, now);
+        sm->next = now;
+        return;
+    }
     sm->fetch_count--;
     if (f->fills)
         hd_cache_fill(&sm->l1, f->line / sm->setup.machine->l1.line_bytes, f->sectors, false);

@@ -146,6 +146,8 @@ static void decode(const hd_rf_code *code, hd_arena *arena, hd_sm_function *to)
                          .writes = op->writes};
     }
     to->name_count = d.name_count;
+    to->issued = code->storage.issued;
+    to->length = code->storage.issued[f->instructions.count];
     to->names = hd_arena_copy(arena, d.names.items, d.names.count * sizeof *d.names.items);
     hd_array_free(&d.names);
     free(d.predicate);

@@ -29,8 +29,10 @@ typedef struct hd_sm_op {
 } hd_sm_op;
 
 typedef struct hd_sm_function {
-    uint32_t name_count; /* words of its frame, and predicates */
-    hd_sm_op *ops;       /* by instruction */
+    uint32_t name_count;    /* words of its frame, and predicates */
+    hd_sm_op *ops;          /* by instruction */
+    const uint32_t *issued; /* by instruction, and one more: number of issued instructions before it in the text */
+    uint32_t length;        /* issued instructions */
     uint32_t *names;
 } hd_sm_function;
 

@@ -36,6 +36,8 @@ hd_sm *hd_sm_new(const hd_sm_setup *setup)
         sm->schedulers[s].control = sm->schedulers[s].allocate = HD_NONE;
     }
     sm->ring = hd_calloc(SM_RING, sizeof *sm->ring);
+    hd_cache_open(&sm->code_cache, setup->machine->fetch.bytes, setup->machine->fetch.line_bytes,
+                  setup->machine->fetch.ways);
     hd_cache_open(&sm->l1, setup->machine->l1.bytes, setup->machine->l1.line_bytes, setup->machine->l1.ways);
     for (uint32_t i = 0; i < SM_WARPS; i++) {
         sm->warps[i].pending = hd_calloc(words, sizeof(uint64_t));
@@ -76,6 +78,7 @@ void hd_sm_free(hd_sm *sm)
     hd_array_free(&sm->fetches);
     hd_array_free(&sm->memory_queue);
     hd_cache_close(&sm->l1);
+    hd_cache_close(&sm->code_cache);
     free(sm->ring);
     free(sm);
 }
@@ -168,6 +171,8 @@ static void try_end(hd_sm *sm, uint32_t slot)
     sm->resident_warps--;
     sm->eligible &= ~bit;
     sm->gated &= ~bit;
+    sm->to_fetch &= ~bit;
+    sm->missing_code &= ~bit;
     s->warps &= ~bit;
     s->active &= ~bit;
     for (uint32_t i = 0; i < s->waiting.count; i++)
@@ -210,14 +215,19 @@ static void end_warps(hd_sm *sm)
 
 /* ---- stages ------------------------------------------------------------------------------------------------------ */
 
+/* A branch, call or return has executed. */
+static void resolve(hd_sm *sm, uint32_t slot)
+{
+    sm->warps[slot].control = false;
+    sm->recheck |= (uint64_t)1 << slot;
+    sm_buffer_reach(sm, slot);
+}
+
 static void executed(hd_sm *sm, uint32_t index)
 {
     sm_job *job = &sm->jobs.items[index];
-    sm_warp *w = &sm->warps[job->warp];
-    if (job->op->traits & HD_SM_CONTROL && !job->forwarded) {
-        w->control = false;
-        sm->recheck |= (uint64_t)1 << job->warp;
-    }
+    if (job->op->traits & HD_SM_CONTROL && !job->forwarded)
+        resolve(sm, job->warp);
     if (job->lines || job->passes || (job->op->class == HD_MACHINE_CLASS_MEMORY && job->op->traits & HD_SM_LOAD))
         hd_array_push(&sm->memory_queue, index);
     else
@@ -229,7 +239,7 @@ static void forward(hd_sm *sm, uint32_t index)
 {
     const sm_job *job = &sm->jobs.items[index];
     if (job->op->traits & HD_SM_CONTROL)
-        sm->warps[job->warp].control = false;
+        resolve(sm, job->warp);
     sm_release_names(sm, index);
 }
 
@@ -243,6 +253,7 @@ static void complete(hd_sm *sm)
         case SM_ACCESS_DONE: sm_access_done(sm, e.job, e.access); break;
         case SM_EXECUTED: executed(sm, e.job); break;
         case SM_FORWARD: forward(sm, e.job); break;
+        case SM_FETCHED: sm->recheck |= (uint64_t)1 << e.job; break;
         case SM_MEMORY_DONE: sm_write_results(sm, e.job); break;
         case SM_ASK_AGAIN: sm->recheck |= sm->gated & (uint64_t)1 << e.job; break;
         }
@@ -289,7 +300,7 @@ static void dispatch(hd_sm *sm)
 static bool is_busy(const hd_sm *sm)
 {
     bool busy = sm->busy_banks || sm->memory_queue.count || sm->recheck || sm->latched ||
-                (sm->eligible && (sm->subcores || sm->free_collectors));
+                (sm->to_fetch & ~sm->missing_code) || (sm->eligible && (sm->subcores || sm->free_collectors));
     for (uint32_t unit = 0; unit < HD_MACHINE_UNITS; unit++)
         busy = busy || sm->ready[unit].count;
     return busy;
@@ -307,6 +318,7 @@ bool hd_sm_cycle(hd_sm *sm, uint64_t now)
     sm_serve_banks(sm);
     end_warps(sm);
     sm_issue(sm);
+    sm_fetch_code(sm);
     sm->counts.warp_cycles += sm->resident_warps;
     sm->counts.busy_cycles += sm->resident_warps != 0;
     sm_account_power(sm, 1);

@@ -9,6 +9,7 @@
  *   banks       each bank of the register file serves one access a cycle, writes before reads, then the oldest
  *   issue       each scheduler takes a warp whose next instruction has all its names free (scoreboard), which passes
  *               the technique's gate, and for which an operand collector is free
+ *   fetch       each port fetches the next instructions of a warp
  *
  * So with an idle machine an instruction that is issued in cycle t and reads one register reads it in t + 1, is
  * dispatched in t + 2, has its result in t + 2 + latency, which is written in that cycle, and an instruction that needs
@@ -20,7 +21,7 @@
  * its operands are done, and those that these, or its results, wait for; its results are available when their accesses
  * are done. The accesses of `before` must be done before the instruction issues.
  *
- * Not modelled: instruction fetch (every instruction is there), partial writes of L2 sectors to device memory, fences
+ * Not modelled: partial writes of L2 sectors to device memory, fences
  * (stores are complete when they are sent), texture caches (an access takes l1.latency).
  */
 #ifndef HD_HWMODEL_SM_SM_H
@@ -47,11 +48,12 @@ extern const char *const hd_sm_slot_keys[HD_SM_SLOTS_ALL], *const hd_sm_slot_tex
 typedef struct hd_sm_counts {
     uint64_t slots[HD_SM_SLOTS_ALL];
     uint64_t warp_instructions, thread_instructions;
-    uint64_t warp_cycles;       /* of resident warps: cycles of each, summed */
-    uint64_t powered;           /* warp registers of the register file with power, summed over cycles */
-    uint64_t busy_cycles;       /* with a resident warp */
-    uint64_t bank_conflicts;    /* cycles that accesses waited at their banks */
-    uint64_t l1_reads, l1_hits; /* lines */
+    uint64_t warp_cycles;          /* of resident warps: cycles of each, summed */
+    uint64_t powered;              /* warp registers of the register file with power, summed over cycles */
+    uint64_t busy_cycles;          /* with a resident warp */
+    uint64_t fetches, code_misses; /* of instructions */
+    uint64_t bank_conflicts;       /* cycles that accesses waited at their banks */
+    uint64_t l1_reads, l1_hits;    /* lines */
     uint64_t shared_accesses, shared_passes;
 } hd_sm_counts;
 

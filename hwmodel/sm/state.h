@@ -6,7 +6,7 @@
 #include "hwmodel/sm/coalesce.h"
 #include "hwmodel/sm/sm.h"
 
-enum { SM_WARPS = 64, SM_BANKS = 64, SM_SCHEDULERS = 8, SM_MEMORY_QUEUE = 8, SM_RING = 1 << 14 };
+enum { SM_WARPS = 64, SM_BANKS = 64, SM_SCHEDULERS = 8, SM_MEMORY_QUEUE = 8, SM_RING = 1 << 14, SM_BUFFER = 8 };
 
 /* ---- instructions in flight -------------------------------------------------------------------------------------- */
 
@@ -52,7 +52,7 @@ typedef struct sm_event {
     uint8_t kind;
     uint32_t job, access;
 } sm_event;
-enum { SM_ACCESS_DONE, SM_EXECUTED, SM_MEMORY_DONE, SM_ASK_AGAIN, SM_FORWARD };
+enum { SM_ACCESS_DONE, SM_EXECUTED, SM_MEMORY_DONE, SM_ASK_AGAIN, SM_FORWARD, SM_FETCHED };
 
 typedef HD_ARRAY(sm_event) sm_events;
 
@@ -83,6 +83,12 @@ typedef struct sm_cta {
     uint8_t slots[HD_TRACE_WARPS];
 } sm_cta;
 
+typedef struct sm_buffer {     /* instructions of a warp, in the order of the text */
+    uint32_t function, next;   /* number of the next one to be fetched, among those that are issued */
+    uint32_t first, count;     /* in `ready` */
+    uint64_t ready[SM_BUFFER]; /* cycle in which each may issue */
+} sm_buffer;
+
 typedef struct sm_warp {
     bool resident, has_step; /* has_step: there is a next instruction */
     bool control;            /* a branch, call or return is in flight */
@@ -101,6 +107,7 @@ typedef struct sm_warp {
     hd_rf_warp *walked;
     const hd_sm_op *op;
     const uint32_t *names;
+    sm_buffer buffer;
 } sm_warp;
 
 typedef struct sm_scheduler {
@@ -114,6 +121,7 @@ typedef struct sm_scheduler {
 
 typedef struct sm_fetch { /* what the memory system has been asked for */
     bool used, fills;     /* fills: the sectors go into the L1 cache */
+    bool code;            /* a line of the instruction cache */
     uint64_t line;
     uint32_t sectors;
     hd_u32_array jobs; /* that wait for it */
@@ -149,7 +157,10 @@ struct hd_sm {
     sm_events *ring; /* by cycle modulo SM_RING */
     uint64_t ring_used[SM_RING / 64];
     HD_ARRAY(uint32_t) memory_queue; /* jobs of the load/store unit, the first in progress */
-    hd_cache l1;
+    hd_cache l1, code_cache;
+    uint64_t to_fetch, missing_code;      /* warps with room in their buffer; that wait for a line */
+    uint32_t last_fetched[SM_SCHEDULERS]; /* by port */
+    uint32_t fetches_of_code;             /* on their way */
     HD_ARRAY(sm_fetch) fetches;
     uint32_t fetch_count;
     hd_sm_counts counts;
@@ -210,6 +221,18 @@ const hd_access_sink *sm_walk_switch(hd_sm *sm, hd_rf_warp *warp, bool leaves);
 
 void sm_prepare_memory(hd_sm *sm, uint32_t job, const sm_warp *warp); /* at issue: lines, passes */
 void sm_access_memory(hd_sm *sm);                                     /* one cycle of the unit */
+
+uint32_t sm_new_fetch(hd_sm *sm);
+void sm_send(hd_sm *sm, const hd_line_access *line, uint32_t sectors, hd_memory_kind kind, uint32_t token);
+
+/* ---- fetch.c ----------------------------------------------------------------------------------------------------- */
+
+/* The warp's next instruction is known: others that were fetched are dropped. */
+void sm_buffer_reach(hd_sm *sm, uint32_t slot);
+bool sm_is_fetched(const hd_sm *sm, const sm_warp *w);
+void sm_buffer_pop(hd_sm *sm, uint32_t slot); /* it is issued */
+void sm_fetch_code(hd_sm *sm);
+void sm_code_arrived(hd_sm *sm, uint64_t line, uint64_t now);
 
 /* ---- issue.c ----------------------------------------------------------------------------------------------------- */
 

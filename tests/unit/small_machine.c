@@ -14,6 +14,7 @@ hd_machine small_machine(void)
                              .collectors = 4,
                              .banks = 4,
                              .bank_groups = 1},
+                    .fetch = {2, 1, 2, 1, 8, 0, 128, 1, 0},
                     .shared = {32, 20},
                     .constant = {9},
                     .l1 = {16384, 128, 128, 4, 30, 16, 1},
@@ -74,6 +75,12 @@ hd_machine random_machine(uint64_t *seed)
     m.l1.mshrs = pick(seed, few, 3);
     m.interconnect.latency = pick(seed, cycles, 3);
     m.dram.queue = pick(seed, few, 3);
+    m.fetch.buffer = pick(seed, few, 3);
+    m.fetch.width = pick(seed, few, 3);
+    m.fetch.ports = pick(seed, few, 3);
+    m.fetch.latency = pick(seed, cycles, 3);
+    m.fetch.bytes = unit_random(seed) % 2 ? 512 : 0;
+    m.fetch.prefetch = unit_random(seed) % 3;
     for (uint32_t c = 0; c < HD_MACHINE_CLASSES; c++) {
         m.classes[c].latency = pick(seed, cycles, 3);
         m.classes[c].interval = pick(seed, cycles, 3);

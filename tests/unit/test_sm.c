@@ -192,6 +192,39 @@ static void a_load_that_misses(void **state)
     assert_int_equal(t.counts.sm.l1_reads, 1);
 }
 
+/* A branch to what comes next in the text is as fast as a move of its latency; where it skips something, the target is
+ * fetched when the branch has executed, 1 cycle later, or fetch.latency. */
+static void fetch_after_a_branch(void **state)
+{
+    static const char next[] = "bra.uni L;\nL:\nadd.u32 %r5, %r0, 2;\n",
+                      over[] = "bra.uni L;\nadd.u32 %r4, %r0, 1;\nL:\nadd.u32 %r5, %r0, 2;\n";
+    (void)state;
+    for (uint32_t latency = 1; latency < 4; latency++) {
+        timed to_next = {.machine = small_machine()}, skips = to_next;
+        skips.machine.fetch.latency = to_next.machine.fetch.latency = latency;
+        time_body(&to_next, next, 1, 32);
+        time_body(&skips, over, 1, 32);
+        assert_int_equal(skips.counts.cycles - to_next.counts.cycles, latency);
+    }
+}
+
+/* The only line of the code comes from device memory, as in a_load_that_misses; a loop has it afterwards. */
+static void fetch_that_misses(void **state)
+{
+    static const char *const bodies[] = {
+        "add.u32 %r4, %r0, 1;\n", "mov.u32 %r4, 0;\nL:\nadd.u32 %r4, %r4, 1;\nsetp.lt.u32 %p1, %r4, 9;\n@%p1 bra L;\n"};
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++) {
+        timed hits = {.machine = small_machine()}, misses = hits;
+        misses.machine.fetch.bytes = 1024;
+        time_body(&hits, bodies[i], 1, 32);
+        time_body(&misses, bodies[i], 1, 32);
+        assert_int_equal(misses.counts.cycles - hits.counts.cycles, (7 + 1) + 50 + (13 + 11 + 4 + 60) + (7 + 5));
+        assert_int_equal(misses.counts.sm.code_misses, 1);
+        assert_int_equal(hits.counts.sm.code_misses, 0);
+    }
+}
+
 /* ---- sub-cores: cycles of a body less those of another, one warp, on small_subcore_machine ----------------------- */
 
 static uint64_t subcore_cycles(const char *body, hd_sm_counts *counts)
@@ -327,6 +360,7 @@ int main(void)
         cmocka_unit_test(a_dependent_chain),      cmocka_unit_test(independent_instructions),
         cmocka_unit_test(bank_conflicts),         cmocka_unit_test(initiation_interval),
         cmocka_unit_test(a_load_that_hits),       cmocka_unit_test(a_load_that_misses),
+        cmocka_unit_test(fetch_after_a_branch),   cmocka_unit_test(fetch_that_misses),
         cmocka_unit_test(subcore_forwards),       cmocka_unit_test(subcore_read_ports),
         cmocka_unit_test(subcore_keeps_operands), cmocka_unit_test(subcore_queue),
         cmocka_unit_test(the_clock_may_jump)};
