@@ -15,7 +15,7 @@ static hd_status check_one(hd_part *part)
     if (cli->diagnostics.error_count)
         return HD_STATUS_REJECTED;
     hd_check_result result;
-    hd_status status = hd_check_module(module, cli->values[HD_CLI_KERNEL], &cli->diagnostics, &result);
+    hd_status status = hd_check_module(module, cli->values[HD_CLI_KERNEL], part->meter, &cli->diagnostics, &result);
     if (status == HD_STATUS_REJECTED)
         return status;
     part->selected = result.functions;

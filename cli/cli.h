@@ -9,6 +9,7 @@
 #define HD_CLI_CLI_H
 
 #include "base/diagnostics.h"
+#include "base/meter.h"
 #include "base/writer.h"
 #include "driver/status.h"
 #include "parser/parse.h"
@@ -124,14 +125,17 @@ typedef struct hd_progress {
     pthread_cond_t wake;
     uint64_t start, delay; /* milliseconds */
     uint32_t total, done;
+    hd_meter *meters; /* by input */
     bool runs, shown, held, over;
 } hd_progress;
 
-/* Of that many inputs, as --progress says: by default where there are several, the work takes over two seconds, and
- * standard error is a terminal. */
+/* Of that many inputs, as --progress says: by default where the work takes over two seconds, and standard error is a
+ * terminal. */
 void hd_progress_start(hd_progress *progress, const hd_cli *cli, uint32_t total);
 /* Takes the line away, for other texts, until the next step. */
 void hd_progress_hold(hd_progress *progress);
+/* Writes a text on standard error; the line comes back after the end of a line. */
+void hd_progress_print(hd_progress *progress, const char *text, size_t size);
 void hd_progress_step(hd_progress *progress, uint32_t done);
 void hd_progress_stop(hd_progress *progress);
 
@@ -143,6 +147,7 @@ typedef struct hd_part {
     void *job;         /* what the command has for all of its inputs */
     uint32_t index;    /* of the operand */
     uint32_t threads;  /* to use within the input; 0: all CPUs */
+    hd_meter *meter;   /* of the input, to which `run` adds */
     uint32_t selected; /* functions that --kernel selects, set by `run` */
     void *result;      /* of `run` */
     hd_writer text;    /* its part of the output, in memory; `join` writes it */

@@ -39,7 +39,11 @@ void hd_part_write_text(hd_part *part, hd_writer *output)
 static void open_part(inputs *all, uint32_t index, uint32_t threads)
 {
     hd_part *part = &all->parts[index];
-    *part = (hd_part){.cli = *all->cli, .job = all->each->job, .index = index, .threads = threads};
+    *part = (hd_part){.cli = *all->cli,
+                      .job = all->each->job,
+                      .index = index,
+                      .threads = threads,
+                      .meter = &all->progress.meters[index]};
     part->cli.operands = &all->cli->operands[index];
     part->cli.operand_count = 1;
     part->cli.whole = all->cli;
@@ -74,6 +78,7 @@ static void run_one(void *context, uint32_t index, uint32_t worker)
     hd_part *part = &all->parts[index];
     (void)worker;
     part->status = all->each->run(part);
+    hd_meter_close(part->meter);
     pthread_mutex_lock(&all->lock);
     part->done = true;
     hd_progress_hold(&all->progress);
@@ -118,10 +123,10 @@ hd_status hd_cli_each_input(hd_cli *cli, const hd_each *each, hd_part **parts)
     all.parts = hd_calloc(all.count, sizeof *all.parts);
     *list = (part_list){all.parts, all.count};
     hd_cli_keep(cli, list, free_parts);
+    hd_progress_start(&all.progress, cli, all.count);
     for (uint32_t i = 0; i < all.count; i++)
         open_part(&all, i, threads / side);
     pthread_mutex_init(&all.lock, NULL);
-    hd_progress_start(&all.progress, cli, all.count);
     hd_parallel(side, all.count, run_one, &all);
     hd_progress_stop(&all.progress);
     pthread_mutex_destroy(&all.lock);

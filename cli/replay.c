@@ -22,12 +22,7 @@ static void emit(hd_cli *cli, int format, hd_writer *writer, const hd_replay_rep
         hd_emit_replay_csv(writer, report);
 }
 
-/* The line comes back when the next file is done. */
-static void print_error(void *progress, const char *text, size_t size)
-{
-    hd_progress_hold(progress);
-    fwrite(text, 1, size, stderr);
-}
+static void print_error(void *progress, const char *text, size_t size) { hd_progress_print(progress, text, size); }
 
 static void step(void *progress, uint32_t done) { hd_progress_step(progress, done); }
 
@@ -103,6 +98,7 @@ int hd_cli_replay(hd_cli *cli)
     if (!hd_output_open(cli, &output, cli->values[HD_CLI_OUTPUT]))
         return HD_STATUS_REJECTED;
     hd_progress_start(&progress, cli, (uint32_t)cli->operand_count);
+    options.meters = progress.meters;
     hd_replay_files(replay, (const char *const *)cli->operands, (uint32_t)cli->operand_count);
     hd_progress_stop(&progress);
     emit(cli, format, &output.writer, hd_replay_report_of(replay));

@@ -136,6 +136,7 @@ static hd_status report_one(hd_part *part)
     hd_report_options options = *(const hd_report_options *)part->job;
     hd_source *source = HD_ARENA_NEW(&cli->arena, hd_source); /* diagnostics point to it */
     options.threads = part->threads;
+    options.meter = part->meter;
     if (!hd_cli_read(cli, cli->operands[0], source))
         return HD_STATUS_REJECTED;
     hd_report_job *job = hd_report_new(source, &options, &cli->diagnostics);

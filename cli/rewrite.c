@@ -198,6 +198,7 @@ static hd_status rewrite_one(hd_part *part)
     own->options = *(const hd_rewrite_options *)part->job;
     own->options.pipeline.threads = part->threads;
     own->options.pipeline.log = &own->log;
+    own->options.pipeline.meter = part->meter;
     part->result = own;
     hd_writer_to_memory(&own->log);
     if (!hd_cli_read(cli, cli->operands[0], source))

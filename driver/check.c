@@ -2,12 +2,14 @@
 #include "driver/check.h"
 #include "passes/check/check.h"
 
-hd_status hd_check_module(hd_module *module, const char *kernel, hd_diagnostics *diagnostics, hd_check_result *result)
+hd_status hd_check_module(hd_module *module, const char *kernel, hd_meter *meter, hd_diagnostics *diagnostics,
+                          hd_check_result *result)
 {
     bool good = true;
     *result = (hd_check_result){0, 0};
     if (!hd_module_check_selection(module, kernel, diagnostics))
         return HD_STATUS_REJECTED;
+    hd_meter_expect(meter, hd_module_count_selected(module, kernel));
     for (uint32_t i = 0; i < module->functions.count; i++) {
         hd_function *f = module->functions.items[i];
         if (!hd_function_selected(f, kernel))
@@ -15,6 +17,7 @@ hd_status hd_check_module(hd_module *module, const char *kernel, hd_diagnostics 
         result->functions++;
         for (uint32_t c = 0; c < hd_checker_count; c++)
             good = hd_checkers[c].run(f, diagnostics, &result->annotations) && good;
+        hd_meter_step(meter, 1);
     }
     return good ? HD_STATUS_DONE : HD_STATUS_WRONG;
 }

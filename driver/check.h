@@ -2,6 +2,7 @@
 #ifndef HD_DRIVER_CHECK_H
 #define HD_DRIVER_CHECK_H
 
+#include "base/meter.h"
 #include "driver/status.h"
 #include "ir/ir.h"
 #include <stdbool.h>
@@ -13,7 +14,8 @@ typedef struct hd_check_result {
 
 /* Runs every checker on every function whose name matches `kernel` (a glob, NULL: all). DONE; REJECTED if no name
  * matches; WRONG, with an unsound-annotation report at each refuted annotation. The module must have been parsed
- * without errors. */
-hd_status hd_check_module(hd_module *module, const char *kernel, hd_diagnostics *diagnostics, hd_check_result *result);
+ * without errors. meter: a unit for each function; NULL: none. */
+hd_status hd_check_module(hd_module *module, const char *kernel, hd_meter *meter, hd_diagnostics *diagnostics,
+                          hd_check_result *result);
 
 #endif

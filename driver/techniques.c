@@ -52,6 +52,7 @@ static bool allocate(const comparison *c, hd_diagnostics *diagnostics)
     hd_pipeline_options options = c->options->pipeline;
     hd_pipeline *pipeline = has_annotations(c->module) ? NULL : hd_pipeline_parse("clean,regalloc", diagnostics);
     options.log = NULL;
+    options.meter = NULL; /* units of the table are techniques */
     bool good = !pipeline || hd_pipeline_run(pipeline, c->module, &options, diagnostics);
     hd_pipeline_free(pipeline);
     for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
@@ -131,7 +132,7 @@ static void try_technique(comparison *c, const hd_technique_info *technique, hd_
     hd_check_result checked;
     hd_diagnostics_init(&own);
     if (run_pass(c, technique->pass, pipeline, r, &own)) {
-        r->verdict = hd_check_module(c->module, NULL, &own, &checked) == HD_STATUS_DONE ? "yes" : "NO";
+        r->verdict = hd_check_module(c->module, NULL, NULL, &own, &checked) == HD_STATUS_DONE ? "yes" : "NO";
         sum_up(c, technique->spelling, r);
     }
     if (own.error_count)
@@ -161,12 +162,16 @@ static void compare_one(comparison *c, uint32_t t, hd_pipeline *pipeline, hd_dia
 static void compare_all(comparison *c, hd_diagnostics *diagnostics)
 {
     open_contexts(c, diagnostics);
+    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
+        hd_meter_expect(c->options->pipeline.meter, *hd_techniques[t].pass != 0);
     for (uint32_t changing = 0; changing < 2; changing++)
         for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++) {
             hd_pipeline *pipeline =
                 *hd_techniques[t].pass ? hd_pipeline_parse(hd_techniques[t].pass, diagnostics) : NULL;
-            if (pipeline && hd_pipeline_only_annotates(pipeline) != changing)
+            if (pipeline && hd_pipeline_only_annotates(pipeline) != changing) {
                 compare_one(c, t, pipeline, diagnostics);
+                hd_meter_step(c->options->pipeline.meter, 1);
+            }
             hd_pipeline_free(pipeline);
         }
     hd_pass_contexts_close(&c->contexts);

@@ -247,7 +247,7 @@ hd_outcome hd_context_check(hd_context *context, const hd_input *input, const ch
         hd_module *module = hd_parse_ptx(&source, &context->parse, &context->diagnostics);
         outcome = outcome_of(&context->diagnostics);
         if (outcome == HD_OUTCOME_DONE)
-            outcome = (hd_outcome)hd_check_module(module, kernel, &context->diagnostics, &result);
+            outcome = (hd_outcome)hd_check_module(module, kernel, NULL, &context->diagnostics, &result);
         end_job(context);
         hd_module_free(module);
     } else {

@@ -104,6 +104,7 @@ static void run_one(void *context, uint32_t index, uint32_t worker)
     replay_run_part(&r->parts[index]);
     pthread_mutex_lock(&r->lock);
     r->parts[index].done = true;
+    hd_meter_close(r->parts[index].meter);
     join_all_done(r);
     r->done++;
     if (r->plan.options->progress)
@@ -120,6 +121,7 @@ static void open_parts(hd_replay *r, const char *const *paths, uint32_t count, u
     for (uint32_t i = 0; i < count; i++) {
         replay_part *p = &r->parts[i];
         *p = (replay_part){.plan = &r->plan, .replay = r, .index = i, .threads = threads};
+        p->meter = r->plan.options->meters ? &r->plan.options->meters[i] : NULL;
         p->path = hd_arena_string(&r->arena, paths[i], strlen(paths[i]));
         hd_diagnostics_init_part(&p->diagnostics, r->diagnostics);
     }

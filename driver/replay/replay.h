@@ -18,6 +18,7 @@
 #ifndef HD_DRIVER_REPLAY_REPLAY_H
 #define HD_DRIVER_REPLAY_REPLAY_H
 
+#include "base/meter.h"
 #include "driver/status.h"
 #include "heddle/replay_result.h"
 #include "parser/parse.h"
@@ -52,6 +53,7 @@ typedef struct hd_replay_options {
     /* How many files are done; called by one thread at a time. NULL: nobody wants to know. */
     void (*progress)(void *context, uint32_t done);
     void *print_context; /* of both */
+    hd_meter *meters;    /* by file: how much of it is done, with launches as items; NULL: nobody wants to know */
 } hd_replay_options;
 
 typedef struct hd_replay hd_replay;

@@ -98,6 +98,14 @@ bool replay_open_changed(replay_part *p, replay_file *f)
     return true;
 }
 
+uint32_t replay_count_changed_models(const replay_part *p, const replay_run *run)
+{
+    uint32_t count = 0;
+    for (uint32_t m = 0; m < p->plan->model_count; m++)
+        count += changed_for(p, p->files.items[0], m) == run->file;
+    return count;
+}
+
 /* ---- running ----------------------------------------------------------------------------------------------------- */
 
 /* Adds the models for the rewritten code. */

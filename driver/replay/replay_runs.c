@@ -72,12 +72,27 @@ static void add_run(replay_part *p, replay_file *f, void (*go)(replay_run *),
     run->diagnostics = run == p->runs ? &p->diagnostics : &run->said;
 }
 
+/* Before the run begins. */
+static void open_meters(const replay_part *p, replay_run *run, uint32_t models)
+{
+    uint64_t ctas = hd_launch_amount_of(p->files.items[0]->launch).ctas;
+    hd_meter_open(&run->meter, p->meter, 1 + HD_REPLAY_MODEL_COST * models, ctas);
+    hd_meter_open(&run->timing_meter, p->meter, HD_REPLAY_TIMING_COST, p->plan->options->time ? ctas * models : 0);
+}
+
+static void add_changed(replay_part *p, replay_file *f)
+{
+    add_run(p, f, replay_go_changed, replay_join_changed);
+    replay_run *run = &p->runs[p->run_count - 1];
+    open_meters(p, run, replay_count_changed_models(p, run));
+}
+
 static void list_changed(runs *r)
 {
     const replay_file *f = r->file;
     for (uint32_t i = 0; i < f->changed.count; i++)
         if (!f->changed.items[i]->untouched)
-            add_run(r->part, f->changed.items[i], replay_go_changed, replay_join_changed);
+            add_changed(r->part, f->changed.items[i]);
 }
 
 static void go_first(runs *r)
@@ -86,8 +101,10 @@ static void go_first(runs *r)
     hd_status prepared = replay_prepare(r->part, r->file);
     bool good = prepared == HD_STATUS_DONE;
     pthread_mutex_lock(&r->lock);
-    if (good)
+    if (good) {
         list_changed(r);
+        open_meters(r->part, run, hd_count_models(r->file->count));
+    }
     r->all = true;
     pthread_cond_broadcast(&r->listed);
     pthread_mutex_unlock(&r->lock);
@@ -118,8 +135,11 @@ static void run_one(void *context, uint32_t index, uint32_t worker)
     else if (run && !atomic_load(&run->stop))
         run->go(run);
     pthread_mutex_lock(&r->lock);
-    if (run)
+    if (run) {
         run->over = true;
+        hd_meter_close(&run->meter);
+        hd_meter_close(&run->timing_meter);
+    }
     join_all_over(r);
     if (r->most - ++r->over < r->workers) /* this thread gets no further run */
         hd_thread_budget_return(&r->part->budget, 1);
@@ -131,9 +151,12 @@ void replay_runs(replay_part *p, replay_file *f)
     runs r = {.part = p, .file = f, .most = (f->original ? 2 : 1) + replay_most_changed(p, f)};
     p->runs = HD_ARENA_ARRAY(&p->arena, replay_run, r.most);
     add_run(p, f, replay_go_first, replay_join_first);
+    if (p->meter)
+        atomic_store(&p->meter->items, (uint32_t)hd_launch_amount_of(f->launch).runs);
     if (f->original) {
         add_run(p, f, replay_go_original, replay_join_original);
         f->original->diagnostics = p->runs[1].diagnostics;
+        open_meters(p, &p->runs[1], 0);
     }
     r.workers = p->threads < r.most ? p->threads : r.most;
     hd_thread_budget_return(&p->budget, p->threads - r.workers);

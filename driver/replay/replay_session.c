@@ -14,6 +14,7 @@ bool replay_open_session(replay_run *run, hd_module *module)
     run->session->options.threads = run->part->threads;
     run->session->options.budget = &run->part->budget;
     run->session->options.stop = &run->stop;
+    run->session->options.meter = &run->meter;
     return true;
 }
 

@@ -32,6 +32,8 @@ static uint32_t kernel_index(const replay_file *f, const char *name)
 static void one_starts(void *context, uint32_t launch, const hd_grid *grid)
 {
     const replay_run *run = context;
+    if (run == run->part->runs)
+        hd_meter_next_item(run->part->meter);
     const hd_replay_kernel *k = &run->part->rows.items[launch];
     hd_program_facts facts = hd_program_describe(run->session->programs[launch]);
     hd_occupancy_use use = {.threads = hd_grid_threads_per_cta(grid),
@@ -132,6 +134,7 @@ static void open_timer(replay_run *run, hd_session_watch *watch, hd_sink *sinks)
     hd_timer *timer = run->file->timer;
     if (!is_timed(run))
         return;
+    hd_timer_show(timer, &run->timing_meter);
     hd_timer_open(timer, &run->session->memory, run->part->threads, &run->part->budget);
     sinks[watch->sink_count++] = hd_timer_sink(timer);
 }

@@ -11,6 +11,10 @@
 #include "target/gpu.h"
 #include <pthread.h>
 
+/* What a CTA takes with one more model, and in one timing, of the time that it takes in the interpreter alone, roughly:
+ * for the time that is left, as it is shown. */
+enum { HD_REPLAY_MODEL_COST = 3, HD_REPLAY_TIMING_COST = 50 };
+
 enum { HD_REPLAY_BATCH = 8192 }; /* events per batch: a millisecond of work, so that synchronization costs little */
 
 /* The code of a run: that of the module, or a copy rewritten by a pass. Files are read once, because they may be
@@ -81,19 +85,20 @@ typedef struct replay_run {
     void (*join)(struct replay_part *p, struct replay_run *run); /* in the order of the runs */
     hd_arena arena;
     hd_diagnostics said;
-    hd_diagnostics *diagnostics; /* `said`; for the first run: the part's */
-    hd_session *session;         /* NULL: not open; the first run's stays open until all are joined */
-    replay_tally *tallies;       /* by launch and chosen model; for the first run: the part's */
-    HD_ARRAY(replay_ran) ran;    /* with models: launches, each time one has run */
-    uint32_t told;               /* number of them whose counters have arrived */
-    bool lost;                   /* one of these failed: later ones do not count */
-    uint32_t lost_launch;        /* the launch that failed */
-    hd_status status;            /* DONE until it has run */
-    hd_status timing_status;     /* of its timings */
-    uint64_t races;              /* number of reported pairs */
-    bool ended;                  /* its last step is complete */
-    bool over;                   /* it has ended or stopped, or was never started; under the lock */
-    atomic_bool stop;            /* request to stop: an earlier run has failed */
+    hd_diagnostics *diagnostics;  /* `said`; for the first run: the part's */
+    hd_session *session;          /* NULL: not open; the first run's stays open until all are joined */
+    replay_tally *tallies;        /* by launch and chosen model; for the first run: the part's */
+    HD_ARRAY(replay_ran) ran;     /* with models: launches, each time one has run */
+    uint32_t told;                /* number of them whose counters have arrived */
+    bool lost;                    /* one of these failed: later ones do not count */
+    uint32_t lost_launch;         /* the launch that failed */
+    hd_status status;             /* DONE until it has run */
+    hd_status timing_status;      /* of its timings */
+    uint64_t races;               /* number of reported pairs */
+    bool ended;                   /* its last step is complete */
+    hd_meter meter, timing_meter; /* in CTAs: of the run with its models, and of all timings */
+    bool over;                    /* it has ended or stopped, or was never started; under the lock */
+    atomic_bool stop;             /* request to stop: an earlier run has failed */
 } replay_run;
 
 /* A launch file of the command line, with everything that its run modifies. Parts run in parallel; their results are
@@ -112,6 +117,7 @@ typedef struct replay_part {
     /* the first run, the original's, those of rewritten code: in the order of reporting */
     replay_run *runs;
     uint32_t run_count;
+    hd_meter *meter;         /* of the file, in CTAs that the interpreter runs without models; NULL: none */
     hd_thread_budget budget; /* threads of `threads` that no run uses now */
     HD_ARRAY(char) printed;  /* output printed before the part's turn */
     hd_status status;
@@ -182,6 +188,8 @@ void replay_open_original(replay_file *f);
 uint32_t replay_most_changed(const replay_part *p, const replay_file *f);
 /* Copies the code for each pass that must change it before a model sees it, and runs the pass. */
 bool replay_open_changed(replay_part *p, replay_file *f);
+/* Models whose code that of the run is. */
+uint32_t replay_count_changed_models(const replay_part *p, const replay_run *run);
 /* Whether the model uses rewritten code, in a run of its own. */
 bool replay_sees_changed(const replay_part *p, const replay_file *f, uint32_t m);
 void replay_go_changed(replay_run *run);

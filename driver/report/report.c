@@ -173,6 +173,7 @@ static void work_on(void *opaque, uint32_t index, uint32_t worker_index)
     hd_pass_context_free(&work.context);
     hd_arena_free(&work.scratch);
     hd_function_drop_cfg(work.function);
+    hd_meter_step(job->options.meter, 1);
 }
 
 static void start_workers(hd_report_job *job)
@@ -357,6 +358,7 @@ static hd_status run(hd_report_job *job)
     list_items(job);
     start_workers(job);
     start_ptxas(job);
+    hd_meter_expect(job->options.meter, job->items.count);
     hd_parallel(job->worker_count, job->items.count, work_on, job);
     stack_frames(job);
     finish_ptxas(job);

@@ -8,6 +8,7 @@
 #ifndef HD_DRIVER_REPORT_REPORT_H
 #define HD_DRIVER_REPORT_REPORT_H
 
+#include "base/meter.h"
 #include "driver/status.h"
 #include "emitters/report.h"
 #include "parser/parse.h"
@@ -28,6 +29,7 @@ typedef struct hd_report_options {
     uint32_t threads;       /* 0: all CPUs; the report does not depend on it */
     bool no_clean;          /* the PTX as written, without simplification passes */
     bool no_demangle;
+    hd_meter *meter; /* a unit for each function; NULL: none */
     hd_parse_options parse;
 } hd_report_options;
 

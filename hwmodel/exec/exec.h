@@ -40,6 +40,7 @@
 #ifndef HD_HWMODEL_EXEC_EXEC_H
 #define HD_HWMODEL_EXEC_EXEC_H
 
+#include "base/meter.h"
 #include "base/pool.h"
 #include "hwmodel/memory/memory.h"
 #include "hwmodel/stream.h"
@@ -104,6 +105,7 @@ typedef struct hd_exec_options {
     /* NULL: all `threads` run this grid; else the caller's, and as many as the budget has when the grid begins */
     hd_thread_budget *budget;
     const atomic_bool *stop;  /* NULL: none; else the run ends soon, with STOPPED, after another thread has set it */
+    hd_meter *meter;          /* a unit for each CTA that has ended; NULL: none */
     bool check_uninitialized; /* use of an uninitialized value is a fault (uninitialized.c) */
     bool check_races;         /* accesses to shared memory without a barrier in between: each pair of instructions is
                                * reported like a fault and counted, and the run continues (races.c) */

@@ -133,6 +133,11 @@ void hd_launch_free(hd_launch_file *file);
 /* Grid and block of repetition k. false (bad-value reported) if one is out of range. */
 bool hd_launch_shape(const hd_launch *launch, uint64_t k, uint32_t grid[3], uint32_t block[3],
                      hd_diagnostics *diagnostics);
+/* How often kernels are run, at most, and their CTAs, by the grids of repetition 0. */
+typedef struct hd_launch_amount {
+    uint64_t runs, ctas;
+} hd_launch_amount;
+hd_launch_amount hd_launch_amount_of(const hd_launch_file *file);
 /* Whether the launch depends on the repetition. */
 bool hd_launch_varies(const hd_launch *launch);
 

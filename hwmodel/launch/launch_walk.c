@@ -122,3 +122,29 @@ bool hd_launch_walk(const hd_launch_file *file, const hd_launch_walker *walker)
     walk w = {file, walker};
     return run_steps(&w, file->steps, file->step_count, 0);
 }
+
+/* ---- how much there is ------------------------------------------------------------------------------------------- */
+
+static hd_launch_amount amount_of(const hd_launch_file *file, const hd_launch_step *steps, uint32_t count)
+{
+    hd_launch_amount all = {0, 0};
+    for (uint32_t i = 0; i < count; i++) {
+        const hd_launch_step *step = &steps[i];
+        hd_launch_amount once = {0, 0};
+        if (step->kind == HD_DO_GROUP)
+            once = amount_of(file, step->steps, step->step_count);
+        if (step->kind == HD_DO_LAUNCH) {
+            const uint32_t *grid = file->launches.items[step->launch].grid;
+            once = (hd_launch_amount){1, (uint64_t)grid[0] * grid[1] * grid[2]};
+        }
+        uint64_t times = step->repetition.given ? step->repetition.most : 1;
+        all.runs += once.runs * times;
+        all.ctas += once.ctas * times;
+    }
+    return all;
+}
+
+hd_launch_amount hd_launch_amount_of(const hd_launch_file *file)
+{
+    return amount_of(file, file->steps, file->step_count);
+}

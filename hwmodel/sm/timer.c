@@ -24,6 +24,7 @@ struct hd_timer {
     hd_sm_code *code;
     const hd_machine *machine;
     uint32_t sms;
+    hd_meter *meter;
     HD_ARRAY(timed) techniques;
     hd_trace_recorder *recorder;
     hd_broadcast *queue;
@@ -137,6 +138,8 @@ static bool is_barrier(void *timer, uint32_t function, uint32_t instruction)
     return t->code->functions[function].ops[instruction].traits & HD_SM_BARRIER;
 }
 
+void hd_timer_show(hd_timer *t, hd_meter *meter) { t->meter = meter; }
+
 void hd_timer_open(hd_timer *t, const hd_memory *spaces, uint32_t threads, hd_thread_budget *budget)
 {
     uint32_t columns = 0;
@@ -145,6 +148,7 @@ void hd_timer_open(hd_timer *t, const hd_memory *spaces, uint32_t threads, hd_th
         timed *of = &t->techniques.items[k];
         hd_timing_setup setup = {t->machine, t->code, spaces, of->models, t->sms, false};
         of->timing = hd_timing_new(&setup);
+        hd_timing_show(of->timing, t->meter);
         columns |= of->models[0]->info->ops->columns & HD_COLUMN_WIDTHS;
     }
     hd_trace_user user = {.ended = take_block, .barrier = is_barrier, .context = t, .columns = columns};

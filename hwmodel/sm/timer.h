@@ -35,6 +35,8 @@ void hd_timer_free(hd_timer *timer); /* after hd_timer_finish, or without a run 
  * crowded: as hd_rf_model_crowd. */
 bool hd_timer_add(hd_timer *timer, const hd_rf_model_info *info, bool crowded, const char **refusal);
 uint32_t hd_timer_techniques(const hd_timer *timer);
+/* Before hd_timer_open. A unit for each thread block that has ended with a technique. */
+void hd_timer_show(hd_timer *timer, hd_meter *meter);
 /* With at least one technique, before the first launch: threads besides the caller's, and where the windows of the
  * address space are. */
 void hd_timer_open(hd_timer *timer, const hd_memory *spaces, uint32_t threads, hd_thread_budget *budget);

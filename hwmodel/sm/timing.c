@@ -1,13 +1,17 @@
 /* All SMs in lock step: see timing.h. */
 #include "hwmodel/sm/timing.h"
 
+enum { COUNT_CYCLES = 4096 }; /* after which the meter sees what has ended */
+
 struct hd_timing {
     hd_timing_setup setup;
     hd_memory_system *memory;
     hd_runner **runners; /* by SM */
     hd_sm **sms;
     uint64_t now;
-    uint32_t turn; /* SM that is asked first for room */
+    hd_meter *meter;
+    uint64_t added, ended; /* thread blocks; of those that have ended, the ones that the meter has */
+    uint32_t turn;         /* SM that is asked first for room */
     hd_timing_status status;
     hd_timing_counts before; /* what earlier launches have counted */
     const hd_rf_failure *failure;
@@ -53,6 +57,8 @@ void hd_timing_free(hd_timing *t)
     free(t);
 }
 
+void hd_timing_show(hd_timing *t, hd_meter *meter) { t->meter = meter; }
+
 const hd_rf_failure *hd_timing_failure(const hd_timing *t) { return t->failure; }
 
 /* ---- the clock --------------------------------------------------------------------------------------------------- */
@@ -90,6 +96,15 @@ static hd_timing_status go_on(hd_timing *t)
 }
 
 /* ---- thread blocks ----------------------------------------------------------------------------------------------- */
+
+static void count_ended(hd_timing *t)
+{
+    uint64_t ended = t->added;
+    for (uint32_t i = 0; i < t->setup.sms; i++)
+        ended -= hd_sm_resident(t->sms[i]);
+    hd_meter_step(t->meter, ended - t->ended);
+    t->ended = ended;
+}
 
 static bool is_empty(const hd_timing *t)
 {
@@ -129,6 +144,8 @@ hd_timing_status hd_timing_add(hd_timing *t, hd_trace_cta *cta)
         return t->status;
     }
     hd_sm_start(t->sms[sm], t->now + 1, cta);
+    t->added++;
+    count_ended(t);
     t->turn = (sm + 1) % t->setup.sms;
     return t->status;
 }
@@ -159,8 +176,12 @@ static hd_timing_counts count_all(hd_timing *t, uint64_t now)
 
 hd_timing_status hd_timing_end(hd_timing *t, hd_timing_counts *counts)
 {
-    while (t->status == HD_TIMING_DONE && !is_empty(t))
+    for (uint32_t cycles = 0; t->status == HD_TIMING_DONE && !is_empty(t); cycles++) {
         t->status = go_on(t);
+        if (cycles % COUNT_CYCLES == 0)
+            count_ended(t);
+    }
+    count_ended(t);
     hd_timing_counts all = count_all(t, t->now + 1);
     *counts = all;
     add_counts(counts, &t->before, sizeof *counts, true);

@@ -10,6 +10,7 @@
 #ifndef HD_HWMODEL_SM_TIMING_H
 #define HD_HWMODEL_SM_TIMING_H
 
+#include "base/meter.h"
 #include "hwmodel/sm/sm.h"
 
 typedef struct hd_timing_setup { /* borrowed while the timing lives, but for itself */
@@ -33,6 +34,7 @@ typedef struct hd_timing hd_timing;
 
 hd_timing *hd_timing_new(const hd_timing_setup *setup);
 void hd_timing_free(hd_timing *timing);
+void hd_timing_show(hd_timing *timing, hd_meter *meter); /* a unit for each thread block that has ended */
 
 typedef enum hd_timing_status {
     HD_TIMING_DONE,

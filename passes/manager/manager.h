@@ -5,6 +5,7 @@
 #ifndef HD_PASSES_MANAGER_MANAGER_H
 #define HD_PASSES_MANAGER_MANAGER_H
 
+#include "base/meter.h"
 #include "passes/analysis/analyses.h"
 
 typedef struct hd_pass_info {
@@ -42,6 +43,7 @@ typedef struct hd_pipeline_options {
     bool validate;                /* hd_ir_validate after each pass */
     bool time_passes, statistics; /* output goes to `log` */
     const char *print_after;      /* name of a pass after which canonical PTX of the function is written to `log` */
+    hd_meter *meter;              /* a unit for each pass over a function; NULL: none */
     const char *kernel;           /* glob (fnmatch) over function names; NULL: all */
     /* functions may already have annotations: passes must be compatible with them, and dropped ones are reported */
     bool brings;

@@ -175,6 +175,7 @@ static void run_steps(run *r, hd_pass_context *context, outcome *o)
             return;
         uint64_t before = context->nanoseconds;
         run_step(r, step, context, o);
+        hd_meter_step(r->options->meter, 1);
         __atomic_fetch_add(&r->nanoseconds[s], context->nanoseconds - before, __ATOMIC_RELAXED);
         if (is_printed(r->options, step->pass)) {
             hd_write_format(r->options->log, "// after %s\n", step->pass->name);
@@ -323,6 +324,7 @@ bool hd_pipeline_run(hd_pipeline *pipeline, hd_module *module, const hd_pipeline
     r.nanoseconds = HD_ARENA_ARRAY(&arena, uint64_t, pipeline->steps.count);
     uint32_t count = select_functions(module, options->kernel, r.functions);
     uint32_t threads = hd_pipeline_only_annotates(pipeline) && !options->print_after ? options->threads : 1;
+    hd_meter_expect(options->meter, (uint64_t)count * pipeline->steps.count);
     hd_parallel(threads, count, run_function, &r);
     bool ok = true;
     for (uint32_t i = 0; i < count; i++) {

@@ -1,4 +1,4 @@
-"""Progress on several inputs: where it is shown, what it says, and that nothing of it stays."""
+"""Progress: where it is shown, what it says, and that nothing of it stays."""
 import os
 import pty
 import re
@@ -7,7 +7,7 @@ import subprocess
 
 import replays
 from inputs import modules
-from support import HEDDLE, TIMEOUT, Failed, expect, run, same
+from support import HEDDLE, TIMEOUT, Failed, expect, read, run, same, write
 from usage import KERNEL, status
 
 ERASED = "\r\33[K"
@@ -26,6 +26,32 @@ def case_always_shows_each_step_and_takes_it_away(folder):
     shown = run("replay", "--technique=none", "--progress=always", "-j1", *files).err
     expect(re.sub(r"\rheddle: \d of 2 done(, [\dh:]+ left)?\x1b\[K|\r\x1b\[K", "", shown) == "says a\nsays b\n", "%r", shown)
     expect("heddle: 1 of 2 done" in shown and shown.endswith(ERASED), "%r", shown)
+
+
+def case_one_input_shows_how_far_it_is(folder):
+    """A file of three launches, one of which is slow; with cycles, too; and the passes of a module."""
+    path = replays.launch(folder, "one", replays.kernel(turns=30000))
+    text = read(path).decode()
+    step = text[text.index("  - {"):]
+    write(path, text + 2 * step)
+    where = r"\rheddle: launch \d of 3, \d+ % done, [\dh:]+ left\x1b\[K"
+    for options in (["--technique=bow"], ["--technique=bow", "--time", "--gpu=fermi-gtx480"]):
+        plain, shown = (run("replay", option, *options, path) for option in ("--progress=never", "--progress=always"))
+        same(plain.out, shown.out, " ".join(options))
+        seen = re.findall(where, shown.err)
+        expect(seen and shown.err.endswith(ERASED), "%s: %r", options, shown.err)
+        done = [int(re.search(r"(\d+) %", line).group(1)) for line in seen]
+        expect(done == sorted(done), "goes back: %s", done)
+    good = modules(folder, 1)
+    for arguments in (["check"], ["report", "--ptxas=no"], ["rewrite", "-p", "clean,bow"], ["rewrite", "-p", "all"], ["strip"], ["dump", "--ir"]):
+        shown = run(*arguments, "--progress=always", *good).err
+        expect("\rheddle: 100 % done, 0:00 left" in shown and shown.endswith(ERASED), "%s: %r", arguments, shown)
+
+
+def case_what_a_kernel_prints_stays(folder):
+    path = replays.launch(folder, "says", replays.printing("says", turns=30000))
+    shown = run("replay", "--technique=none", "--progress=always", path).err
+    expect(re.sub(r"\rheddle: [^\r]*\x1b\[K|\r\x1b\[K", "", shown) == "says\n", "%r", shown)
 
 
 def until(terminal, wanted, seen):

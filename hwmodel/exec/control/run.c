@@ -29,6 +29,7 @@ static void run_alone(hd_grid_job *job)
     for (uint64_t i = 0; i < ctas && good; i++) {
         cta->issued_before = cta->statistics->warp_instructions;
         good = hd_cta_start(cta, (uint32_t)i) && hd_cta_run(cta);
+        hd_meter_step(job->options->meter, 1);
         if (good && limit && cta->statistics->warp_instructions - before > limit) {
             hd_stop_at_limit(cta, NULL);
             good = false;
@@ -113,6 +114,7 @@ static void run_together(hd_grid_job *job)
         if (!c.failed)
             check_all(&c, wrote);
     }
+    hd_meter_step(job->options->meter, count);
     job->status = c.failed ? c.ctas[c.at]->status : HD_EXEC_DONE;
     if (c.failed)
         hd_emit_segment(c.ctas[0]);
@@ -138,6 +140,7 @@ static bool run_share(hd_cta *cta)
         if (!hd_cta_start(cta, (uint32_t)(share->first + share->done)) || !hd_cta_run(cta))
             return false;
         share->statistics[share->done] = *cta->statistics;
+        hd_meter_step(cta->options->meter, 1);
     }
     return true;
 }
