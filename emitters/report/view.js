@@ -258,7 +258,7 @@ class KernelView {
     const instructions = this.kernel.instructionsOf(file, line);
     this.linked = new Set(instructions);
     this.showFile(file, line);
-    if (instructions.length) this.mark(this.kernel.max_pressure_atOf(instructions), true);
+    if (instructions.length) this.mark(this.kernel.peakOf(instructions), true);
     else this.ptxList.refresh();
   }
 
