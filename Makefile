@@ -49,7 +49,7 @@ LIB_RE := $(wildcard $(LIB_DIRS:%=%/*.re))
 LIB_Y := $(wildcard $(LIB_DIRS:%=%/*.y))
 CLI_C := $(wildcard cli/*.c)
 GPU_FILES := $(sort $(wildcard target/gpus/*.yaml))
-PAGE_FILES := $(sort $(wildcard emitters/report/*.css emitters/report/*.js))
+PAGE_FILES := $(sort $(wildcard emitters/page/*.css emitters/report/*.css emitters/report/*.js))
 GEN_C := $(LIB_RE:%.re=$(O)/gen/%.re.c) $(LIB_Y:%.y=$(O)/gen/%.tab.c) $(O)/gen/target/gpu_files.c $(O)/gen/emitters/page_files.c
 GEN_H := $(LIB_Y:%.y=$(O)/gen/%.tab.h)
 LIB_OBJ := $(LIB_C:%.c=$(O)/obj/%.o) $(GEN_C:$(O)/gen/%.c=$(O)/obj/%.o)
@@ -89,13 +89,13 @@ $(O)/gen/%.tab.c $(O)/gen/%.tab.h &: %.y | $(O)/.tools
 	@echo "  BISON   $<"
 	$(Q)mkdir -p $(@D) && $(BISON) -Wall -Werror --header=$(O)/gen/$*.tab.h -o $(O)/gen/$*.tab.c $<
 
-# The GPU descriptions, and the style and scripts of the HTML report, built into the library.
+# The GPU descriptions, and the style and scripts of HTML pages, built into the library.
 $(O)/gen/target/gpu_files.c: $(GPU_FILES) tools/embed
 	@echo "  EMBED   target/gpus"
 	$(Q)mkdir -p $(@D) && tools/embed target/gpu.h hd_gpu_file $(GPU_FILES) >$@
 $(O)/gen/emitters/page_files.c: $(PAGE_FILES) tools/embed
-	@echo "  EMBED   emitters/report"
-	$(Q)mkdir -p $(@D) && tools/embed emitters/report_page.h hd_page_file $(PAGE_FILES) >$@
+	@echo "  EMBED   emitters/page emitters/report"
+	$(Q)mkdir -p $(@D) && tools/embed emitters/page.h hd_page_file $(PAGE_FILES) >$@
 
 compile = $(Q)mkdir -p $(@D) && $(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 $(O)/obj/%.o: %.c $(O)/.flags | $(O)/.tools $(GEN_H)

@@ -1,22 +1,13 @@
-/* The report as one self-contained HTML file that needs no network: it contains style, scripts (emitters/report/) and
- * data, and a content security policy keeps browsers from loading anything else. The table of kernels is plain markup
- * and readable without scripts; everything else is drawn by scripts from the data (report_page.h). Linear in the
- * report. */
+/* The report as one self-contained HTML file that needs no network: it contains style, scripts (emitters/page/ and
+ * emitters/report/) and data, and a content security policy keeps browsers from loading anything else. The table of
+ * kernels is plain markup and readable without scripts; everything else is drawn by scripts from the data
+ * (report_page.h). Linear in the report. */
 #include "emitters/quantity.h"
 #include "emitters/report_page.h"
 
 #include "base/version.h"
 
 /* ---- the head ---------------------------------------------------------------------------------------------------- */
-
-static void write_files(hd_writer *w, const char *suffix)
-{
-    for (uint32_t i = 0; i < hd_page_file_count; i++) {
-        const char *dot = strrchr(hd_page_files[i].name, '.');
-        if (dot && !strcmp(dot, suffix))
-            hd_write(w, hd_page_files[i].text, hd_page_files[i].length);
-    }
-}
 
 static void write_paths(hd_writer *w, const hd_reports *reports)
 {
@@ -28,16 +19,10 @@ static void write_paths(hd_writer *w, const hd_reports *reports)
 
 static void write_head(hd_writer *w, const hd_reports *reports)
 {
-    hd_write_string(
-        w, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-           "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
-           "script-src 'unsafe-inline'; img-src data:\">\n"
-           "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-           "<meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n<title>");
+    page_head(w, true);
     write_paths(w, reports);
-    hd_write_string(w, " - heddle report</title>\n<style>\n");
-    write_files(w, ".css");
-    hd_write_string(w, "</style>\n</head>\n");
+    hd_write_string(w, " - heddle report");
+    page_head_end(w, "report.css");
 }
 
 static void write_facts(hd_writer *w, const hd_report_module *report)
@@ -354,6 +339,13 @@ static void write_module(hd_writer *w, const hd_report_module *report, uint32_t 
     hd_writer_free(&part);
 }
 
+static void write_scripts(hd_writer *w)
+{
+    for (uint32_t i = 0; i < hd_page_file_count; i++)
+        if (strstr(hd_page_files[i].name, ".js"))
+            page_file_text(w, hd_page_files[i].name);
+}
+
 void hd_emit_report_html(hd_writer *writer, const hd_reports *reports, const hd_report_texts *texts)
 {
     page_files files = {0};
@@ -367,7 +359,7 @@ void hd_emit_report_html(hd_writer *writer, const hd_reports *reports, const hd_
         write_module(writer, reports->items[m], kernels, &files, &texts[m]);
     write_index(writer, reports, kernels, &files);
     hd_write_string(writer, "<script>\n\"use strict\";\n");
-    write_files(writer, ".js");
+    write_scripts(writer);
     hd_write_string(writer, "</script>\n</body>\n</html>\n");
     page_files_free(&files);
 }

@@ -1,9 +1,4 @@
-/* Shared declarations of the HTML report: encoding of texts and numbers, and the page's own style and scripts. Private
- * to emitters/report_html*.c.
- *
- * User texts (names, paths, PTX, source) may contain any byte. In markup they are escaped by page_text; in data, which
- * is in <script type="application/json"> elements, by page_string, whose output contains no '<', so that no text can
- * end the element. Invalid UTF-8 becomes U+FFFD.
+/* Shared declarations of the HTML report: encoding of its data. Private to emitters/report_html*.c.
  *
  * Long columns of numbers are strings of base-64 digits (A-Z a-z 0-9 + /): five bits per digit, lowest first; the sixth
  * bit marks that more follow. A signed number is shifted left by one, with its sign in the lowest bit. Most columns
@@ -12,14 +7,8 @@
 #ifndef HD_EMITTERS_REPORT_PAGE_H
 #define HD_EMITTERS_REPORT_PAGE_H
 
+#include "emitters/page.h"
 #include "emitters/report.h"
-
-typedef struct hd_page_file {
-    const char *name, *text;
-    uint32_t length;
-} hd_page_file;
-extern const hd_page_file hd_page_files[]; /* emitters/report/: .css and .js */
-extern const uint32_t hd_page_file_count;
 
 /* All files that positions name, in the order of first mention. */
 typedef struct page_files {
@@ -33,8 +22,6 @@ typedef struct page_files {
 void page_files_free(page_files *files);
 uint32_t page_file(page_files *files, const char *name); /* NULL: HD_REPORT_NONE */
 
-void page_text(hd_writer *writer, const char *text);
-void page_string(hd_writer *writer, const char *text, size_t length);
 void page_member(hd_writer *writer, const char *key, const char *text); /* "key":"text" or "key":null, and a comma */
 
 /* A column begins with page_column and ends with page_column_end, which adds a comma. */
