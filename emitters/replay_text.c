@@ -5,30 +5,14 @@
  * Undefined values are words.
  */
 #include "emitters/replay.h"
+#include "emitters/replay_values.h"
 
 #include <math.h>
 #include <stdio.h>
 
 enum { COLUMNS = 100, LONGEST_NAME = 15, ACCESSES = 11, ENERGY = 7, HEADLINE = 42 };
 
-static const char *const check_words[HD_CHECK_COUNT] = {
-    "-", "pass", "FAIL (operands)", "FAIL (output)", "FAIL (differs)", "FAIL (stopped)"};
-
 /* ---- values ------------------------------------------------------------------------------------------------------ */
-
-/* With thousands separators. */
-static const char *grouped(char text[static 32], uint64_t value)
-{
-    char digits[24];
-    size_t count = (size_t)snprintf(digits, sizeof digits, "%llu", (unsigned long long)value), at = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (i && (count - i) % 3 == 0)
-            text[at++] = ',';
-        text[at++] = digits[i];
-    }
-    text[at] = '\0';
-    return text;
-}
 
 static void write_ratio(hd_writer *w, int width, double ratio, const char *none)
 {
@@ -36,34 +20,6 @@ static void write_ratio(hd_writer *w, int width, double ratio, const char *none)
         hd_write_format(w, "  %*s", width, none);
     else
         hd_write_format(w, "  %*.3f", width, ratio);
-}
-
-static void format_headline(char text[static 64], const hd_replay_headline *h)
-{
-    static const char *const forms[] = {"-", "%s %.*f %%", "%s %+.*f %%", "%s %.*f"};
-    double value = h->kind == HD_FIGURE_NUMBER ? h->value : 100 * h->value;
-    if (h->absent)
-        snprintf(text, 64, "not applied: %s", h->absent);
-    else
-        snprintf(text, 64, forms[h->kind], h->title, h->kind == HD_FIGURE_NUMBER && value < 10 ? 2 : 1, value);
-}
-
-/* The reference of the ratios. */
-static void format_baseline(char text[static 64], const hd_replay_result *r)
-{
-    static const struct {
-        double pj;
-        const char *name;
-    } units[] = {{1e12, "J"}, {1e9, "mJ"}, {1e6, "uJ"}, {1e3, "nJ"}, {0, "pJ"}};
-    char accesses[32];
-    uint32_t u = 0;
-    while (units[u].pj > r->energy_pj)
-        u++;
-    if (isnan(r->energy_pj))
-        snprintf(text, 64, "%s accesses", grouped(accesses, r->rf_accesses));
-    else
-        snprintf(text, 64, "%s accesses, %.3g %s", grouped(accesses, r->rf_accesses),
-                 r->energy_pj / (units[u].pj > 0 ? units[u].pj : 1), units[u].name);
 }
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
@@ -93,10 +49,10 @@ static void write_result(hd_writer *w, int width, const hd_replay_kernel *k, con
         return;
     }
     if (r == k->results)
-        format_baseline(headline, r);
+        hd_replay_format_baseline(headline, r);
     else
-        format_headline(headline, &r->headline);
-    write_row(w, width, r, headline, check_words[r->check]);
+        hd_replay_format_headline(headline, &r->headline);
+    write_row(w, width, r, headline, hd_replay_verdicts[r->check]);
 }
 
 static int name_width(const hd_replay_report *report)
@@ -114,19 +70,18 @@ static int name_width(const hd_replay_report *report)
 
 static void write_verdict(hd_writer *w, const hd_replay_kernel *k)
 {
-    static const char *const outputs[] = {"output not checked", "output as expected", "output NOT as expected"};
-    static const char *const identical[] = {"", ", identical to the original's", ", NOT identical to the original's"};
     char count[32];
     hd_write_string(w, "  ");
     if (k->registers != HD_REPLAY_VIRTUAL)
         hd_write_format(w, "%u registers/thread, ", k->general);
-    hd_write_format(w, "%s warp instructions", grouped(count, k->warp_instructions));
+    hd_write_format(w, "%s warp instructions", hd_replay_grouped(count, k->warp_instructions));
     if (!k->result_count)
-        hd_write_format(w, ", %s thread instructions", grouped(count, k->thread_instructions));
+        hd_write_format(w, ", %s thread instructions", hd_replay_grouped(count, k->thread_instructions));
     if (k->runs > 1)
         hd_write_format(w, ", %llu runs together", (unsigned long long)k->runs);
     hd_write_string(w, "; ");
-    hd_write_format(w, "%s%s\n", outputs[k->outputs], identical[k->identical]);
+    hd_write_format(w, "%s%s%s\n", hd_replay_output_words[k->outputs], k->identical ? ", " : "",
+                    hd_replay_identical_words[k->identical]);
     if (k->result_count && k->registers == HD_REPLAY_VIRTUAL)
         hd_write_string(w, "  registers and order are those of the PTX, not of machine code\n");
 }
@@ -150,7 +105,8 @@ static void write_counters_of(hd_writer *w, const hd_replay_report *report, cons
     hd_write_format(w, "  %s: %s\n", r->model, r->summary);
     for (uint32_t c = 0; c < report->counter_count; c++)
         if (r->counters[c])
-            write_counter(w, report->counters[c].key, grouped(text, r->counters[c]), report->counters[c].title);
+            write_counter(w, report->counters[c].key, hd_replay_grouped(text, r->counters[c]),
+                          report->counters[c].title);
     if (!isnan(r->physical_access_variation)) {
         snprintf(text, sizeof text, "%.3f", r->physical_access_variation);
         write_counter(w, "physical_access_variation", text, "coefficient of variation of them");
@@ -158,14 +114,15 @@ static void write_counters_of(hd_writer *w, const hd_replay_report *report, cons
     if (r->allocated.instructions) {
         snprintf(text, sizeof text, "%.1f", r->allocated.mean);
         write_counter(w, "allocated_registers mean", text, "allocated physical registers of an SM");
-        write_counter(w, "allocated_registers peak", grouped(text, r->allocated.peak), "most of them");
+        write_counter(w, "allocated_registers peak", hd_replay_grouped(text, r->allocated.peak), "most of them");
     }
     if (!isnan(r->energy_pj)) {
         snprintf(text, sizeof text, "%.0f", r->energy_pj);
         write_counter(w, "energy_pj", text, "dynamic energy in pJ");
     }
     if (r->storage_bits)
-        write_counter(w, "storage_bits", grouped(text, r->storage_bits), "bits that the technique adds to an SM");
+        write_counter(w, "storage_bits", hd_replay_grouped(text, r->storage_bits),
+                      "bits that the technique adds to an SM");
 }
 
 static void write_counters(hd_writer *w, const hd_replay_report *report, const hd_replay_kernel *k)
@@ -179,66 +136,22 @@ static void write_counters(hd_writer *w, const hd_replay_report *report, const h
 
 /* ---- means ------------------------------------------------------------------------------------------------------- */
 
-typedef struct mean { /* for one model, over the launches to which it was applied */
-    uint32_t launches, failed, ratios, energies, figures;
-    double accesses, energy, figure; /* sums: of logarithms for geometric means */
-} mean;
-
-static void add_log(double ratio, double *sum, uint32_t *count)
-{
-    if (isnan(ratio))
-        return;
-    *sum += log(ratio);
-    (*count)++;
-}
-
-static mean mean_of(const hd_replay_report *report, uint32_t model)
-{
-    mean m = {0};
-    for (uint32_t k = 0; k < report->kernel_count; k++) {
-        const hd_replay_result *r = &report->kernels[k].results[model];
-        const hd_replay_headline *h = &r->headline;
-        if (r->not_applied)
-            continue;
-        m.launches++;
-        m.failed += r->check != HD_CHECK_PASS;
-        add_log(r->rf_accesses_normalized, &m.accesses, &m.ratios);
-        add_log(r->energy_normalized, &m.energy, &m.energies);
-        if (h->kind == HD_FIGURE_CHANGE)
-            add_log(1 + h->value, &m.figure, &m.figures);
-        else if (!isnan(h->value)) {
-            m.figure += h->value;
-            m.figures++;
-        }
-    }
-    return m;
-}
-
-static double geometric(double sum, uint32_t count) { return count ? exp(sum / count) : (double)NAN; }
-
 static void write_mean(hd_writer *w, int width, const hd_replay_report *report, uint32_t model)
 {
     hd_replay_result r = report->kernels[0].results[model];
-    mean m = mean_of(report, model);
-    char headline[64] = "", verified[64] = "pass";
+    hd_replay_mean m = hd_replay_mean_of(report, model);
+    char headline[64] = "", verified[64];
     if (!m.launches) {
         write_name(w, width, r.title);
         hd_write_string(w, "  not applied to any launch\n");
         return;
     }
-    r.rf_accesses_normalized = geometric(m.accesses, m.ratios);
-    r.energy_normalized = m.energies < m.launches ? (double)NAN : geometric(m.energy, m.energies);
-    r.energy_pj = r.energy_normalized;
-    r.headline.absent = m.figures ? NULL : "nothing to work on";
-    r.headline.value = !m.figures                            ? (double)NAN
-                       : r.headline.kind == HD_FIGURE_CHANGE ? geometric(m.figure, m.figures) - 1
-                                                             : m.figure / m.figures;
+    r.rf_accesses_normalized = m.rf_accesses_normalized;
+    r.energy_normalized = r.energy_pj = m.energy_normalized;
+    r.energy_derived = m.energy_derived;
     if (model)
-        format_headline(headline, &r.headline);
-    if (m.failed)
-        snprintf(verified, sizeof verified, "FAIL on %u of %u", m.failed, report->kernel_count);
-    else if (m.launches < report->kernel_count)
-        snprintf(verified, sizeof verified, "pass on %u of %u", m.launches, report->kernel_count);
+        hd_replay_format_headline(headline, &m.headline);
+    hd_replay_format_verdict(verified, report, &m);
     write_row(w, width, &r, headline, verified);
 }
 

@@ -1,24 +1,12 @@
 /* Cycles of a replay as a table: see replay.h. A row has what the timing of a technique's readers look for first, and
  * where the issue slots of the schedulers went, the largest parts first. */
 #include "emitters/replay.h"
+#include "emitters/replay_values.h"
 
 #include <math.h>
 #include <stdio.h>
 
 enum { COLUMNS = 100, BEFORE_SLOTS = 56 /* of a row, besides the name */ };
-
-static const char *grouped(char text[static 32], uint64_t value)
-{
-    char digits[24];
-    size_t count = (size_t)snprintf(digits, sizeof digits, "%llu", (unsigned long long)value), at = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (i && (count - i) % 3 == 0)
-            text[at++] = ',';
-        text[at++] = digits[i];
-    }
-    text[at] = '\0';
-    return text;
-}
 
 const char *const hd_replay_timing_keys[HD_REPLAY_TIMING_COUNTS] = {
     "bank_conflict_cycles", "l1_reads",        "l1_hits",      "l2_reads", "l2_hits",
@@ -30,14 +18,6 @@ uint64_t hd_replay_timing_count(const hd_replay_timing *t, uint32_t index)
         t->bank_conflict_cycles, t->l1_reads,        t->l1_hits,      t->l2_reads, t->l2_hits,
         t->dram_bytes,           t->shared_accesses, t->shared_passes};
     return counts[index];
-}
-
-static uint64_t all_slots(const hd_replay_report *report, const hd_replay_timing *t)
-{
-    uint64_t all = 0;
-    for (uint32_t s = 0; s < report->slot_count; s++)
-        all += t->slots[s];
-    return all;
 }
 
 /* The slot after `last` in descending order of its share; UINT32_MAX: there is none. */
@@ -55,7 +35,7 @@ static uint32_t next_largest(const hd_replay_report *report, const uint64_t *slo
 /* As many as have room in `columns`. */
 static void write_slots(hd_writer *w, const hd_replay_report *report, const hd_replay_timing *t, int columns)
 {
-    uint64_t all = all_slots(report, t);
+    uint64_t all = hd_replay_all_slots(report, t);
     uint32_t at = UINT32_MAX;
     char part[64];
     for (uint32_t i = 0; (at = next_largest(report, t->slots, at)) != UINT32_MAX; i++) {
@@ -72,7 +52,7 @@ static void write_row(hd_writer *w, int width, const hd_replay_report *report, c
 {
     char cycles[32];
     const hd_replay_timing *t = r->timing;
-    hd_write_format(w, "  %-*s  %12s  ", width, r->title, grouped(cycles, t->cycles));
+    hd_write_format(w, "  %-*s  %12s  ", width, r->title, hd_replay_grouped(cycles, t->cycles));
     if (isnan(t->speedup))
         hd_write_format(w, "%8s", "-");
     else
@@ -102,33 +82,14 @@ void hd_emit_replay_mean_times(hd_writer *w, const hd_replay_report *report, int
     if (!report->slot_count || report->kernel_count < 2)
         return;
     for (uint32_t m = 0; m < report->kernels[0].result_count; m++) {
-        double sum = 0;
-        uint32_t count = 0;
-        for (uint32_t k = 0; k < report->kernel_count; k++) {
-            const hd_replay_timing *t = report->kernels[k].results[m].timing;
-            if (t && !isnan(t->speedup)) {
-                sum += log(t->speedup);
-                count++;
-            }
-        }
-        if (count)
+        hd_replay_mean mean = hd_replay_mean_of(report, m);
+        if (mean.timed)
             hd_write_format(w, "  %-*s  speed-up %.3f (geometric mean of %u)\n", width,
-                            report->kernels[0].results[m].title, exp(sum / count), count);
+                            report->kernels[0].results[m].title, mean.speedup, mean.timed);
     }
 }
 
 /* ---- legend ------------------------------------------------------------------------------------------------------ */
-
-static bool is_used(const hd_replay_report *report, uint32_t slot)
-{
-    bool used = false;
-    for (uint32_t k = 0; k < report->kernel_count; k++)
-        for (uint32_t r = 0; r < report->kernels[k].result_count && !used; r++) {
-            const hd_replay_timing *t = report->kernels[k].results[r].timing;
-            used = t && t->slots[slot];
-        }
-    return used;
-}
 
 void hd_emit_replay_time_legend(hd_writer *w, const hd_replay_report *report)
 {
@@ -140,6 +101,6 @@ void hd_emit_replay_time_legend(hd_writer *w, const hd_replay_report *report)
                        "occupancy: resident warps, of those that the SMs can hold, over all cycles\n"
                        "issue slots: of all schedulers, over all cycles, by what the warp waited for:\n");
     for (uint32_t s = 0; s < report->slot_count; s++)
-        if (is_used(report, s))
+        if (hd_replay_slot_is_used(report, s))
             hd_write_format(w, "  %s: %s\n", report->slots[s].key, report->slots[s].text);
 }
