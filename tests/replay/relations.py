@@ -51,7 +51,7 @@ def energies(gpu):
 def derived_energies(gpu):
     """The keys of those that the description derives."""
     with open(os.path.join(TOP, "target", "gpus", gpu + ".yaml"), encoding="utf-8") as file:
-        return set(re.findall(r"^  (\w+):\n    dynamic_pj: [\d.]+\n    leakage_mw: [\d.]+\n    derived:", file.read(), re.M))
+        return set(re.findall(r"^  (\w+):\n(?:    (?!derived)\w+: .*\n)*    derived:", file.read(), re.M))
 
 
 def needs(result, keys):
