@@ -48,18 +48,6 @@ bool replay_reads_time(const hd_module *module)
 
 /* ---- models ------------------------------------------------------------------------------------------------------ */
 
-/* Whether a block of some launch may need more registers than the register file has. */
-static bool is_crowded(const replay_part *p, const replay_file *f)
-{
-    for (uint32_t i = 0; i < f->launch->launches.count; i++) {
-        const hd_launch *launch = &f->launch->launches.items[i];
-        uint64_t warps = ((uint64_t)launch->block[0] * launch->block[1] * launch->block[2] + 31) / 32;
-        if (warps * replay_kernel_registers(f, launch->kernel) > p->plan->gpu->limits.registers_per_sm / 32)
-            return true;
-    }
-    return false;
-}
-
 void replay_open_count(replay_part *p, replay_file *f, hd_arena *arena, hd_diagnostics *diagnostics)
 {
     f->refusals = HD_ARENA_ARRAY(arena, const char *, p->plan->model_count);
@@ -72,7 +60,6 @@ void replay_open_count(replay_part *p, replay_file *f, hd_arena *arena, hd_diagn
     hd_count_share(f->count, &p->budget);
     if (!p->plan->options->no_memo)
         hd_count_use_memo(f->count, &hd_memo);
-    f->crowded = is_crowded(p, f);
     if (p->plan->options->time)
         f->timer = hd_timer_new(f->code, &p->plan->gpu->machine, p->plan->sms);
 }
@@ -82,9 +69,7 @@ void replay_add_model(const replay_part *p, replay_file *f, uint32_t m)
     hd_rf_model *model = hd_rf_model_new(p->plan->models[m], f->code, &f->refusals[m]);
     if (!model)
         return;
-    if (f->crowded)
-        hd_rf_model_crowd(model);
-    if (f->timer && !hd_timer_add(f->timer, p->plan->models[m], f->crowded, &f->refusals[m])) {
+    if (f->timer && !hd_timer_add(f->timer, p->plan->models[m], &f->refusals[m])) {
         hd_rf_model_free(model);
         return;
     }

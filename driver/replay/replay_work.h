@@ -35,7 +35,6 @@ typedef struct replay_file {
     hd_count *count;
     hd_timer *timer; /* with the models of `count`, in the same order; NULL: cycles are not asked for */
     bool annotated;
-    bool crowded;          /* a block may need more registers than the register file has */
     const char **refusals; /* by chosen model */
     uint32_t *model_index; /* by chosen model: index in the count, or HD_NONE */
     /* the pass that changes the code for the models of this run; NULL: the unchanged code */

@@ -66,7 +66,7 @@ static void begin_warp(hd_runner *r, const hd_warp_event *e)
     hd_array_clear(&w->functions);
     hd_identity_start(&w->warp.identity, e->warp);
     call(r, r->model->info->ops->warp_begin, w);
-    if (r->memo)
+    if (r->looks_up)
         r->memo_ops->begin(r->memo, w);
 }
 
@@ -286,10 +286,13 @@ bool hd_runner_walk(hd_runner *r, hd_warp_slot *w, const hd_warp_event *e, uint3
 void hd_runner_launch(hd_runner *r, uint32_t function, const hd_rf_residency *residency)
 {
     const hd_rf_launch launch = {function, *residency};
+    const hd_rf_ops *ops = r->model->info->ops;
     for (uint32_t i = 0; i < r->warps.count; i++) /* of a run that stopped */
         r->warps.items[i]->alive = false;
-    if (r->model->info->ops->launch)
-        r->model->info->ops->launch(r->model, &launch);
+    if (ops->launch)
+        ops->launch(r->model, &launch);
+    r->ungated = r->memo && ops->memo->never_refuses && ops->memo->never_refuses(r->model);
+    r->looks_up = r->memo && (!ops->may_issue || r->ungated);
 }
 
 /* Before the caller goes on, the same call may start another function. A return from what has not begun is none. */
@@ -312,7 +315,7 @@ bool hd_runner_take(hd_runner *r, const hd_warp_event *e, uint32_t *at)
     hd_warp_slot *w = find_warp(r, e->warp);
     if (!w || (e->kind == HD_WARP_RETURNS && !returns(w, e->frame)))
         return true; /* w: begun before this was attached */
-    bool good = r->memo ? r->memo_ops->take(r->memo, w, e, at) : hd_runner_walk(r, w, e, at);
+    bool good = r->looks_up ? r->memo_ops->take(r->memo, w, e, at) : hd_runner_walk(r, w, e, at);
     w->alive = e->kind != HD_WARP_ENDS;
     return good;
 }

@@ -40,6 +40,8 @@ typedef struct hd_runner {
     HD_ARRAY(hd_warp_slot *) warps; /* by slot */
     uint32_t slots[256];            /* by the low bits of a warp's number: the slot to look at first */
     bool offers;                    /* idle units, after each instruction */
+    bool ungated;                   /* the model's gates refuse nothing in this launch */
+    bool looks_up;                  /* in this launch */
     hd_access_sink sink;            /* of the instruction in progress */
     uint64_t now;                   /* the clock after what is taken; 0 where nobody sets it */
     const hd_runner_memo *memo_ops;

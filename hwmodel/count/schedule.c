@@ -34,9 +34,10 @@ typedef struct resident_warp { /* first what is looked at while it waits */
 
 struct hd_schedule {
     hd_runner *runner;
-    const hd_rf_ops *ops; /* of the model; such as steer nothing where it has nothing to say */
+    const hd_rf_ops *ops; /* of the model; empty if it steers nothing in this launch */
     hd_rf_residency residency;
     uint32_t most_ctas;                 /* that the SM can hold at all */
+    uint32_t turn;                      /* most instructions of one */
     HD_ARRAY(hd_cta_streams *) arrived; /* not resident yet */
     HD_ARRAY(resident_cta *) residents;
     HD_ARRAY(resident_warp *) active;
@@ -92,17 +93,16 @@ void hd_schedule_launch(hd_schedule *s, const hd_rf_residency *residency, uint32
     static const hd_rf_ops none = {0};
     const hd_rf_model *model = s->runner->model;
     drop_all(s);
-    s->ops = model->follows ? &none : model->info->ops;
     s->residency = *residency;
-    if (model->turn)
-        s->residency.turn = model->turn;
     if (model->active_warps && model->active_warps < s->residency.active)
         s->residency.active = model->active_warps;
+    hd_runner_launch(s->runner, function, &s->residency);
+    s->ops = s->runner->ungated ? &none : model->info->ops;
     s->runner->offers = s->ops->idle_slot != NULL;
+    s->turn = model->turn ? model->turn : s->ops->rank_warp ? 1 : UINT32_MAX;
     s->round = 1;
     s->most_ctas = s->ops->may_launch_cta && residency->most_ctas ? residency->most_ctas : residency->ctas;
     s->now = s->none_before = s->place = s->refused = 0;
-    hd_runner_launch(s->runner, function, &s->residency);
 }
 
 bool hd_schedule_locked(const hd_schedule *s) { return s->locked; }
@@ -477,8 +477,7 @@ static bool go_on(hd_schedule *s, resident_warp *w, uint8_t end, uint64_t *ready
 /* A turn: false where the model failed. */
 static bool issue(hd_schedule *s, resident_warp *w)
 {
-    uint32_t count = w->turn.segment->count, rest = count - w->turn.end,
-             most = s->residency.turn && s->residency.turn < rest ? s->residency.turn : rest;
+    uint32_t count = w->turn.segment->count, rest = count - w->turn.end, most = s->turn < rest ? s->turn : rest;
     uint64_t ready;
     if (!go_on(s, w, (uint8_t)(w->turn.end + most), &ready))
         return false;

@@ -8,8 +8,8 @@
  *             place that gets free goes to the first waiting warp that can go on, which is the last of the round
  *   turn      the instructions of a segment (hwmodel/stream.h), or what is left of one: at most 64 of one frame, which
  *             may jump or change the active mask seven times; ends with a barrier, and, once it has 16, with a jump
- *             back. At most `turn`, or that of the model, where that is not 0. Ends before where the warp leaves, or
- *             may_issue is false
+ *             back. At most the model's `turn`, if that is not 0; one instruction if the model has rank_warp. Ends
+ *             before the warp leaves, or may_issue is false
  *   leaving   a warp goes to the end of the queue before the first instruction that reads or overwrites what a load
  *             from global, local or generic memory or of a texture, or an atomic that brings a value, has not brought
  *             yet (`latency` instructions issued since, or none of the others can go on); where it would wait for more

@@ -114,6 +114,9 @@ typedef struct hd_memo_ops {
     /* Does an operation on storage that warps share. A failure is of the word `index` of the frame on top: it got the
      * storage of another one, or none. */
     hd_rf_wrong (*share)(struct hd_rf_model *model, struct hd_rf_warp *warp, const hd_effect *operation);
+    /* Whether may_issue and may_launch_cta refuse nothing in this launch that the residency does not: then they are not
+     * called. A launch in which may_issue is called is not looked up. NULL: they may refuse. */
+    bool (*never_refuses)(const struct hd_rf_model *model);
 } hd_memo_ops;
 
 /* The k-th length of a warp ends, and the next one begins. cut: it could have been longer, and is no shortest one. */

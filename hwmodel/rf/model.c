@@ -52,14 +52,6 @@ void hd_rf_record_rest(hd_rf_model *model)
     model->recorded_times = 0;
 }
 
-void hd_rf_model_crowd(hd_rf_model *model)
-{
-    if (!model->info->ops->on_demand)
-        return;
-    model->follows = false;
-    model->memo.unusable = true;
-}
-
 void hd_rf_model_free(hd_rf_model *model)
 {
     if (!model)

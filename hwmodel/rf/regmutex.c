@@ -119,9 +119,7 @@ static hd_rf_model *mutex_create(const hd_rf_module *code, const char *options, 
         if (code->functions[f]) {
             read_function(m, &m->functions[f], code->functions[f]);
             find_acquires(m, &m->functions[f], code->functions[f]->instruction_count);
-            m->model.memo.unusable = m->model.memo.unusable || m->functions[f].extended;
         }
-    m->model.follows = !m->model.memo.unusable;
     return &m->model;
 }
 
@@ -224,6 +222,8 @@ static bool mutex_may_launch_cta(hd_rf_model *model, uint32_t cta)
     (void)cta;
     return ((hd_mutex *)model)->ctas < ((hd_mutex *)model)->most_ctas;
 }
+
+static bool mutex_never_refuses(const hd_rf_model *model) { return !((const hd_mutex *)model)->kernel->extended; }
 
 static uint32_t place_of(const hd_mutex *m, uint32_t cta)
 {
@@ -439,7 +439,7 @@ static void mutex_frame_begin(hd_rf_model *model, hd_rf_warp *warp)
     hd_rf_file_frame_begin(&((hd_mutex *)model)->file, warp);
 }
 
-/* If there are no sections. */
+/* Without sections: only such launches are looked up. */
 static void mutex_snapshot(hd_rf_model *model, hd_rf_warp *warp, hd_snapshot *c)
 {
     hd_rf_file_snapshot(&((hd_mutex *)model)->file, warp, c);
@@ -458,5 +458,5 @@ const hd_rf_ops hd_rf_regmutex_ops = {
     .storage = HD_ENERGY_RENAMING_TABLE,
     .execute = mutex_execute,
     .coupled = true,
-    .memo = &(const hd_memo_ops){.snapshot = mutex_snapshot},
+    .memo = &(const hd_memo_ops){.snapshot = mutex_snapshot, .never_refuses = mutex_never_refuses},
 };

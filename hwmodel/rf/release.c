@@ -58,7 +58,7 @@ typedef struct hd_release {
     uint32_t kernel_registers; /* of a thread, of the launch */
     hd_rf_wrong wrong;         /* with what warps share */
     uint32_t wrong_word;
-    uint32_t block_warps, blocks; /* warps of a block; blocks that are resident, where warps may have to wait */
+    bool fits; /* the registers of all resident thread blocks, in this launch: no warp ever waits */
     const hd_rf_module *code;
 } hd_release;
 
@@ -93,7 +93,6 @@ static hd_rf_model *release_create(const hd_rf_module *code, const char *options
     r->all_static = hd_rf_flag(options, "static");
     r->early = hd_rf_flag(options, "early");
     r->code = code;
-    r->model.follows = true; /* unless hd_rf_model_crowd */
     if (!shared->banks || !shared->subarrays || shared->entries > HD_RELEASE_MOST_ENTRIES)
         why = "a register file or flag cache of this shape is not modelled";
     if (!why)
@@ -111,8 +110,8 @@ static void release_launch(hd_rf_model *model, const hd_rf_launch *launch)
     uint32_t registers = launch->residency.file_registers ? launch->residency.file_registers : HD_RELEASE_REGISTERS;
     hd_release_shared_start(&r->shared, registers);
     r->kernel_registers = r->code->functions[launch->function]->registers;
-    r->block_warps = launch->residency.cta_warps ? launch->residency.cta_warps : 1;
-    r->blocks = 0;
+    uint64_t warps = (uint64_t)launch->residency.ctas * (launch->residency.cta_warps ? launch->residency.cta_warps : 1);
+    r->fits = warps * r->kernel_registers <= registers;
     r->wrong = HD_RF_PROVED;
     if (!r->all_static) /* renaming table, availability vector, flag cache */
         model->storage_bits = 8ull * r->table_bytes + registers + (uint64_t)HD_RELEASE_FLAG_BITS * r->shared.entries;
@@ -143,27 +142,9 @@ static void report_wrong(const hd_release *r, const hd_rf_step *step, hd_access_
         hd_rf_fail(&sink->failure, step, (hd_rf_failure){.wrong = r->wrong, .word = r->wrong_word});
 }
 
-/* Asked only if one block may need more registers than the file has: another block is launched only if the registers of
- * all blocks fit. */
-static bool release_may_launch(hd_rf_model *model, uint32_t cta)
-{
-    hd_release *r = (hd_release *)model;
-    uint64_t registers = (uint64_t)(r->blocks + 1) * r->block_warps * r->kernel_registers;
-    (void)cta;
-    if (r->blocks && registers > r->shared.file.capacity)
-        return false;
-    r->blocks++;
-    return true;
-}
+static bool release_never_refuses(const hd_rf_model *model) { return ((const hd_release *)model)->fits; }
 
-static void release_cta_end(hd_rf_model *model, uint32_t cta)
-{
-    hd_release *r = (hd_release *)model;
-    (void)cta;
-    r->blocks -= r->blocks != 0;
-}
-
-/* Likewise: a warp waits until every word that the instruction would map finds a free register. */
+/* A warp waits until every word that the instruction would map finds a free register. */
 static hd_gate release_may_issue(hd_rf_model *model, const hd_rf_step *step, uint64_t now)
 {
     hd_release *r = (hd_release *)model;
@@ -363,8 +344,6 @@ const hd_rf_ops hd_rf_release_ops = {
     .create = release_create,
     .destroy = release_destroy,
     .launch = release_launch,
-    .may_launch_cta = release_may_launch,
-    .cta_end = release_cta_end,
     .warp_begin = release_warp_begin,
     .frame_begin = release_frame_begin,
     .frame_end = release_frame_end,
@@ -374,7 +353,8 @@ const hd_rf_ops hd_rf_release_ops = {
     .storage = HD_ENERGY_RENAMING_TABLE,
     .execute = release_execute,
     .coupled = true,
-    .on_demand = true,
     .finalize = release_finalize,
-    .memo = &(const hd_memo_ops){.snapshot = release_snapshot, .share = release_share},
+    .memo = &(const hd_memo_ops){.snapshot = release_snapshot,
+                                 .share = release_share,
+                                 .never_refuses = release_never_refuses},
 };

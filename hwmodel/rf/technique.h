@@ -252,7 +252,6 @@ typedef struct hd_rf_residency { /* of coupled models: hwmodel/count/schedule.h 
     const hd_gpu_limits *limits; /* from which a model that changes the registers per thread computes its occupancy;
                                     NULL: not known */
     hd_occupancy_use use;        /* of a CTA, except registers */
-    uint32_t turn;               /* most instructions of a turn; 0: a segment */
 } hd_rf_residency;
 
 typedef struct hd_rf_launch {
@@ -270,9 +269,8 @@ typedef struct hd_rf_model {
     uint64_t recorded,
         recorded_times;    /* the last one recorded, and how often; not in `allocation` yet: hd_rf_record_rest */
     uint64_t storage_bits; /* that the technique adds to one SM, by its paper's arithmetic; set by `launch` */
-    uint32_t turn;         /* set by `create`; not 0: most instructions of a turn */
+    uint32_t turn; /* set by `create`; most instructions of a turn; 0: a segment, or one if the model ranks warps */
     uint32_t active_warps; /* set by `create`; not 0: most warps that take turns */
-    bool follows;          /* set by `create`: its gates never refuse anything in this code, and are not asked */
     uint32_t fault;     /* for tests: the fault-th move of data inside the model is lost (0: none); see hd_rf_loses */
     hd_memo_state memo; /* of count mode's memoization: memo.h */
 } hd_rf_model;
@@ -296,7 +294,7 @@ typedef struct hd_rf_ops {
     void (*warp_switch)(hd_rf_model *model, hd_rf_warp *out, hd_rf_warp *in, hd_access_sink *sink);
     /* Of several warps, the one with the highest rank goes first: of those that take turns, to issue; of those that
      * wait, to take turns. Warps of equal rank are in the driver's own order. `next` is the warp's next instruction.
-     * Changes nothing. Count mode asks when a turn ends: a model that ranks every instruction sets `turn` to 1. */
+     * Changes nothing. Count mode asks when a turn ends. */
     uint32_t (*rank_warp)(hd_rf_model *model, const hd_rf_step *next, uint64_t now);
     hd_gate (*may_issue)(hd_rf_model *model, const hd_rf_step *step, uint64_t now);
     void (*before)(hd_rf_model *model, const hd_rf_step *step, hd_access_sink *sink);
@@ -306,7 +304,6 @@ typedef struct hd_rf_ops {
     uint32_t (*idle_slot)(hd_rf_model *model, uint32_t units, uint64_t now, hd_access_sink *sink);
     uint32_t columns; /* HD_COLUMN_*, of hd_rf_step */
     bool coupled;
-    bool on_demand; /* registers of the file are allocated when they are written: see hd_rf_model_crowd */
     /* Warp registers of the register file that have power now; NULL: all have. */
     uint64_t (*powered)(const hd_rf_model *model);
     uint8_t storage;                      /* hd_energy: the structure of hd_rf_model.storage_bits, for its leakage */
@@ -359,9 +356,6 @@ extern const uint32_t hd_rf_family_count;
 const char *hd_rf_standard_title(const hd_rf_model_info *model);
 
 hd_rf_model *hd_rf_model_new(const hd_rf_model_info *info, const hd_rf_module *code, const char **refusal);
-/* Before the first event, for a model with `on_demand`: one block may need more registers than the file has, so that
- * its warps may have to wait for free ones. */
-void hd_rf_model_crowd(hd_rf_model *model);
 void hd_rf_model_free(hd_rf_model *model);
 
 /* The number after the last "name=" in an option text, or `otherwise`. */

@@ -64,7 +64,7 @@ void hd_timer_free(hd_timer *t)
     free(t);
 }
 
-bool hd_timer_add(hd_timer *t, const hd_rf_model_info *info, bool crowded, const char **refusal)
+bool hd_timer_add(hd_timer *t, const hd_rf_model_info *info, const char **refusal)
 {
     if (info->ops->rank_warp || info->ops->idle_slot) {
         *refusal = "the timing model does not rank warps or offer free issue slots yet";
@@ -77,8 +77,6 @@ bool hd_timer_add(hd_timer *t, const hd_rf_model_info *info, bool crowded, const
             free_models(models, i);
             return false;
         }
-        if (crowded)
-            hd_rf_model_crowd(models[i]);
     }
     hd_array_push(&t->techniques, (timed){.models = models});
     return true;

@@ -1,7 +1,7 @@
 /* Cycles for any number of techniques from one functional run: a recorder of traces (hwmodel/trace/trace.h), and a
  * timing (timing.h) for each technique, all of which see the same thread blocks.
  *
- *   hd_timer_add(timer, info, crowded, &refusal);     one for each technique, while the annotations are there
+ *   hd_timer_add(timer, info, &refusal);     one for each technique, while the annotations are there
  *   sinks of the run: hd_timer_sink(timer)
  *   for each launch: hd_timer_begin(timer, &residency, function); run it; hd_timer_end(timer);
  *   hd_timer_finish(timer);
@@ -31,9 +31,8 @@ typedef struct hd_timer hd_timer;
 /* Borrows the machine and the code. */
 hd_timer *hd_timer_new(const hd_rf_module *code, const hd_machine *machine, uint32_t sms);
 void hd_timer_free(hd_timer *timer); /* after hd_timer_finish, or without a run */
-/* A model for each SM; false with *refusal as hd_rf_model_new has it, or if the SM does not call a hook of the model.
- * crowded: as hd_rf_model_crowd. */
-bool hd_timer_add(hd_timer *timer, const hd_rf_model_info *info, bool crowded, const char **refusal);
+/* A model for each SM. false with *refusal as hd_rf_model_new, or if the SM does not call a hook of the model. */
+bool hd_timer_add(hd_timer *timer, const hd_rf_model_info *info, const char **refusal);
 uint32_t hd_timer_techniques(const hd_timer *timer);
 /* Before hd_timer_open. A unit for each thread block that has ended with a technique. */
 void hd_timer_show(hd_timer *timer, hd_meter *meter);

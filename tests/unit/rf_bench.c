@@ -135,8 +135,8 @@ rf_bench_result rf_bench_replay(rf_bench *b, const rf_bench_run *run)
     if (!model)
         fail_msg("%s", refusal);
     model->fault = run->fault;
-    if (run->crowded)
-        hd_rf_model_crowd(model);
+    if (!run->segments && !model->turn)
+        model->turn = 1;
     model->memo.forgets = run->forgets;
     hd_count *count = hd_count_new(code, &quiet);
     hd_count_use_memo(count, &hd_memo);
@@ -145,7 +145,6 @@ rf_bench_result rf_bench_replay(rf_bench *b, const rf_bench_run *run)
     hd_count_add(count, model);
     if (!residency.ctas)
         residency = (hd_rf_residency){.ctas = 4, .active = 2, .latency = 10, .bytes = 1 << 20};
-    residency.turn = run->segments ? 0 : 1;
     if (run->events)
         hd_count_batches(count, run->events, run->threads);
     hd_count_residency(count, &residency);

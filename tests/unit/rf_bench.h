@@ -37,7 +37,6 @@ typedef struct rf_bench_result {
 typedef struct rf_bench_run {
     const hd_rf_model_info *model;
     const hd_rf_model_info *beside; /* runs with it, before it; NULL: none */
-    bool crowded;                   /* hd_rf_model_crowd */
     uint32_t fault;
     bool forgets;
     uint32_t warps, limit; /* warps; maximum instructions of a warp; 0: 4 and 300 */

@@ -56,13 +56,13 @@ static void open_models(kernel_run *run, hd_module *module)
         if (!model)
             continue;
         model->fault = m ? 0 : r->fault;
+        if (!r->segments && !model->turn)
+            model->turn = 1;
         model->memo.forgets = r->forgets;
         r->index[m] = hd_count_models(r->count);
         hd_count_add(r->count, model);
     }
-    hd_rf_residency residency = r->residency;
-    residency.turn = r->segments ? 0 : 1;
-    hd_count_residency(r->count, &residency);
+    hd_count_residency(r->count, &r->residency);
     if (r->events)
         hd_count_batches(r->count, r->events, 1);
     r->sink = hd_count_sink(r->count);

@@ -220,24 +220,40 @@ static void full_files_have_no_register(void **state)
     }
 }
 
-/* Blocks of a warp with 4 registers each, in a file of 16: no more than 4 are resident. Where all are, a warp finds
- * none. */
-static void small_files_let_few_blocks_in(void **state)
+static void expect_same(const rf_bench_result *a, const rf_bench_result *b, const char *what, uint64_t seed)
 {
-    static const char body[] = "mov.u32 %r1, 1;\nmov.u32 %r2, 2;\nmov.u32 %r3, 3;\nadd.u32 %r4, %r1, %r2;\nadd.u32 "
-                               "%r4, %r4, %r3;\nst.global.u32 [out], %r4;\n";
-    hd_rf_residency tiny = {.ctas = 8, .active = 8, .latency = 1, .bytes = 1 << 20, .file_registers = 16};
+    assert_true(a->proved == b->proved);
+    for (uint32_t c = 0; c < HD_COUNTER_COUNT; c++)
+        if (a->counters[c] != b->counters[c])
+            fail_msg("seed %llu, %s: %s are %llu, and %llu", (unsigned long long)seed, what, hd_counters[c].title,
+                     (unsigned long long)a->counters[c], (unsigned long long)b->counters[c]);
+    assert_memory_equal(a->allocation.sums, b->allocation.sums, sizeof a->allocation.sums);
+    assert_true(a->allocation.samples == b->allocation.samples && a->allocation.peak == b->allocation.peak);
+    assert_int_equal(a->storage_bits, b->storage_bits);
+}
+
+/* Thread blocks of a warp with 3 registers each, in a file of 14: if more than 4 are resident, warps wait for free
+ * registers. With a memo or without: launches in which they may wait are not looked up. */
+static void warps_wait_where_the_file_is_small(void **state)
+{
+    static const char body[] = "mov.u32 %r1, 1;\nmov.u32 %r2, 2;\nmov.u32 %r3, 3;\nst.global.u32 [out], "
+                               "%r1;\nst.global.u32 [out], %r2;\nst.global.u32 [out], %r3;\n";
     (void)state;
     const hd_rf_model_info model = model_with("cache=10");
-    for (uint32_t crowded = 0; crowded < 2; crowded++) {
+    for (uint32_t ctas = 4; ctas <= 5; ctas++) {
+        hd_rf_residency tiny = {.ctas = ctas, .active = 8, .latency = 1, .bytes = 1 << 20, .file_registers = 14};
         rf_bench b;
         rf_bench_open_body(&b, body);
-        rf_bench_pass(&b, "release(table=2,bits=1,threads=32,ctas=8)");
-        rf_bench_result r =
-            rf_bench_replay(&b, &(rf_bench_run){.model = &model, .warps = 8, .residency = tiny, .crowded = crowded});
+        rf_bench_pass(&b, ALL);
+        rf_bench_run run = {.model = &model, .warps = 8, .residency = tiny, .events = 100};
+        rf_bench_result known = rf_bench_replay(&b, &run);
+        run.fault = UINT32_MAX; /* walks every instruction */
+        rf_bench_result walked = rf_bench_replay(&b, &run);
         rf_bench_close(&b);
-        assert_int_equal(r.counters[HD_COUNTER_PHYSICAL_REGISTERS], r.proved ? 16 : 0);
-        assert_true(r.proved == crowded && r.allocation.peak <= 16);
+        assert_true(known.proved && walked.proved);
+        assert_true(known.allocation.peak == (ctas > 4 ? 14 : 12));
+        assert_int_equal(known.counters[HD_COUNTER_REGISTER_WAITS] != 0, ctas > 4);
+        expect_same(&known, &walked, "cache=10", ctas);
     }
 }
 
@@ -339,18 +355,6 @@ static void random_kernels_are_proved(void **state)
         rf_bench_close(&b);
     }
     assert_true(released > 10000);
-}
-
-static void expect_same(const rf_bench_result *a, const rf_bench_result *b, const char *what, uint64_t seed)
-{
-    assert_true(a->proved == b->proved);
-    for (uint32_t c = 0; c < HD_COUNTER_COUNT; c++)
-        if (a->counters[c] != b->counters[c])
-            fail_msg("seed %llu, %s: %s are %llu, and %llu", (unsigned long long)seed, what, hd_counters[c].title,
-                     (unsigned long long)a->counters[c], (unsigned long long)b->counters[c]);
-    assert_memory_equal(a->allocation.sums, b->allocation.sums, sizeof a->allocation.sums);
-    assert_true(a->allocation.samples == b->allocation.samples && a->allocation.peak == b->allocation.peak);
-    assert_int_equal(a->storage_bits, b->storage_bits);
 }
 
 /* Warps that are looked up, and those that are walked, as they are where a fault might come: in files that are large
@@ -532,7 +536,7 @@ int main(void)
         cmocka_unit_test(warps_share_registers),
         cmocka_unit_test(flag_words_go_through_the_cache),
         cmocka_unit_test(full_files_have_no_register),
-        cmocka_unit_test(small_files_let_few_blocks_in),
+        cmocka_unit_test(warps_wait_where_the_file_is_small),
         cmocka_unit_test(shapes_that_are_none),
         cmocka_unit_test(faults_are_noticed),
         cmocka_unit_test(shared_registers_are_noticed_in_lookups),

@@ -167,11 +167,12 @@ typedef struct result {
 
 static hd_rf_residency sm(uint32_t ctas, uint32_t active, uint32_t latency, uint64_t bytes)
 {
-    return (hd_rf_residency){.ctas = ctas, .active = active, .latency = latency, .bytes = bytes, .turn = 1};
+    return (hd_rf_residency){.ctas = ctas, .active = active, .latency = latency, .bytes = bytes};
 }
 
-static result run(const char *body, uint32_t ctas, uint32_t threads, const char *options, hd_rf_residency residency,
-                  uint32_t batch, seen *log)
+/* In turns of so many instructions; 0: of a segment. */
+static result run_in_turns(uint32_t turn, const char *body, uint32_t ctas, uint32_t threads, const char *options,
+                           hd_rf_residency residency, uint32_t batch, seen *log)
 {
     char text[4096];
     hd_diagnostics diagnostics;
@@ -204,6 +205,7 @@ static result run(const char *body, uint32_t ctas, uint32_t threads, const char 
     hd_count_use_memo(count, &hd_memo);
     hd_count_add(count, hd_rf_model_new(hd_rf_model_find("baseline", 8), code, &refusal));
     hd_count_add(count, hd_rf_model_new(&info, code, &refusal));
+    hd_count_model(count, 1)->turn = turn;
     hd_count_residency(count, &residency);
     hd_count_batches(count, batch, batch > 1 ? 2 : 1);
     hd_sink sink = hd_count_sink(count);
@@ -222,6 +224,12 @@ static result run(const char *body, uint32_t ctas, uint32_t threads, const char 
     hd_module_free(module);
     hd_diagnostics_free(&diagnostics);
     return r;
+}
+
+static result run(const char *body, uint32_t ctas, uint32_t threads, const char *options, hd_rf_residency residency,
+                  uint32_t batch, seen *log)
+{
+    return run_in_turns(1, body, ctas, threads, options, residency, batch, log);
 }
 
 static void spell(const seen *log, char *text)
@@ -303,20 +311,19 @@ static void turns_are_segments(void **state)
     seen *log = hd_calloc(1, sizeof *log);
     char text[1024];
     hd_rf_residency two = sm(2, 2, 2, 1000);
-    two.turn = 2;
-    run(plain, 1, 64, "", two, 1, log);
+    run_in_turns(2, plain, 1, 64, "", two, 1, log);
     spell(log, text);
     assert_string_equal(text, "0a 0b 1a 1b 0c 1c ");
-    two.turn = 0;
-    run(plain, 2, 64, "", two, 1, log);
+    run_in_turns(0, plain, 2, 64, "", two, 1, log);
     spell(log, text);
     assert_string_equal(text, "0a 0b 0c 1a 1b 1c 2a 2b 2c 3a 3b 3c ");
-    run(loading, 2, 64, "", two, 1, log); /* before c a warp leaves, and is back when 2 others have issued */
+    run_in_turns(0, loading, 2, 64, "", two, 1,
+                 log); /* before c a warp leaves, and is back when 2 others have issued */
     spell(log, text);
     assert_string_equal(text, "0a 0b 1a 1b 2a 2b 3a 3b 0c 0d 1c 1d 2c 2d 3c 3d ");
     two.active = 4;
     /* c jumps to the barrier f, and the turn goes on there, or it goes straight on */
-    run(meeting, 1, 64, "", two, 1, log);
+    run_in_turns(0, meeting, 1, 64, "", two, 1, log);
     spell(log, text);
     assert_string_equal(text, "0a 0b 0c 0f 1a 1b 1c 1d 1e 1f 0g 0h 1g 1h ");
     free(log);

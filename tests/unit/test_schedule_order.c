@@ -40,6 +40,7 @@ typedef struct scene {
     hd_cta_streams *recorded[CTAS];
     script scripts[MOST_WARPS];
     hd_rf_residency residency;
+    uint32_t turn;
 } scene;
 
 static uint32_t below(scene *s, uint32_t bound) { return (uint32_t)(unit_random(&s->random) % bound); }
@@ -182,8 +183,9 @@ static void open_scene(scene *s, uint64_t seed)
         s->recorded[c] = hd_stream_record_end(&s->recorder, c);
     }
     uint32_t latency = (uint32_t[]){0, 1, 7, 64, 500}[below(s, 5)], turn = (uint32_t[]){0, 0, 0, 1, 2, 5}[below(s, 6)];
+    s->turn = turn;
     s->residency = (hd_rf_residency){
-        .ctas = 1 + below(s, CTAS), .active = 1 + below(s, 12), .latency = latency, .turn = turn, .bytes = UINT64_MAX};
+        .ctas = 1 + below(s, CTAS), .active = 1 + below(s, 12), .latency = latency, .bytes = UINT64_MAX};
 }
 
 static void close_scene(scene *s)
@@ -246,6 +248,7 @@ static void play(const scene *s, manner asking, story *order)
     hd_rf_model_info info = {"order", "", &ops, "", "", "", NULL};
     const char *refusal = NULL;
     hd_rf_model *model = hd_rf_model_new(&info, s->code, &refusal);
+    model->turn = s->turn;
     hd_runner *runner = hd_runner_new(s->code, model, NULL);
     hd_schedule *schedule = hd_schedule_new(runner);
     told = order;
@@ -384,7 +387,7 @@ static void leave(stage *g, actor *a, uint64_t back)
 static void take_turn(stage *g)
 {
     actor *a = g->round.items[g->turn];
-    uint32_t issued = 0, most = g->scene->residency.turn;
+    uint32_t issued = 0, most = g->scene->turn;
     uint64_t ready;
     do {
         ready = issue(g, a);

@@ -56,7 +56,7 @@ static void open_both(kernel_run *run, hd_module *module)
     b->code = hd_rf_module_new(module);
     b->count = hd_count_new(b->code, &b->quiet);
     b->timer = hd_timer_new(b->code, &b->machine, SMS);
-    b->applies = hd_timer_add(b->timer, b->model, false, &refusal);
+    b->applies = hd_timer_add(b->timer, b->model, &refusal);
     if (!b->applies)
         return;
     hd_count_add(b->count, hd_rf_model_new(b->model, b->code, &refusal));

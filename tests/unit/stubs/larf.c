@@ -56,7 +56,6 @@ static hd_rf_model *larf_create(const hd_rf_module *code, const char *options, c
     larf *m = hd_calloc(1, sizeof *m);
     m->entries = hd_rf_option(options, "entries", 16);
     m->deaf = hd_rf_flag(options, "deaf");
-    m->model.turn = 1;
     return &m->model;
 }
 

@@ -55,7 +55,6 @@ static hd_rf_model *shrink_create(const hd_rf_module *code, const char *options,
     shrink *m = hd_calloc(1, sizeof *m);
     m->code = code;
     m->capacity = hd_rf_option(options, "file", 64);
-    m->model.turn = 1;
     *refusal = code->calls ? "functions that are called are left out" : hd_release_hints_read(&m->hints, code, false);
     if (!*refusal)
         return &m->model;
