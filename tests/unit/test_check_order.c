@@ -1,9 +1,11 @@
 /* What checkers know of divergent branches, and their warp order (passes/check/facts.h, order.h): against the rules
  * followed literally, and against the oracle (tests/unit/oracle.h), on random programs. */
-#include "tests/unit/unit.h"
+#include "tests/unit/golden.h"
 
 #include "parser/parse.h"
+#include "passes/analysis/liveness.h"
 #include "passes/check/order.h"
+#include "passes/manager/manager.h"
 #include "tests/unit/oracle.h"
 #include "tests/unit/order_mask.h"
 
@@ -108,8 +110,49 @@ static void test_order_is_the_oracles(void **state)
         compare_program(seed);
 }
 
+/* Checkers and passes follow the same rules with code of their own: on programs of all types, with calls, asynchronous
+ * and irreducible, before and after allocation. */
+static void compare_with_passes(rf_bench *b, const char *name, uint64_t seed)
+{
+    for (uint32_t i = 0; i < b->module->functions.count; i++) {
+        hd_function *f = b->module->functions.items[i];
+        hd_pass_context context;
+        hd_facts facts;
+        if (!f->has_body)
+            continue;
+        hd_pass_context_init(&context, f, &b->diagnostics);
+        const hd_uniformity *u = hd_analysis_get(&context, HD_ANALYSIS_UNIFORMITY);
+        hd_facts_build(&facts, f);
+        for (uint32_t r = 0; r < facts.registers.count; r++)
+            if (hd_bitset_has(&facts.divergent, r) != hd_bitset_has(&u->divergent_registers, r))
+                fail_msg("%s %llu: function %u, register %u", name, (unsigned long long)seed, i, r);
+        for (uint32_t k = 0; k < facts.cfg->block_count; k++)
+            if (hd_bitset_has(&facts.splits, k) != hd_bitset_has(&u->divergent_branches, k))
+                fail_msg("%s %llu: function %u, block %u", name, (unsigned long long)seed, i, k);
+        hd_facts_free(&facts);
+        hd_pass_context_free(&context);
+    }
+}
+
+static void test_divergence_is_that_of_the_passes(void **state)
+{
+    (void)state;
+    for (uint32_t k = 0; k < GOLDEN_SOURCES; k++)
+        for (uint64_t seed = 1; seed <= 4 * golden_sources[k].count; seed++) {
+            rf_bench b;
+            golden_sources[k].open(&b, seed);
+            compare_with_passes(&b, golden_sources[k].name, seed);
+            if (!hd_function_is_architected(b.kernel)) {
+                rf_bench_pass(&b, "clean,regalloc");
+                compare_with_passes(&b, golden_sources[k].name, seed);
+            }
+            rf_bench_close(&b);
+        }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_order_is_the_oracles)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_order_is_the_oracles),
+                                       cmocka_unit_test(test_divergence_is_that_of_the_passes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
