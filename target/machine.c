@@ -165,6 +165,20 @@ static bool core_fits(const hd_yaml_node *node, const hd_machine *m)
     return false;
 }
 
+static bool small_cache_fits(const hd_yaml_node *node, const hd_machine *m, const char *section, uint32_t bytes,
+                             uint32_t line_bytes, uint32_t ways)
+{
+    bool good = is_power(line_bytes) && line_bytes >= m->l2.sector_bytes && line_bytes <= m->l2.line_bytes &&
+                bytes % (line_bytes * ways) == 0;
+    if (!good)
+        hd_yaml_error(
+            node, HD_DIAG_BAD_VALUE,
+            "%s.line_bytes is a power of two, from a sector to a line of the L2 cache, and %s.bytes a multiple "
+            "of %s.line_bytes times %s.ways",
+            section, section, section, section);
+    return good;
+}
+
 static bool fit_together(const hd_yaml_node *node, const hd_machine *m)
 {
     bool good = core_fits(node, m);
@@ -185,15 +199,10 @@ static bool fit_together(const hd_yaml_node *node, const hd_machine *m)
         check(node, m->l1.line_bytes == m->l2.line_bytes && m->l1.sector_bytes >= m->l2.sector_bytes,
               "lines of both caches have the same size, and a sector of the L1 cache is one of the L2 cache or more") &&
         good;
-    good = check(node, is_power(m->fetch.line_bytes) && is_power(m->fetch.instruction_bytes),
-                 "fetch.line_bytes and fetch.instruction_bytes are powers of two") &&
-           good;
-    good = check(node, m->fetch.line_bytes >= m->l2.sector_bytes && m->fetch.line_bytes <= m->l2.line_bytes,
-                 "fetch.line_bytes is a sector of the L2 cache or more, and at most a line of it") &&
-           good;
-    good = check(node, m->fetch.bytes % (m->fetch.line_bytes * m->fetch.ways) == 0,
-                 "fetch.bytes is a multiple of fetch.line_bytes times fetch.ways") &&
-           good;
+    good = small_cache_fits(node, m, "fetch", m->fetch.bytes, m->fetch.line_bytes, m->fetch.ways) && good;
+    good = small_cache_fits(node, m, "constant", m->constant.bytes, m->constant.line_bytes, m->constant.ways) && good;
+    good = small_cache_fits(node, m, "texture", m->texture.bytes, m->texture.line_bytes, m->texture.ways) && good;
+    good = check(node, is_power(m->fetch.instruction_bytes), "fetch.instruction_bytes is a power of two") && good;
     good = check(node, m->l1.bytes % (m->l1.line_bytes * m->l1.ways) == 0,
                  "l1.bytes is a multiple of l1.line_bytes times l1.ways") &&
            good;
@@ -209,10 +218,10 @@ bool hd_machine_unit_is_fixed(const hd_machine *m, hd_machine_unit unit)
 
 bool hd_machine_read(const hd_yaml_node *node, hd_machine *machine)
 {
-    static const char *const keys[] = {"source", "clocks",   "core", "fetch",        "units", "operations",
-                                       "shared", "constant", "l1",   "interconnect", "l2",    "dram"};
-    static const char *const sections[] = {"clocks", "core",         "fetch", "shared", "constant",
-                                           "l1",     "interconnect", "l2",    "dram"};
+    static const char *const keys[] = {"source",   "clocks",  "core", "fetch",        "units", "operations", "shared",
+                                       "constant", "texture", "l1",   "interconnect", "l2",    "dram"};
+    static const char *const sections[] = {"clocks",  "core", "fetch",        "shared", "constant",
+                                           "texture", "l1",   "interconnect", "l2",     "dram"};
     if (!node)
         return true;
     if (!hd_yaml_mapping(node))

@@ -52,8 +52,8 @@ typedef struct hd_machine {
         uint32_t banks, latency;
     } shared;
     struct {
-        uint32_t latency;
-    } constant;
+        uint32_t bytes, line_bytes, ways, latency;
+    } constant, texture;
     struct {
         uint32_t bytes, line_bytes, sector_bytes, ways, latency, mshrs, global;
     } l1;

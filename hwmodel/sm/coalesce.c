@@ -82,3 +82,13 @@ uint32_t hd_shared_passes(const uint64_t addresses[32], uint32_t lanes, uint32_t
     }
     return passes;
 }
+
+uint32_t hd_shared_atomic_passes(const uint64_t addresses[32], uint32_t lanes, uint32_t banks)
+{
+    uint8_t served[64] = {0}, most = 0;
+    for (; lanes; lanes &= lanes - 1) {
+        uint32_t bank = (uint32_t)(addresses[__builtin_ctz(lanes)] / 4 % banks);
+        most = ++served[bank] > most ? served[bank] : most;
+    }
+    return most;
+}

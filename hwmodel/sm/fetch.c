@@ -60,38 +60,26 @@ void sm_buffer_pop(hd_sm *sm, uint32_t slot)
 
 /* ---- the instruction cache --------------------------------------------------------------------------------------- */
 
-static bool is_on_its_way(const hd_sm *sm, uint64_t line)
+static bool is_on_its_way(const hd_sm *sm, uint64_t address)
 {
     for (uint32_t f = 0; f < sm->fetches.count && sm->fetches_of_code; f++)
-        if (sm->fetches.items[f].used && sm->fetches.items[f].code && sm->fetches.items[f].line == line)
+        if (sm->fetches.items[f].used && sm->fetches.items[f].into == SM_CODE && sm->fetches.items[f].line == address)
             return true;
     return false;
 }
 
 static void ask_for(hd_sm *sm, uint64_t line)
 {
-    const hd_machine *m = sm->setup.machine;
-    uint64_t address = line * m->fetch.line_bytes, in_line = address % m->l2.line_bytes;
-    if (is_on_its_way(sm, line))
+    const hd_line_access all = {line * sm->setup.machine->fetch.line_bytes, 1, 1};
+    if (is_on_its_way(sm, all.address))
         return;
-    uint32_t f = sm_new_fetch(sm);
-    sm->fetches.items[f].used = sm->fetches.items[f].code = true;
-    sm->fetches.items[f].fills = false;
-    sm->fetches.items[f].line = line;
+    sm_fetch_line(sm, SM_CODE, &all, HD_MEMORY_READ);
     sm->fetches_of_code++;
-    hd_memory_request r = {.address = address - in_line,
-                           .sectors = ((1u << m->fetch.line_bytes / m->l2.sector_bytes) - 1)
-                                      << in_line / m->l2.sector_bytes,
-                           .kind = HD_MEMORY_READ,
-                           .answers = true,
-                           .sm = sm->setup.number,
-                           .token = f};
-    hd_memory_send(sm->setup.memory, sm->now, &r);
 }
 
 static bool has_line(hd_sm *sm, uint64_t line)
 {
-    return !sm->setup.machine->fetch.bytes || hd_cache_read(&sm->code_cache, line, 1);
+    return !sm->setup.machine->fetch.bytes || hd_cache_read(&sm->caches[SM_CODE], line, 1);
 }
 
 static void miss(hd_sm *sm, uint32_t slot, uint64_t line)
@@ -124,9 +112,9 @@ static void take(hd_sm *sm, uint32_t slot, uint64_t line, uint64_t now)
     want(sm, slot);
 }
 
-void sm_code_arrived(hd_sm *sm, uint64_t line, uint64_t now)
+void sm_code_arrived(hd_sm *sm, uint64_t address, uint64_t now)
 {
-    hd_cache_fill(&sm->code_cache, line, 1, false);
+    uint64_t line = address / sm->setup.machine->fetch.line_bytes;
     sm->fetches_of_code--;
     for (uint64_t rest = sm->missing_code; rest; rest &= rest - 1) {
         uint32_t slot = (uint32_t)__builtin_ctzll(rest);

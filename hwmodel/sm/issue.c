@@ -115,6 +115,8 @@ static hd_sm_slot reason_of(hd_sm *sm, uint32_t slot)
         begin_before(sm, slot);
     if (waits_at_barrier(sm, w))
         return HD_SM_SLOT_BARRIER;
+    if (w->op->traits & HD_SM_FENCE && (w->accesses || w->stores))
+        return HD_SM_SLOT_MEMORY;
     hd_sm_slot reason = awaited(w);
     if (reason != HD_SM_SLOT_ISSUED)
         return reason;
@@ -284,6 +286,7 @@ static void issue_from(hd_sm *sm, uint32_t slot)
     job->op = w->op;
     job->names = w->names;
     w->jobs++;
+    w->accesses += (w->op->traits & HD_SM_ACCESS) != 0;
     if (w->cursor.step.has_addresses)
         sm_prepare_memory(sm, index, w);
     reserve_names(w);

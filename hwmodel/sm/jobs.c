@@ -225,6 +225,7 @@ static void finish(hd_sm *sm, uint32_t index)
     sm_job *job = &sm->jobs.items[index];
     if (!job->forwarded)
         sm_release_names(sm, index);
+    sm->warps[job->warp].accesses -= (job->op->traits & HD_SM_ACCESS) != 0;
     job->phase = SM_DONE;
     uint32_t slot = job->warp;
     free_if_over(sm, index);

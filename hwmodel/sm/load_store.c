@@ -1,6 +1,19 @@
 /* The load/store unit: one line of memory, or one pass over shared memory, a cycle. */
 #include "hwmodel/sm/state.h"
 
+static uint32_t line_bytes(const hd_machine *m, sm_cache cache)
+{
+    switch (cache) {
+    case SM_CONSTANT: return m->constant.line_bytes;
+    case SM_TEXTURE: return m->texture.line_bytes;
+    case SM_CODE: return m->fetch.line_bytes;
+    case SM_NO_CACHE:
+    case SM_L1:
+    case SM_CACHES: break;
+    }
+    return m->l1.line_bytes;
+}
+
 /* ---- at issue ---------------------------------------------------------------------------------------------------- */
 
 static uint8_t space_of(const hd_sm *sm, const hd_sm_op *op, uint64_t address)
@@ -22,10 +35,65 @@ static void place_local(const hd_sm *sm, uint32_t slot, uint32_t lanes, uint64_t
     }
 }
 
+/* Where its values lie for the memory system: away from all other addresses. */
+static uint64_t place_constant(uint64_t address) { return ((uint64_t)1 << 51) + address; }
+
+/* Each address of a lane is an access of its own. */
+static void prepare_constant(hd_sm *sm, sm_job *job, uint32_t lanes, const uint64_t addresses[32])
+{
+    const hd_machine *m = sm->setup.machine;
+    uint32_t count = 0;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        uint64_t address = place_constant(addresses[lane]);
+        bool seen = false;
+        for (uint32_t earlier = lanes & ((1u << lane) - 1); earlier && !seen; earlier &= earlier - 1)
+            seen = addresses[__builtin_ctz(earlier)] == addresses[lane];
+        if (!seen)
+            job->line[count++] = (hd_line_access){address - address % m->constant.line_bytes, 1, 1};
+    }
+    job->cache = SM_CONSTANT;
+    if (m->constant.bytes)
+        job->lines = count;
+    else
+        job->passes = count;
+}
+
+static sm_cache cache_of(const hd_sm *sm, const sm_job *job)
+{
+    const hd_machine *m = sm->setup.machine;
+    bool read_only = job->op->traits & HD_SM_READ_ONLY;
+    if (read_only && m->texture.bytes)
+        return SM_TEXTURE;
+    if (!m->l1.bytes || job->op->traits & HD_SM_BYPASS_L1)
+        return SM_NO_CACHE;
+    return job->space == HD_SPACE_LOCAL || m->l1.global || read_only ? SM_L1 : SM_NO_CACHE;
+}
+
+/* What does not go through a cache of the SM is asked for in sectors of the L2 cache. */
+static void prepare_lines(hd_sm *sm, sm_job *job, uint32_t lanes, const uint64_t addresses[32])
+{
+    const hd_machine *m = sm->setup.machine;
+    uint32_t bytes = job->space == HD_SPACE_LOCAL && job->op->bytes > 4 ? 4 : job->op->bytes;
+    job->cache = (uint8_t)(job->op->traits & HD_SM_LOAD ? cache_of(sm, job) : SM_NO_CACHE);
+    uint32_t line = line_bytes(m, job->cache), sector = job->cache == SM_L1        ? m->l1.sector_bytes
+                                                        : job->cache == SM_TEXTURE ? line
+                                                                                   : m->l2.sector_bytes;
+    job->lines = hd_coalesce(addresses, lanes, bytes, line, sector, job->line);
+}
+
+static void prepare_shared(hd_sm *sm, sm_job *job, uint32_t lanes, const uint64_t addresses[32])
+{
+    uint32_t banks = sm->setup.machine->shared.banks;
+    job->passes = job->op->traits & HD_SM_ATOMIC ? hd_shared_atomic_passes(addresses, lanes, banks)
+                                                 : hd_shared_passes(addresses, lanes, job->op->bytes, banks);
+    sm->counts.shared_accesses++;
+    sm->counts.shared_passes += job->passes;
+}
+
 void sm_prepare_memory(hd_sm *sm, uint32_t index, const sm_warp *w)
 {
     sm_job *job = &sm->jobs.items[index];
-    const hd_machine *m = sm->setup.machine;
     uint64_t addresses[32];
     uint32_t lanes = w->cursor.step.effective;
     memcpy(addresses, w->cursor.addresses, sizeof addresses);
@@ -33,30 +101,27 @@ void sm_prepare_memory(hd_sm *sm, uint32_t index, const sm_warp *w)
     switch ((hd_space)job->space) {
     case HD_SPACE_SHARED:
     case HD_SPACE_SHARED_CTA:
-    case HD_SPACE_SHARED_CLUSTER:
-        job->passes = hd_shared_passes(addresses, lanes, w->op->bytes, m->shared.banks);
-        sm->counts.shared_accesses++;
-        sm->counts.shared_passes += job->passes;
+    case HD_SPACE_SHARED_CLUSTER: prepare_shared(sm, job, lanes, addresses); return;
+    case HD_SPACE_LOCAL:
+        place_local(sm, job->warp, lanes, addresses);
+        prepare_lines(sm, job, lanes, addresses);
         return;
-    case HD_SPACE_LOCAL: place_local(sm, job->warp, lanes, addresses); break;
     case HD_SPACE_NONE:
-    case HD_SPACE_GLOBAL: break;
-    case HD_SPACE_REG:
-    case HD_SPACE_SREG:
+    case HD_SPACE_GLOBAL: prepare_lines(sm, job, lanes, addresses); return;
     case HD_SPACE_CONST:
     case HD_SPACE_PARAM:
+    case HD_SPACE_PARAM_ENTRY: prepare_constant(sm, job, lanes, addresses); return;
+    case HD_SPACE_REG:
+    case HD_SPACE_SREG:
     case HD_SPACE_TEX:
-    case HD_SPACE_PARAM_ENTRY:
     case HD_SPACE_PARAM_FUNC:
     case HD_SPACE_COUNT: job->passes = 1; return;
     }
-    job->lines = hd_coalesce(addresses, lanes, job->space == HD_SPACE_LOCAL && w->op->bytes > 4 ? 4 : w->op->bytes,
-                             m->l1.line_bytes, m->l1.sector_bytes, job->line);
 }
 
 /* ---- what the memory system is asked for ------------------------------------------------------------------------- */
 
-uint32_t sm_new_fetch(hd_sm *sm)
+static uint32_t new_fetch(hd_sm *sm)
 {
     uint32_t f = 0;
     while (f < sm->fetches.count && sm->fetches.items[f].used)
@@ -79,40 +144,83 @@ static uint32_t l2_sectors(const hd_machine *m, uint32_t sectors)
     return wide;
 }
 
-void sm_send(hd_sm *sm, const hd_line_access *line, uint32_t sectors, hd_memory_kind kind, uint32_t token)
+/* The sectors of the line of a cache as those of one line of the L2 cache. */
+static hd_memory_request request_for(const hd_sm *sm, sm_cache cache, uint64_t line, uint32_t sectors)
 {
-    hd_memory_request r = {.address = line->address,
-                           .sectors = l2_sectors(sm->setup.machine, sectors),
-                           .kind = (uint8_t)kind,
-                           .answers = token != HD_NONE,
-                           .sm = sm->setup.number,
-                           .cycles = (uint16_t)line->lanes,
-                           .token = token};
+    const hd_machine *m = sm->setup.machine;
+    if (cache == SM_NO_CACHE)
+        return (hd_memory_request){.address = line, .sectors = sectors};
+    if (cache == SM_L1)
+        return (hd_memory_request){.address = line, .sectors = l2_sectors(m, sectors)};
+    uint32_t bytes = line_bytes(m, cache), in_line = (uint32_t)(line % m->l2.line_bytes);
+    uint64_t all = ((uint64_t)1 << bytes / m->l2.sector_bytes) - 1;
+    return (hd_memory_request){.address = line - in_line, .sectors = (uint32_t)all << in_line / m->l2.sector_bytes};
+}
+
+static void send(hd_sm *sm, const hd_line_access *line, hd_memory_request r, hd_memory_kind kind, uint32_t token)
+{
+    r.kind = (uint8_t)kind;
+    r.answers = true;
+    r.sm = sm->setup.number;
+    r.cycles = (uint16_t)line->lanes;
+    r.token = token;
     hd_memory_send(sm->setup.memory, sm->now, &r);
 }
 
-static void fetch(hd_sm *sm, uint32_t index, const hd_line_access *line, uint32_t sectors, hd_memory_kind kind,
-                  bool fills)
+uint32_t sm_fetch_line(hd_sm *sm, sm_cache into, const hd_line_access *line, hd_memory_kind kind)
 {
-    uint32_t f = sm_new_fetch(sm);
-    sm->fetch_count++;
+    uint32_t f = new_fetch(sm);
     sm_fetch *to = &sm->fetches.items[f];
     to->used = true;
-    to->code = false;
-    to->fills = fills;
+    to->into = (uint8_t)into;
     to->line = line->address;
-    to->sectors = sectors;
-    hd_array_push(&to->jobs, index);
+    to->sectors = line->sectors;
+    send(sm, line, request_for(sm, into, line->address, line->sectors), kind, f);
+    return f;
+}
+
+static void fetch(hd_sm *sm, uint32_t index, const hd_line_access *line, hd_memory_kind kind, sm_cache into)
+{
+    uint32_t f = sm_fetch_line(sm, into, line, kind);
+    sm->fetch_count++;
+    hd_array_push(&sm->fetches.items[f].jobs, index);
     sm->jobs.items[index].outstanding++;
-    sm_send(sm, line, sectors, kind, f);
+}
+
+/* A store, or an atomic without a result: nobody waits for it but a fence. The token names the warp, and the start of
+ * its block, so that the next warp of the slot does not take the answer. */
+enum { STORE_TOKEN = 1u << 31, STORE_SLOT = 24, STORE_START = (1 << STORE_SLOT) - 1 };
+_Static_assert(SM_WARPS << STORE_SLOT <= STORE_TOKEN, "a slot fits into a token");
+
+static void store(hd_sm *sm, uint32_t index, const hd_line_access *line, hd_memory_kind kind)
+{
+    uint32_t slot = sm->jobs.items[index].warp;
+    sm_warp *w = &sm->warps[slot];
+    w->stores++;
+    send(sm, line, request_for(sm, SM_NO_CACHE, line->address, line->sectors), kind,
+         STORE_TOKEN | slot << STORE_SLOT | ((uint32_t)w->age & STORE_START));
+}
+
+static void stored(hd_sm *sm, uint32_t token, uint64_t now)
+{
+    uint32_t slot = (token & ~STORE_TOKEN) >> STORE_SLOT;
+    sm_warp *w = &sm->warps[slot];
+    if (!w->resident || ((uint32_t)w->age & STORE_START) != (token & STORE_START))
+        return;
+    w->stores--;
+    if (!w->has_step || !(w->op->traits & HD_SM_FENCE))
+        return;
+    sm_account(sm, now);
+    sm->recheck |= (uint64_t)1 << slot;
+    sm->next = now;
 }
 
 /* Waits for those of the sectors that are on their way; the others. */
-static uint32_t join_fetches(hd_sm *sm, uint32_t index, const hd_line_access *line, uint32_t sectors)
+static uint32_t join_fetches(hd_sm *sm, uint32_t index, const hd_line_access *line, uint32_t sectors, sm_cache cache)
 {
     for (uint32_t f = 0; f < sm->fetches.count && sectors && sm->fetch_count; f++) {
         sm_fetch *on_the_way = &sm->fetches.items[f];
-        if (!on_the_way->used || !on_the_way->fills || on_the_way->line != line->address ||
+        if (!on_the_way->used || on_the_way->into != cache || on_the_way->line != line->address ||
             !(on_the_way->sectors & sectors))
             continue;
         sectors &= ~on_the_way->sectors;
@@ -124,31 +232,34 @@ static uint32_t join_fetches(hd_sm *sm, uint32_t index, const hd_line_access *li
 
 /* ---- one line ---------------------------------------------------------------------------------------------------- */
 
-static bool uses_l1(const hd_sm *sm, const sm_job *job)
+static uint32_t latency_of(const hd_machine *m, sm_cache cache)
+{
+    return cache == SM_CONSTANT ? m->constant.latency : cache == SM_TEXTURE ? m->texture.latency : m->l1.latency;
+}
+
+/* The sectors that the cache does not have, and that are not on their way to it. */
+static uint32_t look_up(hd_sm *sm, uint32_t index, const hd_line_access *line, sm_cache cache)
 {
     const hd_machine *m = sm->setup.machine;
-    return m->l1.bytes && !(job->op->traits & HD_SM_BYPASS_L1) && (job->space == HD_SPACE_LOCAL || m->l1.global);
+    uint64_t number = line->address / line_bytes(m, cache);
+    uint32_t missing = line->sectors & ~hd_cache_read(&sm->caches[cache], number, line->sectors);
+    sm->counts.l1_reads += cache == SM_L1;
+    sm->counts.l1_hits += cache == SM_L1 && !missing;
+    if (!missing)
+        sm->jobs.items[index].hit_at = sm->now + latency_of(m, cache);
+    return join_fetches(sm, index, line, missing, cache);
 }
 
 /* false: there is no room for the miss; again in the next cycle. */
-static bool load_line(hd_sm *sm, uint32_t index, const hd_line_access *line)
+static bool load_line(hd_sm *sm, uint32_t index, hd_line_access line)
 {
-    const hd_machine *m = sm->setup.machine;
-    sm_job *job = &sm->jobs.items[index];
-    bool cached = uses_l1(sm, job);
-    uint32_t missing = line->sectors;
-    if (sm->fetch_count >= m->l1.mshrs)
+    sm_cache cache = sm->jobs.items[index].cache;
+    if (sm->fetch_count >= sm->setup.machine->l1.mshrs)
         return false;
-    if (cached) {
-        missing &= ~hd_cache_read(&sm->l1, line->address / m->l1.line_bytes, line->sectors);
-        sm->counts.l1_reads++;
-        sm->counts.l1_hits += !missing;
-        if (!missing)
-            job->hit_at = sm->now + m->l1.latency;
-        missing = join_fetches(sm, index, line, missing);
-    }
-    if (missing)
-        fetch(sm, index, line, missing, HD_MEMORY_READ, cached);
+    if (cache != SM_NO_CACHE)
+        line.sectors = look_up(sm, index, &line, cache);
+    if (line.sectors)
+        fetch(sm, index, &line, HD_MEMORY_READ, cache);
     return true;
 }
 
@@ -160,15 +271,15 @@ static bool access_line(hd_sm *sm, uint32_t index)
     if (hd_memory_port_free(sm->setup.memory, sm->setup.number) > sm->now + 1)
         return false;
     if (job->op->traits & HD_SM_LOAD)
-        return load_line(sm, index, line);
+        return load_line(sm, index, *line);
     bool atomic = job->op->traits & HD_SM_ATOMIC;
-    if (atomic && job->op->writes) {
-        if (sm->fetch_count >= sm->setup.machine->l1.mshrs)
-            return false;
-        fetch(sm, index, line, line->sectors, HD_MEMORY_ATOMIC, false);
-    } else {
-        sm_send(sm, line, line->sectors, atomic ? HD_MEMORY_ATOMIC : HD_MEMORY_WRITE, HD_NONE);
+    if (!atomic || !job->op->writes) {
+        store(sm, index, line, atomic ? HD_MEMORY_ATOMIC : HD_MEMORY_WRITE);
+        return true;
     }
+    if (sm->fetch_count >= sm->setup.machine->l1.mshrs)
+        return false;
+    fetch(sm, index, line, HD_MEMORY_ATOMIC, SM_NO_CACHE);
     return true;
 }
 
@@ -194,7 +305,8 @@ static bool work_on(hd_sm *sm, uint32_t index)
         if (!access_line(sm, index) || ++job->next_line < job->lines)
             return false;
     } else { /* no addresses: a texture, or an instruction whose lanes access nothing */
-        job->hit_at = sm->now + (job->op->traits & HD_SM_LOAD ? m->l1.latency : 1);
+        bool loads = job->op->traits & HD_SM_LOAD, texture = job->op->traits & HD_SM_TEXTURE;
+        job->hit_at = sm->now + (texture ? m->texture.latency : loads ? m->l1.latency : 1);
     }
     if (!job->outstanding)
         done_at(sm, index, job->hit_at);
@@ -214,17 +326,21 @@ void sm_access_memory(hd_sm *sm)
 
 void hd_sm_answer(hd_sm *sm, uint32_t token, uint64_t now)
 {
+    if (token & STORE_TOKEN) {
+        stored(sm, token, now);
+        return;
+    }
     sm_fetch *f = &sm->fetches.items[token];
     sm_account(sm, now);
     f->used = false;
-    if (f->code) {
+    if (f->into != SM_NO_CACHE)
+        hd_cache_fill(&sm->caches[f->into], f->line / line_bytes(sm->setup.machine, f->into), f->sectors, false);
+    if (f->into == SM_CODE) {
         sm_code_arrived(sm, f->line, now);
         sm->next = now;
         return;
     }
     sm->fetch_count--;
-    if (f->fills)
-        hd_cache_fill(&sm->l1, f->line / sm->setup.machine->l1.line_bytes, f->sectors, false);
     for (uint32_t i = 0; i < f->jobs.count; i++) {
         sm_job *job = &sm->jobs.items[f->jobs.items[i]];
         bool sent = job->next_line == job->lines;

@@ -251,7 +251,8 @@ static void answer(hd_memory_system *m, slice *s, uint64_t now, uint32_t index)
         free_flight(m, index);
         return;
     }
-    uint64_t arrival = transfer(m, now, &s->port_out, &m->sm_in[r->sm], HEADER_BYTES + sector_bytes(m, r->sectors));
+    uint32_t data = r->kind == HD_MEMORY_WRITE ? 0 : sector_bytes(m, r->sectors);
+    uint64_t arrival = transfer(m, now, &s->port_out, &m->sm_in[r->sm], HEADER_BYTES + data);
     add_event(m, arrival, ANSWER, index);
 }
 

@@ -4,8 +4,8 @@
  * `interconnect.bytes` wide, and the latency of one way; the slice takes one request a cycle, answers a hit after
  * `l2.latency`, and asks its channel for the sectors that it misses. Requests for sectors that are on their way wait
  * for these. Writes and atomics are done in the slice: a write needs no sector of device memory, and is written back
- * when its line leaves; an atomic reads, and occupies the slice for as many cycles as lanes meet at one address. Only
- * reads and atomics are answered.
+ * when its line leaves; an atomic reads, and occupies the slice for as many cycles as lanes meet at one address. All
+ * are answered where the SM wants it, writes without data.
  *
  * Times are cycles of the SMs' clock. Events are handled in the order of their time, and of their making where that is
  * the same, so that a run depends on nothing but its requests.
@@ -22,7 +22,7 @@ typedef struct hd_memory_request {
     uint64_t address; /* of the L2 line, in bytes */
     uint32_t sectors; /* of it */
     uint8_t kind;     /* hd_memory_kind */
-    bool answers;     /* the SM wants to know when it is done: reads, and atomics with a result */
+    bool answers;     /* the SM wants to know when it is done */
     uint16_t sm;
     uint16_t cycles; /* of an atomic: that it occupies the slice */
     uint32_t token;  /* the SM's own */

@@ -70,6 +70,9 @@ static uint16_t traits_of(const hd_form *form, bool writes)
         {form->behaviour & HD_BEHAVE_BARRIER, HD_SM_BARRIER},
         {form->behaviour & (HD_BEHAVE_BRANCH | HD_BEHAVE_CALL | HD_BEHAVE_RETURN), HD_SM_CONTROL},
         {bypasses_l1(form), HD_SM_BYPASS_L1},
+        {form->modifiers[HD_GROUP_NC], HD_SM_READ_ONLY},
+        {form->behaviour & HD_BEHAVE_TEXTURE, HD_SM_TEXTURE},
+        {form->opcode == HD_OP_MEMBAR || form->opcode == HD_OP_FENCE, HD_SM_FENCE},
     };
     uint16_t traits = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)

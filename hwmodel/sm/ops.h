@@ -16,6 +16,10 @@ enum {                      /* traits */
        HD_SM_BARRIER = 1 << 3,
        HD_SM_CONTROL = 1 << 4, /* what follows is known when it has executed */
        HD_SM_BYPASS_L1 = 1 << 5,
+       HD_SM_READ_ONLY = 1 << 6, /* ld.global.nc */
+       HD_SM_FENCE = 1 << 7,     /* waits for the accesses of its warp */
+       HD_SM_TEXTURE = 1 << 8,
+       HD_SM_ACCESS = HD_SM_LOAD | HD_SM_STORE | HD_SM_ATOMIC,
 };
 
 typedef struct hd_sm_op {

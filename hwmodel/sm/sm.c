@@ -19,6 +19,14 @@ const char *const hd_sm_slot_texts[HD_SM_SLOTS_ALL] = {
 #undef HD_STALL
 };
 
+static void open_caches(hd_sm *sm, const hd_machine *m)
+{
+    hd_cache_open(&sm->caches[SM_L1], m->l1.bytes, m->l1.line_bytes, m->l1.ways);
+    hd_cache_open(&sm->caches[SM_CONSTANT], m->constant.bytes, m->constant.line_bytes, m->constant.ways);
+    hd_cache_open(&sm->caches[SM_TEXTURE], m->texture.bytes, m->texture.line_bytes, m->texture.ways);
+    hd_cache_open(&sm->caches[SM_CODE], m->fetch.bytes, m->fetch.line_bytes, m->fetch.ways);
+}
+
 hd_sm *hd_sm_new(const hd_sm_setup *setup)
 {
     hd_sm *sm = hd_calloc(1, sizeof *sm);
@@ -36,9 +44,7 @@ hd_sm *hd_sm_new(const hd_sm_setup *setup)
         sm->schedulers[s].control = sm->schedulers[s].allocate = HD_NONE;
     }
     sm->ring = hd_calloc(SM_RING, sizeof *sm->ring);
-    hd_cache_open(&sm->code_cache, setup->machine->fetch.bytes, setup->machine->fetch.line_bytes,
-                  setup->machine->fetch.ways);
-    hd_cache_open(&sm->l1, setup->machine->l1.bytes, setup->machine->l1.line_bytes, setup->machine->l1.ways);
+    open_caches(sm, setup->machine);
     for (uint32_t i = 0; i < SM_WARPS; i++) {
         sm->warps[i].pending = hd_calloc(words, sizeof(uint64_t));
         sm->warps[i].pending_memory = hd_calloc(words, sizeof(uint64_t));
@@ -77,8 +83,8 @@ void hd_sm_free(hd_sm *sm)
     hd_array_free(&sm->ctas);
     hd_array_free(&sm->fetches);
     hd_array_free(&sm->memory_queue);
-    hd_cache_close(&sm->l1);
-    hd_cache_close(&sm->code_cache);
+    for (uint32_t c = 0; c < SM_CACHES; c++)
+        hd_cache_close(&sm->caches[c]);
     free(sm->ring);
     free(sm);
 }

@@ -21,8 +21,11 @@
  * its operands are done, and those that these, or its results, wait for; its results are available when their accesses
  * are done. The accesses of `before` must be done before the instruction issues.
  *
- * Not modelled: partial writes of L2 sectors to device memory, fences
- * (stores are complete when they are sent), texture caches (an access takes l1.latency).
+ * A fence waits until all loads, stores and atomics of its warp are done, whatever its scope. Stores and atomics are
+ * answered by the L2 cache for that.
+ *
+ * Not modelled: partial writes of L2 sectors to device memory; addresses of textures (an instruction takes
+ * texture.latency); write-back of local memory in the L1 cache (stores write through).
  */
 #ifndef HD_HWMODEL_SM_SM_H
 #define HD_HWMODEL_SM_SM_H

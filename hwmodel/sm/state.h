@@ -42,6 +42,7 @@ typedef struct sm_job { /* an instruction in flight, or accesses beside one */
     bool forwarded;                 /* its results are available */
     /* of memory instructions */
     uint8_t space; /* hd_space */
+    uint8_t cache; /* sm_cache that loads look into */
     uint32_t lines, next_line, passes, outstanding;
     uint64_t hit_at; /* when the last line that the L1 cache has is there */
     hd_line_access line[HD_LINE_ACCESSES];
@@ -96,6 +97,8 @@ typedef struct sm_warp {
     uint8_t reason;          /* hd_sm_slot: why it cannot issue */
     uint32_t cta, index;     /* place of its block; its own in that */
     uint64_t age;            /* number of the start of its block */
+    uint32_t stores;         /* that the memory system has not done */
+    uint32_t accesses;       /* loads, stores and atomics that have not ended */
     uint32_t jobs, moves;    /* moves: jobs that must be done before the next instruction */
     uint32_t pending_names;
     uint32_t frame;                     /* of the last instruction that was issued */
@@ -119,10 +122,12 @@ typedef struct sm_scheduler {
     HD_ARRAY(uint8_t) waiting; /* of the two-level policy: slots that are not active, in the order in which they left */
 } sm_scheduler;
 
+typedef enum sm_cache { SM_NO_CACHE, SM_L1, SM_CONSTANT, SM_TEXTURE, SM_CODE, SM_CACHES } sm_cache;
+
 typedef struct sm_fetch { /* what the memory system has been asked for */
-    bool used, fills;     /* fills: the sectors go into the L1 cache */
-    bool code;            /* a line of the instruction cache */
-    uint64_t line;
+    bool used;
+    uint8_t into;  /* sm_cache */
+    uint64_t line; /* its address in bytes */
     uint32_t sectors;
     hd_u32_array jobs; /* that wait for it */
 } sm_fetch;
@@ -157,7 +162,7 @@ struct hd_sm {
     sm_events *ring; /* by cycle modulo SM_RING */
     uint64_t ring_used[SM_RING / 64];
     HD_ARRAY(uint32_t) memory_queue; /* jobs of the load/store unit, the first in progress */
-    hd_cache l1, code_cache;
+    hd_cache caches[SM_CACHES];
     uint64_t to_fetch, missing_code;      /* warps with room in their buffer; that wait for a line */
     uint32_t last_fetched[SM_SCHEDULERS]; /* by port */
     uint32_t fetches_of_code;             /* on their way */
@@ -222,8 +227,8 @@ const hd_access_sink *sm_walk_switch(hd_sm *sm, hd_rf_warp *warp, bool leaves);
 void sm_prepare_memory(hd_sm *sm, uint32_t job, const sm_warp *warp); /* at issue: lines, passes */
 void sm_access_memory(hd_sm *sm);                                     /* one cycle of the unit */
 
-uint32_t sm_new_fetch(hd_sm *sm);
-void sm_send(hd_sm *sm, const hd_line_access *line, uint32_t sectors, hd_memory_kind kind, uint32_t token);
+/* Asks the memory system; its place among the fetches. */
+uint32_t sm_fetch_line(hd_sm *sm, sm_cache into, const hd_line_access *line, hd_memory_kind kind);
 
 /* ---- fetch.c ----------------------------------------------------------------------------------------------------- */
 
@@ -232,7 +237,7 @@ void sm_buffer_reach(hd_sm *sm, uint32_t slot);
 bool sm_is_fetched(const hd_sm *sm, const sm_warp *w);
 void sm_buffer_pop(hd_sm *sm, uint32_t slot); /* it is issued */
 void sm_fetch_code(hd_sm *sm);
-void sm_code_arrived(hd_sm *sm, uint64_t line, uint64_t now);
+void sm_code_arrived(hd_sm *sm, uint64_t address, uint64_t now); /* of the line */
 
 /* ---- issue.c ----------------------------------------------------------------------------------------------------- */
 

@@ -16,7 +16,8 @@ hd_machine small_machine(void)
                              .bank_groups = 1},
                     .fetch = {2, 1, 2, 1, 8, 0, 128, 1, 0},
                     .shared = {32, 20},
-                    .constant = {9},
+                    .constant = {0, 64, 1, 9},
+                    .texture = {0, 128, 1, 25},
                     .l1 = {16384, 128, 128, 4, 30, 16, 1},
                     .interconnect = {7, 32},
                     .l2 = {2, 262144, 128, 32, 8, 50},
@@ -80,6 +81,8 @@ hd_machine random_machine(uint64_t *seed)
     m.fetch.ports = pick(seed, few, 3);
     m.fetch.latency = pick(seed, cycles, 3);
     m.fetch.bytes = unit_random(seed) % 2 ? 512 : 0;
+    m.constant.bytes = unit_random(seed) % 2 ? 256 : 0;
+    m.texture.bytes = unit_random(seed) % 2 ? 256 : 0;
     m.fetch.prefetch = unit_random(seed) % 3;
     for (uint32_t c = 0; c < HD_MACHINE_CLASSES; c++) {
         m.classes[c].latency = pick(seed, cycles, 3);

@@ -13,6 +13,7 @@ typedef struct timed { /* a kernel, and what it took */
     hd_machine machine;
     uint32_t sms, ctas; /* resident on an SM */
     bool every_cycle;
+    const char *declarations; /* in front of the kernel; NULL: none */
     /* results */
     hd_timing_status status;
     hd_timing_counts counts;
@@ -79,9 +80,12 @@ static void close_timed(kernel_run *run)
 
 static void time_body(timed *t, const char *body, uint32_t grid, uint32_t block)
 {
-    static char text[16384];
+    static char kernel[16384], text[20000];
     static uint32_t out[65536];
-    kernel_run run = {.text = kernel_text(text, sizeof text, body),
+    const char *entry = strstr(kernel_text(kernel, sizeof kernel, body), ".visible");
+    snprintf(text, sizeof text, "%.*s%s%s", (int)(entry - kernel), kernel, t->declarations ? t->declarations : "",
+             entry);
+    kernel_run run = {.text = text,
                       .out = out,
                       .out_bytes = sizeof out,
                       .grid = grid,
@@ -225,6 +229,82 @@ static void fetch_that_misses(void **state)
     }
 }
 
+/* A store that is issued in cycle t reads in t + 1 and is sent in t + 3. Its 8 + 4 bytes, in a sector of 32, take 7 + 2
+ * cycles to the slice, 50 there, and the answer of 8 bytes 7 + 1: a fence issues then, in t + 70, and a move in t + 1.
+ * */
+static void a_fence_waits(void **state)
+{
+    static const char fence[] = "st.global.u32 [%rd1], %r0;\nmembar.gl;\n",
+                      move[] = "st.global.u32 [%rd1], %r0;\nmov.u32 %r4, 1;\n";
+    timed fences = {.machine = small_machine()}, moves = fences, slow = fences;
+    (void)state;
+    time_body(&fences, fence, 1, 1);
+    time_body(&moves, move, 1, 1);
+    assert_int_equal(fences.counts.cycles - moves.counts.cycles, 3 + (7 + 2) + 50 + (7 + 1) - 1);
+    slow.machine.l2.latency += 100;
+    time_body(&slow, fence, 1, 1);
+    assert_int_equal(slow.counts.cycles - fences.counts.cycles, 100);
+}
+
+static timed time_constants(uint32_t bytes, const char *body)
+{
+    timed t = {.machine = small_machine()};
+    t.machine.constant.bytes = bytes;
+    t.declarations = ".const .align 4 .b32 c[64];\n";
+    time_body(&t, body, 1, 32);
+    return t;
+}
+
+/* From device memory: 64 bytes are 2 cycles of its bus, and with 8 more 3 of the port. Instead of constant.latency. The
+ * second one of the line hits. Each of 32 addresses is an access of its own. */
+static void constants(void **state)
+{
+#define CONSTANT "mov.u64 %rd2, c;\nld.const.u32 %r4, [%rd2];\nadd.u32 %r5, %r4, 1;\n"
+#define SECOND "ld.const.u32 %r6, [%rd2+4];\nadd.u32 %r7, %r6, 1;\n"
+#define LANES(bytes)                                                                                               \
+    "mov.u64 %rd2, c;\nmul.wide.u32 %rd3, %r0, " bytes ";\nadd.u64 %rd2, %rd2, %rd3;\nld.const.u32 %r4, [%rd2];\n" \
+    "add.u32 %r5, %r4, 1;\n"
+    (void)state;
+    uint64_t miss = time_constants(256, CONSTANT).counts.cycles, hit = time_constants(0, CONSTANT).counts.cycles;
+    assert_int_equal(miss - hit, (7 + 1) + 50 + (13 + 11 + 2 + 60) + (7 + 3) - 9);
+    assert_int_equal(time_constants(256, CONSTANT SECOND).counts.cycles - miss,
+                     time_constants(0, CONSTANT SECOND).counts.cycles - hit);
+    assert_int_equal(time_constants(0, LANES("4")).counts.cycles - time_constants(0, LANES("0")).counts.cycles, 31);
+}
+
+/* Where loads of global memory do not use the L1 cache, those that never see a store do; or the texture cache. */
+static void read_only_loads(void **state)
+{
+#define TWICE(load) load " %r4, [%rd1];\nadd.u32 %r5, %r4, 1;\n" load " %r6, [%rd1];\nadd.u32 %r7, %r6, 1;\n"
+    timed plain = {.machine = small_machine()};
+    (void)state;
+    plain.machine.l1.global = 0;
+    timed l1 = plain, texture = plain;
+    texture.machine.texture.bytes = 1024;
+    time_body(&plain, TWICE("ld.global.u32"), 1, 32);
+    time_body(&l1, TWICE("ld.global.nc.u32"), 1, 32);
+    time_body(&texture, TWICE("ld.global.nc.u32"), 1, 32);
+    assert_int_equal(plain.counts.sm.l1_reads, 0);
+    assert_int_equal(l1.counts.sm.l1_hits, 1);
+    assert_int_equal(texture.counts.sm.l1_reads, 0);
+    assert_int_equal(l1.counts.cycles - texture.counts.cycles, 30 - 25);
+}
+
+/* All lanes add to one word: one after the other. To a word of a bank each: at once. */
+static void shared_atomics(void **state)
+{
+    timed same = {0}, other = {0};
+    (void)state;
+#define ADD(bytes)                                                                          \
+    ".shared .align 4 .b32 s[32];\nmov.u32 %r4, s;\nmad.lo.u32 %r5, %r0, " bytes ", %r4;\n" \
+    "atom.shared.add.u32 %r6, [%r5], 1;\n"
+    time_body(&same, ADD("0"), 1, 32);
+    time_body(&other, ADD("4"), 1, 32);
+    assert_int_equal(same.counts.sm.shared_passes, 32);
+    assert_int_equal(other.counts.sm.shared_passes, 1);
+    assert_int_equal(same.counts.cycles - other.counts.cycles, 31);
+}
+
 /* ---- sub-cores: cycles of a body less those of another, one warp, on small_subcore_machine ----------------------- */
 
 static uint64_t subcore_cycles(const char *body, hd_sm_counts *counts)
@@ -360,6 +440,8 @@ int main(void)
         cmocka_unit_test(a_dependent_chain),      cmocka_unit_test(independent_instructions),
         cmocka_unit_test(bank_conflicts),         cmocka_unit_test(initiation_interval),
         cmocka_unit_test(a_load_that_hits),       cmocka_unit_test(a_load_that_misses),
+        cmocka_unit_test(a_fence_waits),          cmocka_unit_test(constants),
+        cmocka_unit_test(read_only_loads),        cmocka_unit_test(shared_atomics),
         cmocka_unit_test(fetch_after_a_branch),   cmocka_unit_test(fetch_that_misses),
         cmocka_unit_test(subcore_forwards),       cmocka_unit_test(subcore_read_ports),
         cmocka_unit_test(subcore_keeps_operands), cmocka_unit_test(subcore_queue),
