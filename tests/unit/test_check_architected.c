@@ -1,10 +1,14 @@
 /* The checker of an allocated function's numbers (passes/check/architected.c): each, one too low, is refuted; a higher
  * one is sound. */
+#include "call_module.h"
+#include "rf_bench.h"
 #include "tests/unit/unit.h"
 
 #include "ir/architected.h"
 #include "parser/parse.h"
 #include "passes/check/check.h"
+#include "passes/check/frames.h"
+#include "passes/regalloc/regalloc.h"
 
 static const char *const TEXT =
     ".version 8.0\n.target sm_80\n.address_size 64\n"
@@ -124,6 +128,44 @@ static void the_result_of_a_guarded_call_is_not_held(void **state)
                 "architected: registers held during calls: it says 0, and 2 are needed");
 }
 
+static bool all_are_architected(const hd_module *module)
+{
+    hd_architected numbers;
+    for (uint32_t i = 0; i < module->functions.count; i++)
+        if (module->functions.items[i]->has_body && !hd_architected_of(module->functions.items[i], &numbers))
+            return false;
+    return true;
+}
+
+/* Of modules with recursion, indirect calls and calls in loops, as the allocator counts them with code of its own. */
+static void frames_of_callees_are_those_of_the_allocator(void **state)
+{
+    uint32_t with_callees = 0, recursive = 0;
+    (void)state;
+    for (uint64_t seed = 1; seed <= 150; seed++) {
+        rf_bench b;
+        hd_arena arena;
+        char *text = call_module_make(seed, 1 + (uint32_t)seed % 4);
+        rf_bench_open(&b, text, strlen(text));
+        rf_bench_pass(&b, seed % 2 ? "regalloc" : "clean,regalloc");
+        hd_arena_init(&arena);
+        const hd_frame *frames = hd_regalloc_frames(b.module, &arena);
+        for (uint32_t i = 0; i < b.module->functions.count; i++) {
+            recursive += frames[i].recursive;
+            if (b.module->functions.items[i] != b.kernel)
+                continue;
+            uint32_t callees = hd_check_callees(b.kernel);
+            with_callees += callees > 0 && callees != HD_NONE;
+            if (callees != frames[i].callees && (callees != HD_NONE || all_are_architected(b.module)))
+                fail_msg("module %llu: %u, not %u", (unsigned long long)seed, callees, frames[i].callees);
+        }
+        hd_arena_free(&arena);
+        rf_bench_close(&b);
+        free(text);
+    }
+    assert_true(with_callees > 50 && recursive > 50);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -133,6 +175,7 @@ int main(void)
         cmocka_unit_test(what_is_read_behind_a_call_is_held),
         cmocka_unit_test(what_has_no_value_is_not_held),
         cmocka_unit_test(the_result_of_a_guarded_call_is_not_held),
+        cmocka_unit_test(frames_of_callees_are_those_of_the_allocator),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

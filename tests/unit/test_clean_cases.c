@@ -185,6 +185,7 @@ static void dead_code(void **state)
            "mov.u32 x1, 2; st.global.u32 [y0], x1; ret;");
     expect("dce", "mov.u32 x1, x1; setp.eq.u32 p1|p2, x0, 1; mad.lo.cc.u32 x2, x0, x0, x0; ret;", "ret;");
     /* a guarded or partial definition does not kill */
+    expect_same("dce", "mov.b64 {_, _}, y0; ret;"); /* it has no destination */
     expect_same("dce", "mov.u32 x1, 1; @p0 mov.u32 x1, 2; st.global.u32 [y0], x1; ret;");
     expect_same("dce", "mov.u32 x1, 1; vadd.u32.u32.u32 x1.b0, x2, x3, x4; st.global.u32 [y0], x1; ret;");
     expect_same("dce", "add.cc.u32 x1, x0, 1; addc.u32 x2, x0, 0; st.global.u32 [y0], x2; ret;");
