@@ -54,6 +54,9 @@ static bool check_together(const hd_cli *cli, int format)
         wrong = "--counters goes with --format=text; the other formats have all counters";
     else if (hd_cli_has(cli, HD_CLI_SMS) && !hd_cli_has(cli, HD_CLI_TIME))
         wrong = "--sms goes with --time: without it no SM is simulated";
+    else if (hd_cli_has(cli, HD_CLI_TIME) && hd_cli_has(cli, HD_CLI_TECHNIQUE) &&
+             strcmp(cli->values[HD_CLI_TECHNIQUE], "none") == 0)
+        wrong = "--time simulates the cycles of techniques: --technique=none has none, --technique=baseline one";
     if (wrong)
         hd_cli_usage_error("%s", wrong);
     return !wrong;

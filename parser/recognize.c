@@ -58,6 +58,7 @@ static const kind mlir = {"MLIR", "lower it to PTX first"};
 static const kind json = {"JSON", "'heddle diff' compares reports in JSON"};
 static const kind page = {"an HTML page", "save the file itself, not the page that shows it"};
 static const kind launch = {"a launch file", "'heddle replay' runs it"};
+static const kind gpu = {"a GPU description", "--gpu=%s takes it: heddle-gpu(5)"};
 static const kind ptx = {"PTX", "'heddle replay' takes launch files, which name the module: heddle-launch(5)"};
 
 /* ---- binaries ---------------------------------------------------------------------------------------------------- */
@@ -96,14 +97,16 @@ static bool is_address(const char *text)
     return digits >= 4 && begins(text + digits, "*/");
 }
 
-/* The first word after white space, comments and line markers; a NUL ends the text. */
+static bool is_directive(const char *word);
+
+/* The first word after white space, comments, those of YAML too, and line markers; a NUL ends the text. */
 static const char *first_word(const char *at, bool *addressed)
 {
     for (;;) {
         at += strspn(at, " \t\r\n\f\v");
         if (begins(at, "//")) {
             at += strcspn(at, "\r\n");
-        } else if (*at == '#' && isdigit((unsigned char)at[1 + strspn(at + 1, " \t")])) { /* a line marker */
+        } else if (*at == '#' && !is_directive(at)) {
             at += strcspn(at, "\r\n");
         } else if (begins(at, "/*")) {
             *addressed |= is_address(at + 2);
@@ -128,15 +131,21 @@ static bool is_one_of(const char *word, const char *const *words)
     return false;
 }
 
-static bool is_source(const char *word)
+/* Of the preprocessor. */
+static bool is_directive(const char *word)
 {
     static const char *const directives[] = {"include", "define", "pragma", "if", "ifdef", "ifndef", "undef", NULL};
+    return is_one_of(word + 1 + strspn(word + 1, " \t"), directives);
+}
+
+static bool is_source(const char *word)
+{
     static const char *const words[] = {
         "__global__", "__device__", "__host__", "__constant__", "__shared__", "template", "namespace", "using",
         "class",      "struct",     "union",    "enum",         "typedef",    "extern",   "static",    "inline",
         "const",      "constexpr",  "auto",     "void",         "bool",       "char",     "short",     "int",
         "long",       "unsigned",   "signed",   "float",        "double",     "import",   NULL};
-    return *word == '#' ? is_one_of(word + 1 + strspn(word + 1, " \t"), directives) : is_one_of(word, words);
+    return *word == '#' || is_one_of(word, words);
 }
 
 static bool is_llvm(const char *word)
@@ -160,6 +169,12 @@ static bool is_launch(const char *word)
     return false;
 }
 
+static bool is_gpu(const char *word)
+{
+    return (begins(word, "name:") || begins(word, "summary:") || begins(word, "compute:") || begins(word, "limits:")) &&
+           (begins(word, "limits:") || strstr(word, "\nlimits:"));
+}
+
 static const kind *text_kind(const hd_source *source)
 {
     bool addressed = false;
@@ -176,6 +191,8 @@ static const kind *text_kind(const hd_source *source)
         return &llvm;
     if (is_launch(word))
         return &launch;
+    if (is_gpu(word))
+        return &gpu;
     return *word == '{' ? &json : *word == '<' ? &page : begins(word, ".version") ? &ptx : NULL;
 }
 

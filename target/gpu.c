@@ -280,11 +280,37 @@ const char *hd_gpu_name_for(uint32_t target, uint32_t *found)
     return name;
 }
 
+static bool is_launch_file(const hd_yaml *yaml)
+{
+    const hd_yaml_node *root = yaml->root;
+    bool is = root && root->kind == HD_YAML_MAPPING && hd_yaml_get(root, "launches") && !hd_yaml_get(root, "limits");
+    if (is)
+        hd_yaml_error(root, HD_DIAG_BAD_KEY,
+                      "this is a launch file; heddle reads a GPU description here: heddle-gpu(5)");
+    return is;
+}
+
+/* Those with a section `timing`, with commas. */
+char *hd_gpu_names_with_timing(hd_arena *arena)
+{
+    hd_diagnostics none;
+    char *names = hd_arena_string(arena, "", 0);
+    hd_diagnostics_init(&none);
+    for (uint32_t i = 0; i < hd_gpu_file_count; i++) {
+        hd_gpu *gpu = hd_gpu_load(hd_gpu_files[i].name, &none);
+        if (gpu->valid && gpu->machine.known)
+            names = hd_arena_printf(arena, "%s%s%s", names, *names ? ", " : "", hd_gpu_files[i].name);
+        hd_gpu_free(gpu);
+    }
+    hd_diagnostics_free(&none);
+    return names;
+}
+
 hd_gpu *hd_gpu_load(const char *name, hd_diagnostics *diagnostics)
 {
     hd_gpu *gpu = hd_calloc(1, sizeof *gpu);
     gpu->yaml = is_path(name) ? hd_yaml_read(name, diagnostics) : read_built_in(name, diagnostics);
-    gpu->valid = gpu->yaml && read_gpu(gpu);
+    gpu->valid = gpu->yaml && !is_launch_file(gpu->yaml) && read_gpu(gpu);
     return gpu;
 }
 

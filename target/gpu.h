@@ -68,6 +68,9 @@ void hd_gpu_free(hd_gpu *gpu);
  * its number. NULL: none. */
 const char *hd_gpu_name_for(uint32_t target, uint32_t *found);
 
+/* Names of built-in descriptions with a section `timing`: "a, b". */
+char *hd_gpu_names_with_timing(hd_arena *arena);
+
 /* A built-in description. */
 typedef struct hd_gpu_file {
     const char *name, *text;

@@ -14,13 +14,15 @@
 #include "driver/replay/replay_work.h"
 
 /* Cycles need a machine. */
-static bool has_machine(const hd_replay *r)
+static bool has_machine(hd_replay *r)
 {
     const hd_gpu *gpu = r->plan.gpu;
     if (!gpu->valid || gpu->machine.known)
         return true;
-    hd_report(r->diagnostics, HD_DIAG_BAD_VALUE, NULL, (hd_span){0, 0},
-              "the description of %s has no section 'timing', so that there are no cycles for it", gpu->name);
+    hd_diagnostic *d =
+        hd_report(r->diagnostics, HD_DIAG_BAD_VALUE, NULL, (hd_span){0, 0},
+                  "the description of %s has no section 'timing', so that there are no cycles for it", gpu->name);
+    hd_note_add(r->diagnostics, d, NULL, (hd_span){0, 0}, "%s have one", hd_gpu_names_with_timing(&r->arena));
     return false;
 }
 

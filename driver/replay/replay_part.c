@@ -9,8 +9,8 @@ static bool read_module(replay_part *p, replay_file *f)
 {
     replay_await_turn(p, f->launch->module_path);
     if (!hd_source_read(&f->source, f->launch->module_path)) {
-        hd_report(&f->said, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "%s: %s", f->launch->module_path,
-                  hd_source_why(errno));
+        hd_yaml_report(&f->said, f->launch->module, HD_DIAG_UNREADABLE, "cannot read the module %s: %s",
+                       f->launch->module_path, hd_source_why(errno));
         return false;
     }
     f->module = hd_parse_ptx(&f->source, &p->plan->options->parse, &f->said);

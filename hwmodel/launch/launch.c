@@ -269,7 +269,8 @@ static bool read_file(reader *r, const hd_yaml_node *root)
     if (!root || !hd_yaml_mapping(root))
         return false;
     bool good = hd_yaml_known_keys(root, KEYS("module", "buffers", "symbols", "textures", "launches"));
-    good = hd_yaml_string(hd_yaml_need(root, "module"), &module) && good;
+    r->file->module = hd_yaml_need(root, "module");
+    good = hd_yaml_string(r->file->module, &module) && good;
     if (module)
         r->file->module_path = hd_value_path(&r->file->arena, r->folder, module);
     good = read_data(r, root) && good;

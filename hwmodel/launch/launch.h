@@ -112,6 +112,7 @@ typedef struct hd_launch_file {
     hd_yaml *yaml;
     hd_arena arena;
     const char *path;
+    const hd_yaml_node *module;
     const char *module_path;            /* relative to the launch file's folder, if it is a relative path */
     HD_ARRAY(hd_launch_buffer) buffers; /* followed by the symbols */
     uint32_t symbol_first;              /* index of the first symbol */

@@ -29,7 +29,7 @@ buffers:
 launches:
   - {kernel: k, grid: [1, 1, 1], block: [1, 1, 1], params: [A]}
 """
-SLOW = 100000  # turns of the loop: long enough for the files behind to be done first
+SLOW = 100000  # turns of the loop: long enough for the files after it to be done first
 SHORT_LIST = "--technique=bow-wr-iw3,corf,demo,regmutex,release"
 
 
@@ -163,6 +163,39 @@ def case_the_worst_run_of_a_file_counts(folder):
             expect(result.status == 3 and result.err.count(": error:") == 2, "exit %d: %s", result.status, result.err)
 
 
+def case_wrong_files_and_values_with_cycles(folder):
+    """What is named for what it is, where; and what to do."""
+    good = launch(folder, "good", kernel())
+    gpu = read(os.path.join(TOP, "target/gpus/fermi-gtx480.yaml")).decode()
+    fermi = write(os.path.join(folder, "fermi.yaml"), gpu)
+    missing = write(os.path.join(folder, "missing.yaml"), read(good).decode().replace("good.ptx", "none.ptx"))
+    for text, name in (("", "empty"), ("name: [a\n", "broken"), (gpu.replace("\n  sms: ", "\n  sms: -"), "negative"), (gpu[:gpu.index("\ntiming:")], "untimed")):
+        write(os.path.join(folder, name + ".yaml"), text)
+    os.mkdir(os.path.join(folder, "folder.yaml"))
+
+    def says(expected, text, path, *options):
+        result = run("replay", "--time", "--technique=bow", *options, path, cwd=folder)
+        expect(result.status == expected and text in result.err and result.out == b"" and result.err.count("error:") <= 1,
+               "%s %s: exit %d: %s", path, options, result.status, result.err)
+
+    fast = "--gpu=fermi-gtx480"
+    says(1, "missing.yaml:1:9: error: cannot read the module", missing, fast)
+    says(1, "this is a GPU description; heddle reads a launch file here", fermi, fast)
+    says(1, "this is a launch file; heddle reads a GPU description here", good, "--gpu=" + good)
+    says(1, "the file holds nothing [empty-input]", good, "--gpu=./empty.yaml")
+    says(1, "the file holds nothing [empty-input]", "empty.yaml", fast)
+    says(1, "broken.yaml:2:1: error: ", good, "--gpu=./broken.yaml")
+    says(1, "is not a whole number from 1", good, "--gpu=./negative.yaml")
+    says(2, "has no section 'timing'", good, "--gpu=./untimed.yaml")
+    says(2, "heddle: note: fermi-gtx480, pascal-titan-x", good, "--gpu=sm_80")
+    says(1, "Is a directory", good, "--gpu=./folder.yaml")
+    says(1, "Is a directory", "folder.yaml", fast)
+    says(1, "this is PTX; heddle reads a launch file here", "good.ptx", fast)
+    says(2, "no GPU is called 'good.ptx'", good, "--gpu=good.ptx")
+    says(2, "--sms takes a number from 1 to 1024, not '0'", good, fast, "--sms=0")
+    says(2, "--technique=none has none", good, fast, "--technique=none")
+
+
 LOADS = ("ld.global.u32 %r1, [%rd0];\n\tld.global.u32 %r2, [%rd0+4];\n\tadd.u32 %r3, %r1, %r2;\n\tld.global.u32 %r4, [%rd0+8];\n"
          "\tadd.u32 %r3, %r3, %r4;\n\tmov.u32 %r0, 7;")
 RACE = "\n\tmov.u32 %r7, %tid.x;\n\tst.shared.u32 [s], %r7;\n\tld.shared.u32 %r8, [s];\n\tst.global.u32 [%rd0+12], %r8;"
@@ -192,7 +225,7 @@ def ways_to_end(folder):
 
 
 def case_runs_of_a_launch_file_side_by_side_say_what_one_thread_says(folder):
-    """Runs of the code as it is, of the original and of changed code: what comes behind one that fails does not show, whichever is over first."""
+    """Runs of the code as it is, of the original and of changed code: what comes after one that fails does not show, whichever is over first."""
     ends, over = [], False
     for way in ways_to_end(folder):
         for form in (["--format=json"], ["-Werror"]):
