@@ -35,7 +35,7 @@ def test(i):
 
 @shape
 def exits_of_one_label(n):
-    """n conditional branches to the label behind them all"""
+    """n conditional branches to the label after them all"""
     return one([line for i in range(n) for line in (test(i), "\t@%p1 bra END;", "\tadd.u32 %%r1, %%r1, %d;" % i)] + ["END:"])
 
 
@@ -201,7 +201,7 @@ def copies(n):
 
 @shape
 def merges(n):
-    """n registers that two sides write and the code behind them reads"""
+    """n registers that two sides write and the code after them reads"""
     return one(["\t@%p0 bra E;"] + ["\tmov.u32 %%r%d, %d;" % (i + 2, i) for i in range(n)] + ["\tbra J;", "E:"] +
                ["\tadd.u32 %%r%d, %%r0, %d;" % (i + 2, i) for i in range(n)] + ["J:"] + ["\txor.b32 %%r1, %%r1, %%r%d;" % (i + 2) for i in range(n)], n + 2)
 

@@ -46,7 +46,7 @@ class Row:
 
     def __init__(self, figure, paper, ours, at, unit="%", signed=False, known=True):
         self.figure, self.paper, self.ours, self.unit, self.signed = figure, paper, ours, unit, signed
-        self.known = known  # whether the paper tells enough for a cause to be found
+        self.known = known  # whether the paper says enough for a cause to be found
         self.setting = at if isinstance(at, str) else at.setting
         self.notes, self.causes, self.halves = [], [], []
 

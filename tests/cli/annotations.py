@@ -102,7 +102,7 @@ def case_code_that_changes_behind_annotations(folder):
 
 
 def case_passes_that_do_not_go_with_annotations(folder):
-    """As in one list: what brought the annotations stands before the passes."""
+    """As in one list: what brought the annotations comes before the passes."""
     plain = KERNEL + SECOND
     for technique, then, says in (("corf", "corf++", "both decide where"), ("corf++", "bow,corf", "both decide where")):
         text = heddle("rewrite", "-p", technique, "-", stdin=plain)
@@ -119,7 +119,7 @@ def case_passes_that_do_not_go_with_annotations(folder):
 
 
 def case_regmutex_and_what_comes_behind(folder):
-    """Techniques that change code drop what others said of it, with a warning; none comes behind an extended set that it does not know."""
+    """Techniques that change code drop what others said of it, with a warning; none follows an extended set that it does not know."""
     source = read(os.path.join(TOP, "examples/dxtc/dxtc.ptx"))
     machine = ("--gpu=sm_90", "--block=1024")
     allocated = heddle("rewrite", "-p", "clean,regalloc", "-", stdin=source)

@@ -91,7 +91,7 @@ def readme():
 
 
 def energies():
-    """Published and derived energies are told apart, and a model whose energy a description does not give has a row like any other."""
+    """Published and derived energies are distinguished, and a model whose energy a description does not give has a row like any other."""
     path = launch_file("vectorAdd")
     for gpu in ("pascal-titan-x", "sm_80"):
         status, report, errors = replay_json("--gpu=" + gpu, path)

@@ -99,7 +99,7 @@ class Browser:
 
     def open(self, url):
         """Loads a page and waits for its scripts."""
-        self.load("about:blank")  # so that another part of the same page is loaded anew
+        self.load("about:blank")  # so that another part of the same page is loaded again
         self.load(url)
         self.settle()
 

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* "main.cu:4", after what stands before it, where a .loc says so; else nothing. */
+/* "main.cu:4", after the text `before`, where a .loc says so; else nothing. */
 static void write_origin(char *text, size_t size, const char *before, const hd_source *source, hd_span span)
 {
     hd_origin origins[HD_MOST_INLINED];

@@ -56,7 +56,7 @@ static void write_register(machine *m, uint32_t reg, uint32_t mask, const uint32
             if (m->run->color && !(part && m->written[reg] >> lane & 1)) /* a part leaves the rest to whom it belongs */
                 m->owner[m->run->color[reg]][lane] = (uint8_t)(reg + 1);
         }
-    if (!part) /* what a part leaves stays gone */
+    if (!part) /* a part that left does not come back */
         m->released[reg] &= (uint8_t)~mask;
     else
         m->released[reg] &= (uint8_t)(~mask | m->written[reg]);
@@ -159,7 +159,7 @@ static void leave_lanes(machine *m, uint32_t mask)
         m->groups[g].mask &= ~mask;
 }
 
-/* Splits group `at` by its lanes' targets; the sides stand above what waits for them, in any order. */
+/* Splits group `at` by its lanes' targets; the sides are above the entry that waits for them, in any order. */
 static void split(machine *m, uint32_t at, const uint32_t *to)
 {
     group from = m->groups[at];

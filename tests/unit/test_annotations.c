@@ -1,4 +1,4 @@
-/* Annotations as text: where comments stand and what they may say, both spellings and back, taking them away,
+/* Annotations as text: where comments are and what they may say, both spellings and back, taking them away,
  * conflicts, stale ones. */
 #include "annotated.h"
 

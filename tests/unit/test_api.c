@@ -33,7 +33,7 @@ static void contexts_and_inputs(void **state)
     assert_int_equal(hd_context_message_count(context), 0);
     assert_int_equal(hd_context_rewrite(context, &input, NULL, &out), HD_OUTCOME_DONE);
     assert_int_equal(out.length, sizeof kernel - 1);
-    assert_string_equal(out.bytes, kernel); /* a NUL stands after it */
+    assert_string_equal(out.bytes, kernel); /* a NUL follows it */
     assert_int_equal(hd_context_message_count(context), 0);
     hd_text_free(&out);
     assert_null(out.bytes);
@@ -244,7 +244,7 @@ static void stale_annotations(void **state)
     hd_context_free(context);
 }
 
-/* What a technique has said is gone where its instructions change, and that is told. */
+/* A technique's annotations are dropped, with a warning, where its instructions change. */
 static void annotations_that_a_pass_drops(void **state)
 {
     (void)state;

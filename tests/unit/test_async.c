@@ -463,7 +463,7 @@ static void what_cannot_be_spilled_stays_virtual(void **state)
     close_bench(&b);
 }
 
-/* wgmma orders writes of its registers by a fence: loads stand in front of that. */
+/* wgmma orders writes of its registers by a fence: loads are before it. */
 static void wgmma_fragments_are_loaded_before_the_fence(void **state)
 {
     bench b;

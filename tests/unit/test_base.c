@@ -365,7 +365,7 @@ static void broadcast_delivers_each_batch_to_all(void **state)
     }
 }
 
-/* Each number is found under its hash and no other, whatever stands around it: many share one, or the end of one. */
+/* Each number is found under its hash and under no other, also where many numbers share a hash or its last bits. */
 static void index_finds_all_of_a_hash(void **state)
 {
     (void)state;

@@ -7,34 +7,13 @@
 #include "passes/analysis/liveness.h"
 #include "passes/regalloc/regalloc.h"
 #include "passes/manager/manager.h"
-#include "tests/unit/rf_walk.h"
+#include "tests/unit/rf_bench.h"
 #include "hwmodel/count/memo/memo.h"
 
 /* ---- helpers ----------------------------------------------------------------------------------------------------- */
 
-typedef struct bench {
-    hd_source source;
-    hd_diagnostics diagnostics;
-    hd_module *module;
-    hd_function *kernel;
-} bench;
-
-static void open_bench(bench *b, const char *text, size_t length)
-{
-    hd_diagnostics_init(&b->diagnostics);
-    b->module = rf_parse(&b->source, text, length, &b->diagnostics);
-    b->kernel = hd_module_find_function(b->module, "k");
-    assert_non_null(b->kernel);
-}
-
-static void close_bench(bench *b)
-{
-    hd_module_free(b->module);
-    hd_diagnostics_free(&b->diagnostics);
-}
-
 /* Gives the kernel's registers their places, with few of them at times so that some are spilled. */
-static void allocate(bench *b, uint32_t most)
+static void allocate(rf_bench *b, uint32_t most)
 {
     hd_pass_context context;
     hd_regalloc_options options = {.max = most};
@@ -48,19 +27,19 @@ static void allocate(bench *b, uint32_t most)
 }
 
 /* Seeds come twice: the even ones in PTX's registers, the odd ones allocated. */
-static void open_random(bench *b, uint64_t seed)
+static void open_random(rf_bench *b, uint64_t seed)
 {
     hd_writer text;
     hd_writer_to_memory(&text);
     rf_random_kernel(&text, seed / 2);
-    open_bench(b, text.buffer.items, text.buffer.count);
+    rf_bench_open(b, text.buffer.items, text.buffer.count);
     hd_writer_free(&text);
     if (seed % 2)
         allocate(b, seed % 3 ? 0 : 10);
 }
 
 /* Runs the pass. `trusting`: with an analysis that calls every branch uniform, so that no edge is cut. */
-static void tag(bench *b, const char *iw, bool trusting)
+static void tag(rf_bench *b, const char *iw, bool trusting)
 {
     hd_pass_context context;
     hd_option option = {"iw", iw};
@@ -79,7 +58,7 @@ static void tag(bench *b, const char *iw, bool trusting)
     assert_int_equal(b->diagnostics.error_count, 0);
 }
 
-static bool check(bench *b)
+static bool check(rf_bench *b)
 {
     hd_diagnostics quiet;
     uint64_t count = 0;
@@ -91,7 +70,7 @@ static bool check(bench *b)
 }
 
 /* What the pass relies on, the run must confirm. Here: of the right analysis, whatever the tags were made with. */
-static void expect_uniform(bench *b, hd_count *count)
+static void expect_uniform(rf_bench *b, hd_count *count)
 {
     hd_pass_context context;
     hd_pass_context_init(&context, b->kernel, &b->diagnostics);
@@ -108,7 +87,7 @@ typedef struct result {
     uint64_t counters[HD_COUNTER_COUNT];
 } result;
 
-static result replay(bench *b, const char *options, uint32_t fault)
+static result replay(rf_bench *b, const char *options, uint32_t fault)
 {
     const char *refusal = NULL;
     hd_diagnostics quiet;
@@ -142,7 +121,7 @@ static result replay(bench *b, const char *options, uint32_t fault)
 /* A snippet with the dependences of figure 3.6; the first line has number 2. */
 static const char snippet[] = ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 data;\n"
                               ".entry k()\n{\n.reg .b32 %r<4>;\n.reg .pred %p<3>;\n"
-                              "ld.global.u32 %r3, [data];\n" /* 2: loads of the example stand for any load */
+                              "ld.global.u32 %r3, [data];\n" /* 2: loads of the example are any loads */
                               "mov.u32 %r2, 7;\n"            /* 3 */
                               "and.b32 %r1, %r2, 3;\n"       /* 4 */
                               "add.u32 %r1, %r2, %r1;\n"     /* 5 */
@@ -157,9 +136,9 @@ static const char snippet[] = ".version 8.0\n.target sm_80\n.address_size 32\n.g
                               "setp.ne.u32 %p2, %r3, %r1;\n" /* 14 */
                               "ret;\n}\n";
 
-static void open_snippet(bench *b) { open_bench(b, snippet, strlen(snippet)); }
+static void open_snippet(rf_bench *b) { rf_bench_open(b, snippet, strlen(snippet)); }
 
-static uint32_t tag_at(const bench *b, uint32_t line)
+static uint32_t tag_at(const rf_bench *b, uint32_t line)
 {
     const hd_annotation *a = hd_annotation_at(b->kernel, HD_ANNOTATION_BOW, line - 2, 0);
     assert_non_null(a);
@@ -170,7 +149,7 @@ static void table_3_1(void **state)
 {
     (void)state;
     enum { BOTH, RF, BOC };
-    bench b;
+    rf_bench b;
     open_snippet(&b);
     tag(&b, "3", false);
     static const uint8_t expected[] = {RF, BOC, BOC, BOC, BOC, BOC, BOC, BOC, BOTH, BOC};
@@ -191,7 +170,7 @@ static void table_3_1(void **state)
     assert_int_equal(tags.counters[HD_COUNTER_FILE_READS], 2 * warps);
     assert_int_equal(tags.counters[HD_COUNTER_TO_FILE], 1 * warps);
     assert_int_equal(tags.counters[HD_COUNTER_TO_BOTH], 1 * warps);
-    close_bench(&b);
+    rf_bench_close(&b);
 }
 
 /* The only tag that may not be boc besides line 10's is line 2's; of the table's write-backs, losing a needed one is
@@ -199,7 +178,7 @@ static void table_3_1(void **state)
 static void a_wrong_tag_is_refuted_and_disproved(void **state)
 {
     (void)state;
-    bench b;
+    rf_bench b;
     open_snippet(&b);
     tag(&b, "3", false);
     for (uint32_t line = 2; line <= 10; line += 8) {
@@ -211,13 +190,13 @@ static void a_wrong_tag_is_refuted_and_disproved(void **state)
         a->value = kept;
     }
     assert_true(check(&b));
-    close_bench(&b);
+    rf_bench_close(&b);
 }
 
 static void a_lost_move_is_noticed(void **state)
 {
     (void)state;
-    bench b;
+    rf_bench b;
     open_snippet(&b);
     tag(&b, "3", false);
     uint32_t noticed = 0;
@@ -226,7 +205,7 @@ static void a_lost_move_is_noticed(void **state)
     /* Lost are: r3's write to the file, the nine writes to the window, and r1's way from the window to the file. All
      * are read. */
     assert_int_equal(noticed, 11);
-    close_bench(&b);
+    rf_bench_close(&b);
 }
 
 static const char chain[] = ".version 8.0\n.target sm_80\n.address_size 32\n.entry k()\n{\n.reg .b32 %r<2>;\n"
@@ -239,8 +218,8 @@ static const char chain[] = ".version 8.0\n.target sm_80\n.address_size 32\n.ent
 static void a_window_only_result_pays_the_debt(void **state)
 {
     (void)state;
-    bench b;
-    open_bench(&b, chain, sizeof chain - 1);
+    rf_bench b;
+    rf_bench_open(&b, chain, sizeof chain - 1);
     tag(&b, "3", false);
     hd_annotation *first = (hd_annotation *)(uintptr_t)hd_annotation_at(b.kernel, HD_ANNOTATION_BOW, 0, 0);
     first->value = 0; /* both */
@@ -248,7 +227,7 @@ static void a_window_only_result_pays_the_debt(void **state)
     assert_true(r.proved);
     assert_int_equal(r.counters[HD_COUNTER_TO_BOTH], 2);
     assert_int_equal(r.counters[HD_COUNTER_FILE_WRITES], 0);
-    close_bench(&b);
+    rf_bench_close(&b);
 }
 
 static const char identities[] = ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 data;\n.entry k()\n"
@@ -269,8 +248,8 @@ static const char identities[] = ".version 8.0\n.target sm_80\n.address_size 32\
 static void identities_take_no_time(void **state)
 {
     (void)state;
-    bench b;
-    open_bench(&b, identities, sizeof identities - 1);
+    rf_bench b;
+    rf_bench_open(&b, identities, sizeof identities - 1);
     assert_true(hd_function_is_architected(b.kernel));
     tag(&b, "3", false);
     assert_int_equal(tag_at(&b, 2), 2);
@@ -289,7 +268,7 @@ static void identities_take_no_time(void **state)
     wrong->value = 2;
     assert_false(check(&b));
     assert_false(replay(&b, "policy=tags,iw=3", 0).proved);
-    close_bench(&b);
+    rf_bench_close(&b);
 }
 
 /* A model that delivers only some lanes, or none, is not proved. */
@@ -314,10 +293,10 @@ static void what_is_not_delivered_is_not_proved(void **state)
     static const hd_rf_ops lazy = {.create = lazy_create, .destroy = lazy_destroy, .execute = lazy_execute};
     static const char *const lanes[] = {"ffffffff", "7fffffff", "0"};
     for (uint32_t i = 0; i < 3; i++) {
-        bench b;
+        rf_bench b;
         const char *refusal = NULL;
         hd_rf_model_info info = {.name = "lazy", .technique = "", .ops = &lazy, .pass = "", .options = lanes[i]};
-        open_bench(&b, chain, sizeof chain - 1);
+        rf_bench_open(&b, chain, sizeof chain - 1);
         hd_rf_module *code = hd_rf_module_new(b.module);
         hd_count *count = hd_count_new(code, &b.diagnostics);
         hd_count_use_memo(count, &hd_memo);
@@ -328,7 +307,7 @@ static void what_is_not_delivered_is_not_proved(void **state)
             assert_int_equal(b.diagnostics.first->kind, HD_DIAG_PROOF_FAILED);
         hd_count_free(count);
         hd_rf_module_free(code);
-        close_bench(&b);
+        rf_bench_close(&b);
     }
 }
 
@@ -343,7 +322,7 @@ static void random_kernels_are_proved(void **state)
     char options[64];
     uint64_t transient = 0, all = 0;
     for (uint64_t seed = 0; seed < KERNELS; seed++) {
-        bench b;
+        rf_bench b;
         open_random(&b, seed);
         const char *iw = windows[seed % 3];
         uint32_t n = (uint32_t)atoi(iw);
@@ -361,7 +340,7 @@ static void random_kernels_are_proved(void **state)
                 transient += p == 2 ? r.counters[HD_COUNTER_TO_WINDOW] : 0;
                 all += p == 2 ? r.counters[HD_COUNTER_RESULTS] : 0;
             }
-        close_bench(&b);
+        rf_bench_close(&b);
     }
     assert_in_range(transient * 100 / all, 5, 95); /* the test is not empty */
 }
@@ -371,13 +350,13 @@ static uint32_t count_failures(const char *options, bool trusting, uint32_t kern
 {
     uint32_t failed[2] = {0, 0};
     for (uint64_t seed = 0; seed < kernels; seed++) {
-        bench b;
+        rf_bench b;
         open_random(&b, seed);
         tag(&b, "3", trusting);
         failed[seed % 2] += !replay(&b, options, 0).proved;
         if (trusting)
             assert_true(replay(&b, "policy=back,iw=3", 0).proved);
-        close_bench(&b);
+        rf_bench_close(&b);
     }
     return failed[0] < failed[1] ? failed[0] : failed[1];
 }
@@ -392,13 +371,13 @@ static void broken_rules_are_noticed(void **state)
     assert_int_not_equal(count_failures("policy=tags,iw=3,entries=2,unsaved", false, KERNELS), 0);
 }
 
-/* A changed tag that the check lets stand must be one that the proof lets stand. */
+/* A changed tag that the check accepts must be one that the proof accepts. */
 static void what_the_check_accepts_is_proved(void **state)
 {
     (void)state;
     uint32_t refuted = 0, disproved = 0, tried = 0;
     for (uint64_t seed = 0; seed < KERNELS; seed++) {
-        bench b;
+        rf_bench b;
         open_random(&b, seed);
         char options[32];
         tag(&b, windows[seed % 3], false);
@@ -423,7 +402,7 @@ static void what_the_check_accepts_is_proved(void **state)
             if (accepted)
                 fail_msg("seed %llu: the check accepts a boc that the pass does not give", (unsigned long long)seed);
         }
-        close_bench(&b);
+        rf_bench_close(&b);
     }
     assert_true(tried > 500 && refuted == tried && disproved > tried / 10);
 }
@@ -436,7 +415,7 @@ typedef struct split { /* where a run stopped that calls every branch uniform */
 
 static split run_all_uniform(uint64_t seed, const char *model, uint32_t events)
 {
-    bench b;
+    rf_bench b;
     const char *refusal = NULL;
     hd_diagnostics quiet;
     split r = {0};
@@ -463,7 +442,7 @@ static split run_all_uniform(uint64_t seed, const char *model, uint32_t events)
     hd_count_free(count);
     hd_rf_module_free(code);
     hd_diagnostics_free(&quiet);
-    close_bench(&b);
+    rf_bench_close(&b);
     return r;
 }
 
@@ -493,7 +472,7 @@ typedef struct batched {
     uint64_t counters[BATCH_MODELS][HD_COUNTER_COUNT];
 } batched;
 
-static batched replay_batched(bench *b, uint64_t seed, uint32_t events, uint32_t threads)
+static batched replay_batched(rf_bench *b, uint64_t seed, uint32_t events, uint32_t threads)
 {
     static const char *const names[BATCH_MODELS] = {"baseline", "bow-iw3", "bow-iw2-half", "bow-wb-iw3"};
     const char *refusal = NULL;
@@ -529,7 +508,7 @@ static void batches_and_threads_change_nothing(void **state)
     (void)state;
     uint32_t failed[BATCH_MODELS] = {0}, whole = 0;
     for (uint64_t seed = 0; seed < 200; seed++) {
-        bench b;
+        rf_bench b;
         open_random(&b, seed);
         batched one = replay_batched(&b, seed, 1, 1), some = replay_batched(&b, seed, 7, 1),
                 many = replay_batched(&b, seed, 64, 3);
@@ -539,7 +518,7 @@ static void batches_and_threads_change_nothing(void **state)
             whole++;
         else
             failed[one.failed]++;
-        close_bench(&b);
+        rf_bench_close(&b);
     }
     assert_true(whole > 60 && !failed[0] && !failed[1] && failed[2] > 3 && failed[3] > 3);
 }

@@ -4,30 +4,9 @@
 
 #include "passes/check/check.h"
 #include "passes/analysis/analyses.h"
-#include "tests/unit/rf_walk.h"
+#include "tests/unit/rf_bench.h"
 
-typedef struct bench {
-    hd_source source;
-    hd_diagnostics diagnostics;
-    hd_module *module;
-    hd_function *kernel;
-} bench;
-
-static void open_bench(bench *b, const char *text, size_t length)
-{
-    hd_diagnostics_init(&b->diagnostics);
-    b->module = rf_parse(&b->source, text, length, &b->diagnostics);
-    b->kernel = hd_module_find_function(b->module, "f");
-    assert_non_null(b->kernel);
-}
-
-static void close_bench(bench *b)
-{
-    hd_module_free(b->module);
-    hd_diagnostics_free(&b->diagnostics);
-}
-
-static void tag(bench *b, const char *iw)
+static void tag(rf_bench *b, const char *iw)
 {
     hd_pass_context context;
     hd_option option = {"iw", iw};
@@ -37,17 +16,6 @@ static void tag(bench *b, const char *iw)
     assert_true(hd_pass_bow(&context));
     hd_pass_context_free(&context);
     assert_int_equal(b->diagnostics.error_count, 0);
-}
-
-static bool check(bench *b)
-{
-    hd_diagnostics quiet;
-    uint64_t count = 0;
-    hd_diagnostics_init(&quiet);
-    bool good = hd_check_bow(b->kernel, &quiet, &count);
-    assert_int_equal(good, quiet.error_count == 0);
-    hd_diagnostics_free(&quiet);
-    return good;
 }
 
 /* Straight lines of these: what they write, what they read, and whether a guard lets lanes pass. r is a result, a
@@ -61,9 +29,9 @@ static const struct {
              {"add.u32 t, r, t;", "rt", 't', false}, {"mov.u32 r, 7;", "", 'r', false}};
 enum { LINES = sizeof lines / sizeof *lines, LENGTH = 4 };
 enum { RESULT, MODULE_WIDE, PLAIN };
-static const char *const headers[] = {".func (.reg .u32 r) f (.reg .u32 a)\n{\n",
-                                      ".reg .u32 r;\n.func f (.reg .u32 a)\n{\n",
-                                      ".func f (.reg .u32 a)\n{\n.reg .u32 r;\n"};
+static const char *const headers[] = {".func (.reg .u32 r) k (.reg .u32 a)\n{\n",
+                                      ".reg .u32 r;\n.func k (.reg .u32 a)\n{\n",
+                                      ".func k (.reg .u32 a)\n{\n.reg .u32 r;\n"};
 
 /* May what line `at` writes go to the window only? Said of one definition after the other, and knowing nothing of the
  * pass. */
@@ -75,7 +43,7 @@ static bool is_transient(const uint32_t *body, uint32_t at, uint32_t scope, uint
         return false;
     for (uint32_t i = at + 1; i < LENGTH; i++) {
         bool reads = strchr(lines[body[i]].reads, reg) != NULL, writes = lines[body[i]].writes == reg;
-        if (reads && (i - last >= iw || partly)) /* gone, or a guard has met it alive */
+        if (reads && (i - last >= iw || partly)) /* it has left the window, or a guarded write found it live */
             return false;
         last = reads ? i : last;
         if (writes && !lines[body[i]].guarded)
@@ -85,7 +53,7 @@ static bool is_transient(const uint32_t *body, uint32_t at, uint32_t scope, uint
     return !(reg == 'r' && scope == RESULT); /* it is returned */
 }
 
-static uint32_t compare_tags(bench *b, const uint32_t *body, uint32_t scope, uint32_t iw)
+static uint32_t compare_tags(rf_bench *b, const uint32_t *body, uint32_t scope, uint32_t iw)
 {
     uint32_t transients = 0;
     for (uint32_t i = 0; i < LENGTH; i++) {
@@ -94,7 +62,7 @@ static uint32_t compare_tags(bench *b, const uint32_t *body, uint32_t scope, uin
         assert_non_null(tag);
         uint32_t kept = tag->value;
         tag->value = 2;
-        bool accepted = check(b);
+        bool accepted = rf_bench_check(b, hd_check_bow);
         tag->value = kept;
         if ((kept == 2) != want || accepted != want)
             fail_msg("%s, window %u, line %u of %s %s %s %s: pass %u, check %u, wanted %u", headers[scope], iw, i,
@@ -121,11 +89,11 @@ static void results_are_live_as_their_last_value(void **state)
             length += snprintf(text + length, sizeof text - (size_t)length, "%s\n", lines[body[i]].text);
         }
         length += snprintf(text + length, sizeof text - (size_t)length, "ret;\n}\n");
-        bench b;
-        open_bench(&b, text, (size_t)length);
+        rf_bench b;
+        rf_bench_open(&b, text, (size_t)length);
         tag(&b, iw == 2 ? "2" : "3");
         transients[scope] += compare_tags(&b, body, scope, iw);
-        close_bench(&b);
+        rf_bench_close(&b);
     }
     assert_true(transients[MODULE_WIDE] > 1000 && transients[MODULE_WIDE] < transients[RESULT] &&
                 transients[RESULT] < transients[PLAIN]);
@@ -136,16 +104,16 @@ static void an_overwritten_result_is_transient(void **state)
 {
     (void)state;
     static const char text[] =
-        ".version 7.0\n.target sm_80\n.address_size 64\n.func (.reg .u32 r) f (.reg .u32 a)\n{\n.reg .u32 t;\n"
+        ".version 7.0\n.target sm_80\n.address_size 64\n.func (.reg .u32 r) k (.reg .u32 a)\n{\n.reg .u32 t;\n"
         "add.u32 t, a, 1;\nmov.b32 r, t;\nor.b32 r, r, 4;\nret;\n}\n";
     static const uint32_t want[] = {2, 2, 1};
-    bench b;
-    open_bench(&b, text, sizeof text - 1);
+    rf_bench b;
+    rf_bench_open(&b, text, sizeof text - 1);
     tag(&b, "3");
     for (uint32_t i = 0; i < 3; i++)
         assert_int_equal(hd_annotation_at(b.kernel, HD_ANNOTATION_BOW, i, 0)->value, want[i]);
-    assert_true(check(&b));
-    close_bench(&b);
+    assert_true(rf_bench_check(&b, hd_check_bow));
+    rf_bench_close(&b);
 }
 
 int main(void)

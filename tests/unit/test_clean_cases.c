@@ -333,7 +333,7 @@ static void parameters(void **state)
     expect_same("params", "mov.u32 x1, %tid.x; mov.u32 x2, %ctaid.x; mov.u32 x4, %clock; mul.lo.u32 x3, x2, x1; ret;");
 }
 
-/* In registers, once a block, but not in loops that the first reading stands before. */
+/* In registers, once a block, but not in loops after the first reading. */
 static void parameters_in_registers(void **state)
 {
     (void)state;

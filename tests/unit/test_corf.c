@@ -9,33 +9,12 @@
 #include "passes/regalloc/regalloc.h"
 #include "passes/analysis/analyses.h"
 #include "tests/unit/program.h"
-#include "tests/unit/rf_walk.h"
+#include "tests/unit/rf_bench.h"
 
 /* ---- helpers ----------------------------------------------------------------------------------------------------- */
 
-typedef struct bench {
-    hd_source source;
-    hd_diagnostics diagnostics;
-    hd_module *module;
-    hd_function *kernel;
-} bench;
-
-static void open_bench(bench *b, const char *text, size_t length)
-{
-    hd_diagnostics_init(&b->diagnostics);
-    b->module = rf_parse(&b->source, text, length, &b->diagnostics);
-    b->kernel = hd_module_find_function(b->module, "k");
-    assert_non_null(b->kernel);
-}
-
-static void close_bench(bench *b)
-{
-    hd_module_free(b->module);
-    hd_diagnostics_free(&b->diagnostics);
-}
-
 /* Seeds come twice: the even ones in PTX's registers, the odd ones allocated. Every third is a structured program. */
-static void open_random(bench *b, uint64_t seed)
+static void open_random(rf_bench *b, uint64_t seed)
 {
     static char structured[1 << 20];
     static program p;
@@ -48,19 +27,13 @@ static void open_random(bench *b, uint64_t seed)
     } else {
         rf_random_kernel(&text, seed / 2);
     }
-    open_bench(b, text.buffer.items, text.buffer.count);
+    rf_bench_open(b, text.buffer.items, text.buffer.count);
     hd_writer_free(&text);
-    if (seed % 2 == 0)
-        return;
-    hd_pass_context context;
-    hd_regalloc_options options = {.max = 0};
-    hd_regalloc_result result;
-    hd_pass_context_init(&context, b->kernel, &b->diagnostics);
-    assert_true(hd_regalloc_run(&context, &options, &result));
-    hd_pass_context_free(&context);
+    if (seed % 2)
+        rf_bench_allocate(b, 0);
 }
 
-static void decide(bench *b, hd_pass_run *pass, const char *option, const char *value)
+static void decide(rf_bench *b, hd_pass_run *pass, const char *option, const char *value)
 {
     hd_pass_context context;
     hd_option options[1] = {{option, value}};
@@ -73,17 +46,6 @@ static void decide(bench *b, hd_pass_run *pass, const char *option, const char *
     assert_true(hd_ir_validate_function(b->kernel, &b->diagnostics));
 }
 
-static bool is_good(bench *b, hd_check_run *check)
-{
-    hd_diagnostics quiet;
-    uint64_t count = 0;
-    hd_diagnostics_init(&quiet);
-    bool good = check(b->kernel, &quiet, &count);
-    assert_int_equal(good, quiet.error_count == 0);
-    hd_diagnostics_free(&quiet);
-    return good;
-}
-
 static uint32_t *list_of(const hd_function *f, uint16_t kind, uint32_t *count)
 {
     const hd_annotation *a = hd_annotation_at(f, kind, HD_NONE, 0);
@@ -91,14 +53,14 @@ static uint32_t *list_of(const hd_function *f, uint16_t kind, uint32_t *count)
     return a ? f->annotation_words.items + a->value : NULL;
 }
 
-static void set_list(bench *b, uint16_t kind, const uint32_t *words, uint32_t count)
+static void set_list(rf_bench *b, uint16_t kind, const uint32_t *words, uint32_t count)
 {
     hd_annotate_list(b->kernel, (hd_annotation){.kind = kind, .instruction = HD_NONE}, words, count);
     hd_annotations_sort(b->kernel);
 }
 
 /* Does an instruction of the kernel that is reached read both words? From the operands, one instruction at a time. */
-static bool read_together(const bench *b, const hd_storage *s, uint32_t x, uint32_t y)
+static bool read_together(const rf_bench *b, const hd_storage *s, uint32_t x, uint32_t y)
 {
     hd_function *f = b->kernel;
     const hd_cfg *cfg = hd_function_cfg(f);
@@ -126,11 +88,11 @@ static bool read_together(const bench *b, const hd_storage *s, uint32_t x, uint3
 static const char *graph_of(const char *text, const char *factor)
 {
     static char out[4096];
-    bench b;
+    rf_bench b;
     hd_affinity g;
     hd_pass_context context;
     hd_option option = {"factor", factor};
-    open_bench(&b, text, strlen(text));
+    rf_bench_open(&b, text, strlen(text));
     hd_pass_context_init(&context, b.kernel, &b.diagnostics);
     context.options = &option;
     context.option_count = factor != NULL;
@@ -140,7 +102,7 @@ static const char *graph_of(const char *text, const char *factor)
         snprintf(out + strlen(out), sizeof out - strlen(out), "%s%u-%u:%llu", i ? " " : "", g.edges[i].a, g.edges[i].b,
                  (unsigned long long)g.edges[i].weight);
     hd_pass_context_free(&context);
-    close_bench(&b);
+    rf_bench_close(&b);
     return out;
 }
 
@@ -190,16 +152,16 @@ static void wide_instructions_keep_the_graph_small(void **state)
         hd_write_format(&v, ", .reg .b32 %%a%u", i);
     hd_write_string(&v, declared + strlen("%a<64>"));
     hd_write_char(&v, '\0');
-    bench b;
+    rf_bench b;
     hd_affinity g;
     hd_pass_context context;
-    open_bench(&b, v.buffer.items, strlen(v.buffer.items));
+    rf_bench_open(&b, v.buffer.items, strlen(v.buffer.items));
     hd_pass_context_init(&context, b.kernel, &b.diagnostics);
     hd_affinity_build(&context, &g);
     assert_int_equal(g.words, 64);
     assert_int_equal(g.count, HD_AFFINITY_REACH * 64 - HD_AFFINITY_REACH * (HD_AFFINITY_REACH + 1) / 2);
     hd_pass_context_free(&context);
-    close_bench(&b);
+    rf_bench_close(&b);
     hd_writer_free(&v);
     hd_writer_free(&w);
 }
@@ -220,15 +182,15 @@ static void what_passes_decide_is_accepted(void **state)
     (void)state;
     uint32_t hints = 0;
     for (uint64_t seed = 0; seed < 300; seed++) {
-        bench b;
+        rf_bench b;
         open_random(&b, seed);
         for (uint32_t r = 0; r < sizeof runs / sizeof *runs; r++) {
             decide(&b, runs[r].pass, runs[r].option, runs[r].value);
-            if (!is_good(&b, runs[r].check))
+            if (!rf_bench_check(&b, runs[r].check))
                 fail_msg("seed %llu, run %u: the check refutes the pass", (unsigned long long)seed, r);
             hints += b.kernel->annotation_words.count;
         }
-        close_bench(&b);
+        rf_bench_close(&b);
     }
     assert_true(hints > 10000);
 }
@@ -238,7 +200,7 @@ static void decisions_are_settled(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < 60; seed++) {
-        bench a, b;
+        rf_bench a, b;
         open_random(&a, seed);
         open_random(&b, seed);
         for (uint32_t k = 0; k < 4; k++)
@@ -246,8 +208,8 @@ static void decisions_are_settled(void **state)
         decide(&b, hd_pass_corfpp, NULL, NULL);
         decide(&b, hd_pass_corf, NULL, NULL);
         assert_same_annotations(a.kernel, b.kernel);
-        close_bench(&a);
-        close_bench(&b);
+        rf_bench_close(&a);
+        rf_bench_close(&b);
     }
 }
 
@@ -257,7 +219,7 @@ static void tampered_pairs_are_refuted(void **state)
     (void)state;
     uint32_t refuted = 0, harmless = 0;
     for (uint64_t seed = 0; seed < 200; seed++) {
-        bench b;
+        rf_bench b;
         hd_arena arena = {0};
         uint32_t count;
         open_random(&b, seed);
@@ -273,7 +235,7 @@ static void tampered_pairs_are_refuted(void **state)
                 for (uint32_t other = 0; other < count; other++)
                     fine = fine && (other == i || list[other] != others[k]);
                 list[i] = others[k];
-                assert_int_equal(is_good(&b, hd_check_corf), fine);
+                assert_int_equal(rf_bench_check(&b, hd_check_corf), fine);
                 fine ? harmless++ : refuted++;
                 list[i] = kept;
             }
@@ -282,17 +244,17 @@ static void tampered_pairs_are_refuted(void **state)
             hd_annotation *note =
                 (hd_annotation *)(uintptr_t)hd_annotation_at(b.kernel, HD_ANNOTATION_CORF_PAIRS, HD_NONE, 0);
             note->count--; /* half a pair */
-            assert_false(is_good(&b, hd_check_corf));
+            assert_false(rf_bench_check(&b, hd_check_corf));
             note->count = count;
-            assert_true(is_good(&b, hd_check_corf));
+            assert_true(rf_bench_check(&b, hd_check_corf));
         }
         hd_arena_free(&arena);
-        close_bench(&b);
+        rf_bench_close(&b);
     }
     assert_true(refuted > 3000 && harmless > 20);
 }
 
-static bool has_opposite(const bench *b, const hd_storage *s, uint32_t word, const uint32_t *other, uint32_t count)
+static bool has_opposite(const rf_bench *b, const hd_storage *s, uint32_t word, const uint32_t *other, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
         if (other[i] < s->words && read_together(b, s, word, other[i]))
@@ -300,7 +262,7 @@ static bool has_opposite(const bench *b, const hd_storage *s, uint32_t word, con
     return false;
 }
 
-static bool makes_sense(const bench *b, const hd_storage *s)
+static bool makes_sense(const rf_bench *b, const hd_storage *s)
 {
     static const uint16_t kinds[] = {HD_ANNOTATION_CORF_LEFT, HD_ANNOTATION_CORF_RIGHT};
     for (uint32_t side = 0; side < 2; side++) {
@@ -326,7 +288,7 @@ static void tampered_sides_are_refuted(void **state)
     (void)state;
     uint32_t refuted = 0;
     for (uint64_t seed = 0; seed < 60; seed++) {
-        bench b;
+        rf_bench b;
         hd_arena arena = {0};
         uint32_t counts[2], *lists[2];
         open_random(&b, seed);
@@ -339,7 +301,7 @@ static void tampered_sides_are_refuted(void **state)
             uint32_t others[] = {kept ^ 1, kept + 2, s.words, lists[0][0], lists[1][0]};
             for (uint32_t k = 0; k < 5; k++) {
                 *word = others[k];
-                bool good = is_good(&b, hd_check_corfpp);
+                bool good = rf_bench_check(&b, hd_check_corfpp);
                 assert_int_equal(good, makes_sense(&b, &s));
                 assert_true(others[k] < s.words || !good);
                 refuted += !good;
@@ -350,12 +312,12 @@ static void tampered_sides_are_refuted(void **state)
             hd_annotation *note =
                 (hd_annotation *)(uintptr_t)hd_annotation_at(b.kernel, HD_ANNOTATION_CORF_LEFT, HD_NONE, 0);
             note->count = 0;
-            assert_false(is_good(&b, hd_check_corfpp));
+            assert_false(rf_bench_check(&b, hd_check_corfpp));
             note->count = counts[0];
-            assert_true(is_good(&b, hd_check_corfpp));
+            assert_true(rf_bench_check(&b, hd_check_corfpp));
         }
         hd_arena_free(&arena);
-        close_bench(&b);
+        rf_bench_close(&b);
     }
     assert_true(refuted > 500);
 }
@@ -363,7 +325,7 @@ static void tampered_sides_are_refuted(void **state)
 /* ---- words and spellings ----------------------------------------------------------------------------------------- */
 
 /* Encodes, decodes, compares; the words. */
-static uint32_t round_trip(const bench *b, const char *technique, uint64_t *words, uint32_t room)
+static uint32_t round_trip(const rf_bench *b, const char *technique, uint64_t *words, uint32_t room)
 {
     const hd_word_code *code = hd_word_code_find(technique);
     hd_word_array made = {0};
@@ -398,8 +360,8 @@ static void words_have_the_papers_layout(void **state)
     static const uint32_t pairs[] = {1, 2, 3, 63, 4, 64, 5, 6, 7, 8, 9, 10, 200, 255}, left[] = {0, 26, 27},
                           right[] = {1, 62};
     uint64_t words[8];
-    bench b;
-    open_bench(&b, text, sizeof text - 1);
+    rf_bench b;
+    rf_bench_open(&b, text, sizeof text - 1);
     assert_int_equal(round_trip(&b, "corf", words, 8), 0);
     assert_int_equal(round_trip(&b, "corf++", words, 8), 0);
     set_list(&b, HD_ANNOTATION_CORF_PAIRS, pairs, 14);
@@ -417,7 +379,7 @@ static void words_have_the_papers_layout(void **state)
     assert_true(hd_word_payload(words[0]) == (1 | 2 << 2 | 1ull << 52));
     assert_int_equal(hd_word_payload(words[1]), 1);
     assert_int_equal(hd_word_payload(words[2]), 2 << 2 * (62 - 54));
-    close_bench(&b);
+    rf_bench_close(&b);
 }
 
 static void what_has_no_words_is_refused(void **state)
@@ -435,19 +397,19 @@ static void what_has_no_words_is_refused(void **state)
         {"corf++", HD_ANNOTATION_CORF_RIGHT, 1, {1u << 31}}};
     static const char text[] = KERNEL_BODY("");
     for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        bench b;
+        rf_bench b;
         hd_word_array words = {0};
         const char *refusal = NULL;
-        open_bench(&b, text, sizeof text - 1);
+        rf_bench_open(&b, text, sizeof text - 1);
         set_list(&b, cases[i].kind, cases[i].words, cases[i].count);
         assert_false(hd_word_code_find(cases[i].technique)->encode(b.kernel, &words, &refusal));
         assert_non_null(refusal);
         assert_int_equal(words.count, 0);
-        close_bench(&b);
+        rf_bench_close(&b);
     }
-    bench b;
+    rf_bench b;
     hd_annotation_set set = {0};
-    open_bench(&b, text, sizeof text - 1);
+    rf_bench_open(&b, text, sizeof text - 1);
     hd_word wrong[] = {{HD_NONE, hd_word_make(HD_WORD_PIR, 1 | 2 << 6)},
                        {0, hd_word_make(HD_WORD_CORF_PAIRS, 1 | 2 << 6)},
                        {HD_NONE, hd_word_make(HD_WORD_CORF_PAIRS, 2 | 1 << 6)},
@@ -457,7 +419,7 @@ static void what_has_no_words_is_refused(void **state)
     hd_word both = {HD_NONE, hd_word_make(HD_WORD_CORF_ALIGNMENT, 3)};
     assert_false(hd_words_to_corfpp(b.kernel, &both, 1, &set));
     hd_annotation_set_free(&set);
-    close_bench(&b);
+    rf_bench_close(&b);
 }
 
 /* Text of either spelling reads back to the same annotations; words too, where registers are allocated. */
@@ -466,7 +428,7 @@ static void random_kernels_make_round_trips(void **state)
     (void)state;
     uint64_t words[1];
     for (uint64_t seed = 0; seed < 120; seed++) {
-        bench b;
+        rf_bench b;
         open_random(&b, seed);
         decide(&b, hd_pass_corf, NULL, NULL);
         decide(&b, hd_pass_corfpp, NULL, NULL);
@@ -485,7 +447,7 @@ static void random_kernels_make_round_trips(void **state)
             annotated_free(again);
             hd_writer_free(&text);
         }
-        close_bench(&b);
+        rf_bench_close(&b);
     }
 }
 

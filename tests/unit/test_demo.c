@@ -7,32 +7,11 @@
 #include "passes/analysis/liveness.h"
 #include "passes/regalloc/regalloc.h"
 #include "passes/analysis/analyses.h"
-#include "tests/unit/rf_walk.h"
+#include "tests/unit/rf_bench.h"
 
 /* ---- helpers ----------------------------------------------------------------------------------------------------- */
 
-typedef struct bench {
-    hd_source source;
-    hd_diagnostics diagnostics;
-    hd_module *module;
-    hd_function *kernel;
-} bench;
-
-static void open_bench(bench *b, const char *text, size_t length)
-{
-    hd_diagnostics_init(&b->diagnostics);
-    b->module = rf_parse(&b->source, text, length, &b->diagnostics);
-    b->kernel = hd_module_find_function(b->module, "k");
-    assert_non_null(b->kernel);
-}
-
-static void close_bench(bench *b)
-{
-    hd_module_free(b->module);
-    hd_diagnostics_free(&b->diagnostics);
-}
-
-static void allocate(bench *b, uint32_t most)
+static void allocate(rf_bench *b, uint32_t most)
 {
     hd_pass_context context;
     hd_regalloc_options options = {.max = most};
@@ -45,18 +24,18 @@ static void allocate(bench *b, uint32_t most)
 }
 
 /* The even seeds in PTX's registers, the odd ones allocated. */
-static void open_random(bench *b, uint64_t seed)
+static void open_random(rf_bench *b, uint64_t seed)
 {
     hd_writer text;
     hd_writer_to_memory(&text);
     rf_random_kernel(&text, seed / 2);
-    open_bench(b, text.buffer.items, text.buffer.count);
+    rf_bench_open(b, text.buffer.items, text.buffer.count);
     hd_writer_free(&text);
     if (seed % 2)
         allocate(b, seed % 3 ? 0 : 10);
 }
 
-static uint32_t count_of(const bench *b, uint16_t kind)
+static uint32_t count_of(const rf_bench *b, uint16_t kind)
 {
     uint32_t count = 0;
     for (uint32_t a = 0; a < b->kernel->annotations.count; a++)
@@ -65,7 +44,7 @@ static uint32_t count_of(const bench *b, uint16_t kind)
 }
 
 /* Runs the pass; the pairs it made. operands: at most so many of an instruction; NULL: any number. */
-static uint32_t fuse_some(bench *b, const char *operands)
+static uint32_t fuse_some(rf_bench *b, const char *operands)
 {
     hd_pass_context context;
     hd_option option = {"operands", operands};
@@ -80,9 +59,9 @@ static uint32_t fuse_some(bench *b, const char *operands)
     return count_of(b, HD_ANNOTATION_DEMO);
 }
 
-static uint32_t fuse(bench *b) { return fuse_some(b, NULL); }
+static uint32_t fuse(rf_bench *b) { return fuse_some(b, NULL); }
 
-static bool check(bench *b)
+static bool check(rf_bench *b)
 {
     hd_diagnostics quiet;
     uint64_t count = 0;
@@ -98,7 +77,7 @@ typedef struct result {
     uint64_t counters[HD_COUNTER_COUNT];
 } result;
 
-static result replay(bench *b, uint32_t fault)
+static result replay(rf_bench *b, uint32_t fault)
 {
     const char *refusal = NULL;
     hd_diagnostics quiet;
@@ -127,14 +106,14 @@ static const char header[] =
 /* The pairs that the pass makes of a body. */
 static uint32_t pairs_of(const char *body)
 {
-    bench b;
+    rf_bench b;
     char text[2048];
     int length = snprintf(text, sizeof text, "%s%sret;\n}\n", header, body);
-    open_bench(&b, text, (size_t)length);
+    rf_bench_open(&b, text, (size_t)length);
     uint32_t pairs = fuse(&b);
     assert_true(check(&b));
     assert_int_equal(fuse(&b), pairs); /* it is done once */
-    close_bench(&b);
+    rf_bench_close(&b);
     return pairs;
 }
 
@@ -146,43 +125,43 @@ static const char figure_4[] = "ld.const.f32 %f1, [%rd1];\n"
                                "fma.rn.ftz.f32 %f3, %f1, %f3, %f3;\n"
                                "st.global.f32 [out], %f3;\n";
 
-static void open_figure(bench *b)
+static void open_figure(rf_bench *b)
 {
     char text[2048];
     int length = snprintf(text, sizeof text, "%s%sret;\n}\n", header, figure_4);
-    open_bench(b, text, (size_t)length);
+    rf_bench_open(b, text, (size_t)length);
 }
 
 static void the_figure_comes_out(void **state)
 {
     (void)state;
-    bench b;
+    rf_bench b;
     open_figure(&b);
     assert_int_equal(fuse(&b), 1);
     assert_non_null(hd_annotation_at(b.kernel, HD_ANNOTATION_DEMO, 1, 0));         /* %f2, read once */
     assert_non_null(hd_annotation_at(b.kernel, HD_ANNOTATION_DEMO_OPERAND, 2, 0)); /* by mul */
     assert_int_equal(hd_insn_form(b.kernel, &b.kernel->instructions.items[1])->opcode, HD_OP_LD);
     assert_true(check(&b));
-    close_bench(&b);
+    rf_bench_close(&b);
 }
 
-/* The last one comes from far, over what may stand between. */
+/* The last one comes from far, over everything that may be in between. */
 static void loads_go_to_their_consumers(void **state)
 {
     (void)state;
-    bench b;
+    rf_bench b;
     char text[2048];
     int length = snprintf(text, sizeof text, "%s%sret;\n}\n", header,
                           "ld.const.u32 %r1, [%rd1];\nst.global.f32 [out], 0f00000000;\nld.global.u32 %r3, [out];\n"
                           "add.u32 %r2, %r3, 1;\nadd.u32 %r4, %r2, %r1;\nst.global.u32 [out], %r4;\n");
-    open_bench(&b, text, (size_t)length);
+    rf_bench_open(&b, text, (size_t)length);
     uint32_t id = b.kernel->instructions.items[0].id;
     assert_int_equal(fuse(&b), 2);
     assert_int_equal(b.kernel->instructions.items[3].id, id);
     assert_non_null(hd_annotation_at(b.kernel, HD_ANNOTATION_DEMO, 3, 0));
     assert_non_null(hd_annotation_at(b.kernel, HD_ANNOTATION_DEMO_OPERAND, 4, 1));
     assert_true(check(&b));
-    close_bench(&b);
+    rf_bench_close(&b);
 }
 
 /* A sum of three takes all of them from memory, in the order of its operands; or as many as it may. */
@@ -192,13 +171,13 @@ static void an_instruction_takes_several(void **state)
     static const char *const most[] = {"1", "2", "3", NULL};
     static const uint32_t want[] = {1, 2, 3, 3};
     for (uint32_t i = 0; i < 4; i++) {
-        bench b;
+        rf_bench b;
         char text[2048];
         int length = snprintf(
             text, sizeof text, "%s%sret;\n}\n", header,
             "ld.global.f32 %f3, [%rd3];\nld.global.f32 %f1, [%rd1];\nmov.f32 %f5, %f6;\nld.shared.f32 %f2, [tile];\n"
             "fma.rn.f32 %f4, %f1, %f2, %f3;\nst.global.f32 [out], %f4;\nst.global.f32 [out], %f5;\n");
-        open_bench(&b, text, (size_t)length);
+        rf_bench_open(&b, text, (size_t)length);
         assert_int_equal(fuse_some(&b, most[i]), want[i]);
         for (uint32_t s = 0; s < 3; s++)
             assert_int_equal(hd_annotation_at(b.kernel, HD_ANNOTATION_DEMO_OPERAND, 4, s) != NULL, s < want[i]);
@@ -207,7 +186,7 @@ static void an_instruction_takes_several(void **state)
             assert_int_equal(operand, l < want[i]);
         }
         assert_true(check(&b));
-        close_bench(&b);
+        rf_bench_close(&b);
     }
 }
 
@@ -318,7 +297,7 @@ static void tampering_is_refuted(void **state)
     (void)state;
     uint32_t tried = 0, twins = 0;
     for (uint64_t seed = 0; seed < 3000; seed++) {
-        bench b;
+        rf_bench b;
         open_random(&b, seed);
         uint32_t pairs = fuse(&b);
         for (uint32_t a = 0; pairs && a < b.kernel->annotations.count; a++) {
@@ -350,7 +329,7 @@ static void tampering_is_refuted(void **state)
                     (b.kernel->annotations.count - at) * sizeof(hd_annotation));
         }
         assert_int_equal(b.kernel->annotations.count, before);
-        close_bench(&b);
+        rf_bench_close(&b);
     }
     assert_true(tried > 50 && twins > 1000);
 }
@@ -362,8 +341,8 @@ static void a_false_pair_is_refuted_and_disproved(void **state)
     static const char text[] =
         ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 out, in;\n.entry k()\n{\n.reg .b32 %r<4>;\n"
         "ld.global.u32 %r1, [in];\nadd.u32 %r2, %r1, 1;\nadd.u32 %r3, %r1, %r2;\nst.global.u32 [out], %r3;\nret;\n}\n";
-    bench b;
-    open_bench(&b, text, sizeof text - 1);
+    rf_bench b;
+    rf_bench_open(&b, text, sizeof text - 1);
     assert_int_equal(fuse(&b), 0);
     assert_true(replay(&b, 0).proved);
     hd_annotate(b.kernel, (hd_annotation){.kind = HD_ANNOTATION_DEMO, .instruction = 0, .value = 1});
@@ -371,10 +350,10 @@ static void a_false_pair_is_refuted_and_disproved(void **state)
     hd_annotations_sort(b.kernel);
     assert_false(check(&b));
     assert_false(replay(&b, 0).proved);
-    close_bench(&b);
+    rf_bench_close(&b);
 }
 
-/* A load that stands after a store that may write what it loads may have been moved over it, unless it says that it
+/* A load that is after a store that may write what it loads may have been moved over it, unless it says that it
  * stood there. */
 static void a_load_across_a_store_is_refuted(void **state)
 {
@@ -387,12 +366,12 @@ static void a_load_across_a_store_is_refuted(void **state)
                                          "st.shared.f32 [tile], %f1;\n",
                                          "ld.global.u32 %r3, [out];\n"};
     for (uint32_t i = 0; i < sizeof stores / sizeof *stores; i++) {
-        bench b;
+        rf_bench b;
         char text[2048];
         int length = snprintf(
             text, sizeof text, "%s%s%sret;\n}\n", header, stores[i],
             "ld.global.u32 %r2, [%rd1];\nadd.u32 %r4, %r2, 1;\nst.global.u32 [out], %r4;\nst.global.u32 [out], %r3;\n");
-        open_bench(&b, text, (size_t)length);
+        rf_bench_open(&b, text, (size_t)length);
         hd_annotate(b.kernel, (hd_annotation){.kind = HD_ANNOTATION_DEMO, .instruction = 1});
         hd_annotate(b.kernel, (hd_annotation){.kind = HD_ANNOTATION_DEMO_OPERAND, .instruction = 2, .slot = 0});
         hd_annotations_sort(b.kernel);
@@ -403,7 +382,7 @@ static void a_load_across_a_store_is_refuted(void **state)
         assert_int_equal(fuse(&b), 1); /* and the pass says so itself */
         assert_true(check(&b));
         assert_int_equal(hd_annotation_at(b.kernel, HD_ANNOTATION_DEMO_AFTER, 1, 0) != NULL, i <= 4);
-        close_bench(&b);
+        rf_bench_close(&b);
     }
 }
 
@@ -420,18 +399,18 @@ static void a_consumer_that_is_no_arithmetic_is_refuted(void **state)
                                             "st.global.u32 [out+4], %r1;\n",
                                             "bra.uni L;\nL: add.u32 %r2, %r1, 1;\n"};
     for (uint32_t i = 0; i < sizeof consumers / sizeof *consumers; i++) {
-        bench b;
+        rf_bench b;
         char text[2048];
         int length =
             snprintf(text, sizeof text, "%sld.global.u32 %%r1, [%%rd1];\n%sst.global.u32 [out], %%r2;\nret;\n}\n",
                      header, consumers[i]);
-        open_bench(&b, text, (size_t)length);
+        rf_bench_open(&b, text, (size_t)length);
         hd_annotate(b.kernel, (hd_annotation){.kind = HD_ANNOTATION_DEMO, .instruction = 0});
         hd_annotate(b.kernel, (hd_annotation){.kind = HD_ANNOTATION_DEMO_OPERAND, .instruction = 1, .slot = 0});
         hd_annotations_sort(b.kernel);
         if (check(&b) != (i == 0))
             fail_msg("%s", consumers[i]);
-        close_bench(&b);
+        rf_bench_close(&b);
     }
 }
 
@@ -442,13 +421,13 @@ static void a_value_named_twice_is_refuted(void **state)
     static const char text[] =
         ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 out, in;\n.entry k()\n{\n.reg .b32 %r<4>;\n"
         "ld.global.u32 %r1, [in];\nadd.u32 %r2, %r1, %r1;\nst.global.u32 [out], %r2;\nret;\n}\n";
-    bench b;
-    open_bench(&b, text, sizeof text - 1);
+    rf_bench b;
+    rf_bench_open(&b, text, sizeof text - 1);
     hd_annotate(b.kernel, (hd_annotation){.kind = HD_ANNOTATION_DEMO, .instruction = 0, .value = 1});
     hd_annotate(b.kernel, (hd_annotation){.kind = HD_ANNOTATION_DEMO_OPERAND, .instruction = 1, .slot = 0, .value = 1});
     hd_annotations_sort(b.kernel);
     assert_false(check(&b));
-    close_bench(&b);
+    rf_bench_close(&b);
 }
 
 static void accesses_are_counted_and_a_lost_move_is_noticed(void **state)
@@ -458,8 +437,8 @@ static void accesses_are_counted_and_a_lost_move_is_noticed(void **state)
         ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 out, in;\n.entry k()\n{\n.reg .b32 %r<4>;\n"
         "ld.global.u32 %r1, [in];\nmov.u32 %r2, 1;\nadd.u32 %r3, %r2, %r1;\n"
         "ld.global.u32 %r2, [in];\nst.global.u32 [out], %r3;\nst.global.u32 [out], %r2;\nret;\n}\n";
-    bench b;
-    open_bench(&b, text, sizeof text - 1);
+    rf_bench b;
+    rf_bench_open(&b, text, sizeof text - 1);
     assert_int_equal(fuse(&b), 1);
     result r = replay(&b, 0);
     assert_true(r.proved);
@@ -473,7 +452,7 @@ static void accesses_are_counted_and_a_lost_move_is_noticed(void **state)
     assert_int_equal(r.counters[HD_COUNTER_SINGLE_STORED], 2 * 2);
     for (uint32_t fault = 1; fault <= 4; fault++) /* the moves of the first warp, all of them read */
         assert_false(replay(&b, fault).proved);
-    close_bench(&b);
+    rf_bench_close(&b);
 }
 
 /* Registers are allocated after the pass: the pairs stay, are sound and proved, and take no place. */
@@ -482,7 +461,7 @@ static void operands_survive_allocation(void **state)
     (void)state;
     uint64_t pairs = 0, delivered = 0, before = 0, after = 0;
     for (uint64_t seed = 0; seed < 18000; seed += 2) {
-        bench plain, b;
+        rf_bench plain, b;
         open_random(&plain, seed);
         open_random(&b, seed);
         uint32_t made = fuse(&b), most = seed % 6 ? 0 : 8;
@@ -503,8 +482,8 @@ static void operands_survive_allocation(void **state)
         after += numbers.registers;
         pairs += made;
         delivered += r.counters[HD_COUNTER_MEMORY_OPERANDS];
-        close_bench(&plain);
-        close_bench(&b);
+        rf_bench_close(&plain);
+        rf_bench_close(&b);
     }
     assert_true(pairs > 100 && delivered > 100 && after < before);
 }
@@ -514,7 +493,7 @@ static void random_kernels_are_proved(void **state)
     (void)state;
     uint64_t pairs = 0, delivered = 0;
     for (uint64_t seed = 0; seed < 12000; seed++) {
-        bench b;
+        rf_bench b;
         open_random(&b, seed);
         pairs += fuse(&b);
         if (!check(&b))
@@ -525,7 +504,7 @@ static void random_kernels_are_proved(void **state)
         assert_int_equal(r.counters[HD_COUNTER_FILE_READS] + r.counters[HD_COUNTER_MEMORY_OPERANDS],
                          r.counters[HD_COUNTER_OPERANDS]);
         delivered += r.counters[HD_COUNTER_MEMORY_OPERANDS];
-        close_bench(&b);
+        rf_bench_close(&b);
     }
     assert_true(pairs > 200 && delivered > 200);
 }

@@ -71,13 +71,13 @@ static bool same_guard(const abstract *x, const abstract *y)
     return x->guard == y->guard && (!x->guard || x->negated == y->negated);
 }
 
-/* Can neither memory nor the warp tell which of the two comes first? */
+/* Do memory and the warp end up the same, whichever of the two comes first? */
 static bool may_be_passed(const abstract *load, const abstract *i)
 {
     return i->verb != BARRIER && i->verb != CLOCK && !(i->verb == LOAD && i->space == VOLATILE) && !may_clash(load, i);
 }
 
-/* May the instruction stand between a load and its consumer? */
+/* May the instruction be between a load and its consumer? */
 static bool may_stand_between(const abstract *load, const abstract *i)
 {
     if (!may_be_passed(load, i))
@@ -254,7 +254,7 @@ static uint32_t slot_read(const abstract *consumer, uint32_t reg)
     return consumer->verb == ADD && consumer->a != reg;
 }
 
-/* Does the check accept load `at` as it stands, said to have stood after `after` of what it may not pass? */
+/* Does the check accept load `at` where it is, annotated as moved from after `after` of what it may not pass? */
 static bool accepts(const hd_writer *text, const block *b, uint32_t at, uint32_t after)
 {
     hd_source source;

@@ -248,7 +248,7 @@ static void runs_that_end_early(void **state)
                 HD_EXEC_LIMIT);
 }
 
-/* Calls that return so many registers, with what stands before them in the segment. */
+/* Calls that return that many registers, with what comes before them in the segment. */
 static void calls_with_many_results(void **state)
 {
     enum { MOST = HD_MOST_RETURNED };

@@ -350,7 +350,7 @@ static void holds_what_is_live_through_loops(void **state)
     for (uint32_t count = 2; count <= 162; count += 40) {
         measured m = scaled(count);
         assert_int_equal(m.x.loop.words, count + 2);
-        assert_int_equal(m.x.loop.rematerialized, 0); /* what was loaded is gone */
+        assert_int_equal(m.x.loop.rematerialized, 0); /* what was loaded is overwritten */
         assert_true(held(&m.x.loop) >= count);
         assert_true(m.estimate > held(&m.x.loop));
     }
@@ -405,7 +405,7 @@ static void orders_short_sides_with_their_block(void **state)
     assert_int_equal(m.x.unrolled, 1);
 }
 
-/* A kernel that calls f, declared and defined by `callee`; `inside` stands before the call. */
+/* A kernel that calls f, declared and defined by `callee`; `inside` comes before the call. */
 static measured call_of(const char *callee, const char *inside)
 {
     text t = {calloc(1, TEXT_BYTES), 0};

@@ -1,5 +1,6 @@
 /* Each arithmetic instruction against a reference of its own: plain C on one value, 128-bit integers, libm with
  * directed rounding. Every row runs on all pairs of edge values of its type and on random ones. */
+#include "float_bits.h"
 #include "instruction.h"
 
 #include <fenv.h>
@@ -247,38 +248,6 @@ static void integers(void **state)
 }
 
 /* ---- references: floating point ---------------------------------------------------------------------------------- */
-
-static float f(uint64_t bits)
-{
-    uint32_t b = (uint32_t)bits;
-    float x;
-    memcpy(&x, &b, 4);
-    return x;
-}
-static double d(uint64_t bits)
-{
-    double x;
-    memcpy(&x, &bits, 8);
-    return x;
-}
-static uint64_t of_f(float x)
-{
-    uint32_t b;
-    memcpy(&b, &x, 4);
-    return isnan(x) ? 0x7fffffff : b;
-}
-static uint64_t of_d(double x)
-{
-    uint64_t b;
-    memcpy(&b, &x, 8);
-    return b;
-}
-static uint64_t flush(uint64_t bits) { return fpclassify(f(bits)) == FP_SUBNORMAL ? bits & 0x80000000 : bits; }
-static uint64_t saturate(uint64_t bits)
-{
-    float x = f(bits);
-    return of_f(!(x > 0) ? 0 : x > 1 ? 1 : x);
-}
 
 #define ROUNDED(name, mode, type, expression)                          \
     static uint64_t name(values v)                                     \

@@ -109,7 +109,7 @@ static bool take(void *context, const hd_event *e)
     return true;
 }
 
-/* A reduction is told and counted once for each warp, with its result. */
+/* A reduction is reported and counted once for each warp, with its result. */
 static void told_once(void **state)
 {
     (void)state;
@@ -128,7 +128,7 @@ static void told_once(void **state)
     }
 }
 
-/* Where lanes come one by one, each place is told once, when its lanes come. */
+/* Where lanes arrive one by one, each position is reported once, when its lanes arrive. */
 static bool take_order(void *context, const hd_event *e)
 {
     char *text = context;

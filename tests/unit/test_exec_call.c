@@ -458,8 +458,7 @@ static void assertions(void **state)
     expect_fault(&run, "assertion 'true' failed; kernel k, block (0,0,0), thread (30,0,0)");
 }
 
-/* ---- malloc and free ----------------------------------------------------------------------------------------------
- */
+/* ---- malloc and free --------------------------------------------------------------------------------------------- */
 
 #define MALLOC HEAD ".extern .func (.param .b64 r) malloc(.param .b64 n);\n.extern .func free(.param .b64 p);\n" ENTRY
 
@@ -517,8 +516,7 @@ static void own_functions_of_such_names(void **state)
     assert_non_null(strstr(run.message, "unknown_to_all"));
 }
 
-/* ---- what models are told ------------------------------------------------------------------------------------------
- */
+/* ---- events for models ------------------------------------------------------------------------------------------- */
 
 #define CALLEE_FIRST                                                                \
     HEAD ".func (.reg .b32 r) f(.reg .b32 a)\n{\nadd.u32 r, a, a;\nret;\n}\n" ENTRY \

@@ -194,8 +194,7 @@ static void waits_in_the_source(void **state)
     }
 }
 
-/* ---- for ever ------------------------------------------------------------------------------------------------------
- */
+/* ---- for ever ---------------------------------------------------------------------------------------------------- */
 
 static void expect_livelock(const char *body, uint32_t threads, hd_exec_status status, const char *note)
 {

@@ -1,43 +1,12 @@
 /* Floating point beyond plain IEEE arithmetic: packed and mixed types, minima and maxima with all modifiers, NaNs of
  * double precision, the flushing of old targets; and approximations, over samples of all values and dense ones where
  * the ISA gives a bound, within that bound of libm's double precision. */
+#include "float_bits.h"
 #include "half.h"
 #include "instruction.h"
 
 #include <fenv.h>
 #include <math.h>
-
-static float f(uint64_t bits)
-{
-    uint32_t b = (uint32_t)bits;
-    float x;
-    memcpy(&x, &b, 4);
-    return x;
-}
-static double d(uint64_t bits)
-{
-    double x;
-    memcpy(&x, &bits, 8);
-    return x;
-}
-static uint64_t of_f(float x)
-{
-    uint32_t b;
-    memcpy(&b, &x, 4);
-    return isnan(x) ? 0x7fffffff : b;
-}
-static uint64_t of_d(double x)
-{
-    uint64_t b;
-    memcpy(&b, &x, 8);
-    return b;
-}
-static uint64_t flush(uint64_t bits) { return fpclassify(f(bits)) == FP_SUBNORMAL ? bits & 0x80000000 : bits; }
-static uint64_t saturate(uint64_t bits)
-{
-    float x = f(bits);
-    return of_f(!(x > 0) ? 0 : x > 1 ? 1 : x);
-}
 
 static void check_rows(const row *rows, size_t size)
 {

@@ -312,7 +312,7 @@ static void test_products(void **unused)
 
 /* ---- ldmatrix, stmatrix, movmatrix ------------------------------------------------------------------------------- */
 
-/* The first 2048 bytes of `in` go to shared memory; lane i's row stands at 16 * its number in `order`. */
+/* The first 2048 bytes of `in` go to shared memory; lane i's row is at 16 * its number in `order`. */
 static const char rows_kernel[] =
     ".version 8.0\n.target sm_90\n.address_size 64\n.shared .align 16 .b8 s[2048];\n"
     ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n.reg .b32 %%r<20>;\n.reg .b64 %%rd<8>;\n"

@@ -38,7 +38,7 @@ typedef enum space {
     SPACES
 } space;
 static const char *const space_words[] = {".global", ".shared", ".local", ".local", "", "", "", ".param"};
-/* 32 bytes of each lane, of a parameter the same 16 of all: where they stand, and how they are addressed */
+/* 32 bytes of each lane, of a parameter the same 16 of all: where they are, and how they are addressed */
 static const char *const addresses[] = {"[%rd20]", "[%r20]",  "[%rd22]", "[l]",
                                         "[%rd20]", "[%rd21]", "[%rd23]", "[values+16]"};
 

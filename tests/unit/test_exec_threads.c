@@ -133,7 +133,7 @@ static void limit_counts_blocks_in_order(void **state)
     assert_int_equal(first.statistics.warp_instructions, all / 2 + all / CTAS);
 }
 
-/* A block that waits for its turn may be the one to tell that those before it were too many. */
+/* A block that waits for its turn may be the one that reports that the limit was reached before it. */
 static void limit_before_a_turn(void **state)
 {
     (void)state;

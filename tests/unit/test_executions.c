@@ -1,5 +1,5 @@
-/* Turns of loops as the text tells them, against the interpreter: random nests of counted loops, and loops that must
- * not be counted. */
+/* Iterations of loops as the text gives them, against the interpreter: random nests of counted loops, and loops that
+ * must not be counted. */
 #include "tests/unit/kernel.h"
 
 #include "base/writer.h"
@@ -151,7 +151,7 @@ typedef struct estimated {
     uint32_t loops, counted;
 } estimated;
 
-/* What the text tells of each counter's block. */
+/* What the text says of each counter's block. */
 static estimated estimate(const char *text)
 {
     estimated e = {.loops = 0};
@@ -179,7 +179,7 @@ static estimated estimate(const char *text)
     return e;
 }
 
-/* What runs at all must run as often as the text tells. Turns of the first loop. */
+/* What runs at all must run as often as the text says. Returns iterations of the first loop. */
 static uint32_t run_and_compare(const nest *n, const estimated *e, uint64_t seed)
 {
     uint32_t out[PLACES] = {0};
@@ -274,7 +274,7 @@ static void other_loops_take_the_factor(void **state)
     assert_int_equal(estimate(counted).places[0], 7);
     static const char around[] =
         LOOP("mov.u32 %r1, 0;\n@%p2 bra M;\nadd.u32 %n1, %n1, 1;\nM:\n", "add.s32 %r1, %r1, 1;\n", TEST);
-    assert_int_equal(estimate(around).counted, 0); /* the number stands before a join: not looked for */
+    assert_int_equal(estimate(around).counted, 0); /* the number is before a join: not looked for */
 }
 
 static void figures_stay_below_the_most(void **state)

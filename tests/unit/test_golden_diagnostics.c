@@ -12,7 +12,7 @@ static const char *top(void)
     return folder ? folder : ".";
 }
 
-/* The rendered diagnostics of a file, with a last line that tells what became of the module. */
+/* The rendered diagnostics of a file, with a last line about the module that was read. */
 static void parse_and_render(const char *path, hd_writer *writer)
 {
     hd_source source;

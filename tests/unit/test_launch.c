@@ -385,7 +385,7 @@ static void tolerances_and_comparison_of_sessions(void **state)
     }
 }
 
-/* Parameters of several sizes stand at their natural alignment. */
+/* Parameters of several sizes are naturally aligned. */
 static void parameters_are_aligned(void **state)
 {
     (void)state;

@@ -97,7 +97,7 @@ static void watch_run(void *context, uint32_t launch, hd_exec_status status, con
     s->launches[s->count++] = launch;
 }
 
-/* Runs; the expectations of the file tell whether it did the right thing. */
+/* Runs; the expectations of the file say whether the result is right. */
 static void run_right(const char *yaml, seen *s)
 {
     opened o;

@@ -71,7 +71,7 @@ static void edits_keep_their_surroundings(void **state)
     annotated_free(a);
 }
 
-/* What is after a comment to the line's end stays out of it, where what stood between both is gone. */
+/* What follows a line comment does not become part of it where the text between both is removed. */
 static void code_behind_removed_code_is_no_comment(void **state)
 {
     (void)state;

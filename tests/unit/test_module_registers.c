@@ -37,7 +37,7 @@ static void expect_ordinals(const hd_function *changed, const hd_function *read)
     free(ordinals);
 }
 
-/* The first mention of %n goes, so that the last one is the first; a guard stands before operands. */
+/* The first mention of %n goes, so that the last one is the first; a guard is before operands. */
 static void the_first_mention_left_counts(void **state)
 {
     static const char text[] = HEAD ".func k()\n{\n.reg .u32 %r<4>;\nadd.u32 %r2, %n, 1;\nmov.u32 %m1, %r1;\n"

@@ -100,7 +100,12 @@ static void limiters(void **state)
         {"sm_90", {1024, 32, 0, 1}, 2, 64, HD_LIMITER_WARPS, NULL},
         {"sm_90", {1024, 33, 0, 1}, 1, 32, HD_LIMITER_REGISTERS, NULL},
         {"sm_90", {32, 16, 0, 1}, 32, 32, HD_LIMITER_CTAS, NULL},
-        {"sm_90", {33, 16, 0, 1}, 32, 64, HD_LIMITER_WARPS, NULL}, /* two warps; equal to the CTAs: the first is told */
+        {"sm_90",
+         {33, 16, 0, 1},
+         32,
+         64,
+         HD_LIMITER_WARPS,
+         NULL}, /* two warps; equal to the CTAs: the first is reported */
         {"sm_90", {128, 32, 64 << 10, 1}, 3, 12, HD_LIMITER_SHARED, NULL},
         {"sm_90", {128, 32, 227 << 10, 1}, 1, 4, HD_LIMITER_SHARED, NULL},
         {"sm_90", {64, 32, 0, 8}, 8, 16, HD_LIMITER_BARRIERS, NULL},

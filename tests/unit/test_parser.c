@@ -19,7 +19,7 @@ static const char *letters(const hd_statement *statements, uint32_t count, char 
     return out;
 }
 
-/* The text of every statement stands in its span. */
+/* The span of every statement has its text. */
 static void expect_span(const parsed *p, hd_span span, const char *text)
 {
     assert_int_equal(span.end - span.begin, strlen(text));
@@ -118,7 +118,7 @@ static void initializers(void **state)
     parsed_free(p);
 }
 
-/* A definition takes over from the .extern declarations before it, wherever they stand. */
+/* A definition takes over from the .extern declarations before it, wherever they are. */
 static void definitions_come_first(void **state)
 {
     (void)state;

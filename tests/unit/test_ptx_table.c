@@ -128,7 +128,7 @@ static const char *header_of(const char *opcode, const char *verdict)
                                       : ".version 6.0\n.target sm_30\n.address_size 64\n";
 }
 
-/* First letter of the role column that stands for an operand: d p { for something written, [ a ( ... for something
+/* First letter of the role column for an operand: d p { for something written, [ a ( ... for something
  * read. */
 static bool writes_first(const char *roles)
 {

@@ -122,7 +122,7 @@ static bool spoil_by_removal(allocated *a, uint64_t *random)
     return hd_edit_end(&edit);
 }
 
-/* Whether nothing, as a label or a brace, stands between an instruction and the next. */
+/* Whether there is nothing, such as a label or a brace, between an instruction and the next. */
 static bool is_next(const hd_function *f, uint32_t at)
 {
     for (uint32_t i = 0; i + 1 < f->statements.count; i++)

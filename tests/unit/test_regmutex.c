@@ -537,7 +537,7 @@ static void shared_memory_leaves_nothing_to_gain(void **state)
 
 enum { STRAIGHT = 24, VALUES = 24 };
 
-/* Values that are made and read once or more, in a line; `live` tells how many are live before each instruction and
+/* Values that are made and read once or more, in a line; `live` says how many are live before each instruction and
  * after it. */
 static void make_straight(uint64_t seed, char *text, size_t size, uint32_t *most, uint32_t instructions[STRAIGHT])
 {

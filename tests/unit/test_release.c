@@ -129,7 +129,7 @@ static void r3_goes_right_after_its_last_read(void **state)
     expect_releases(body, "release(" ALL ")", "%r2", "9p");
 }
 
-/* ---- where flags stand ------------------------------------------------------------------------------------------- */
+/* ---- positions of flags ------------------------------------------------------------------------------------------ */
 
 /* What has no bit of its own goes in a list after the instruction. */
 static void ends_without_a_bit(void **state)
@@ -535,7 +535,7 @@ static void the_check_is_exact(void **state)
     assert_true(accepted > 5000 && refuted > 5000);
 }
 
-/* Flags that stand at the wrong place, or mean nothing. */
+/* Flags at wrong positions, or without a meaning. */
 static void malformed_flags_are_refuted(void **state)
 {
     static const char body[] = "ld.param.u32 %r1, [n];\nadd.u32 %r2, %r1, 1;\nst.global.u32 [out], %r2;\n";

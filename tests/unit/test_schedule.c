@@ -17,7 +17,7 @@ typedef struct cell {
     bool used;
 } cell;
 
-/* A direct-mapped, write-through cache of registers beside the file, that is not told apart by warp. */
+/* A direct-mapped, write-through cache of registers beside the file, that does not distinguish warps. */
 enum { DRAIN = 20 };
 
 typedef struct cache {
@@ -29,13 +29,13 @@ typedef struct cache {
     uint64_t drained[4];  /* by warp: when that is; 0: it did not ask yet */
 } cache;
 
-/* What was seen, of all models of a run: the model is gone when it is looked at. */
+/* What was seen, of all models of a run: the model is freed before it is looked at. */
 typedef struct seen {
     uint32_t count, ctas_now, ctas_most, resident, comes, goes;
     uint16_t warp[LOG], instruction[LOG];
     bool started[4096];
 } seen;
-static seen *log_of_run; /* models cannot carry it: `create` has only the options */
+static seen *log_of_run; /* models cannot have it: `create` has only the options */
 
 static hd_rf_model *cache_create(const hd_rf_module *code, const char *options, const char **refusal)
 {

@@ -99,7 +99,7 @@ static void expect_events(const hd_trace_segment *s, const hd_event *events, uin
     }
 }
 
-/* Also of a copy, when it has gone itself. */
+/* Also of a copy, after the segment itself is freed. */
 static void what_finds_no_room_is_kept_until_it_is_handed_over(void **state)
 {
     (void)state;

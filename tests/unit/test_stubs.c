@@ -1,4 +1,4 @@
-/* The interface of techniques (hwmodel/rf/technique.h) carries the models that are there and those to come (stubs/), in
+/* The interface of techniques (hwmodel/rf/technique.h) serves the models that are there and those to come (stubs/), in
  * count mode and under a driver with cycles (timed_driver.h): the same accesses in both, every source delivered and
  * proved, gates asked at the right time, and no deadlock. And what each stub does on a small kernel, counted by hand.
  */

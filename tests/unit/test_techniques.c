@@ -79,7 +79,7 @@ static void expect_spelled(hd_module *module, hd_spelling spelling, const char *
     hd_writer_free(&writer);
 }
 
-/* The words of a technique say all that its annotations do, but for what stands in the instructions. */
+/* The words of a technique say all that its annotations do, but for what is in the instructions. */
 static void expect_words(const hd_function *f, const hd_word_code *code, const char *what)
 {
     hd_word_array words = {0};

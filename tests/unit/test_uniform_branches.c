@@ -1,4 +1,4 @@
-/* Branches that a pass took for uniform (hwmodel/rf/uniform.h): when the next instruction of a warp tells of one. */
+/* Branches that a pass took for uniform (hwmodel/rf/uniform.h): which the next instruction of a warp shows. */
 #include "tests/unit/unit.h"
 
 #include "hwmodel/count/uniform.h"

@@ -19,7 +19,7 @@ typedef struct lookout {
         frame frames[FRAMES];
         uint32_t count;
     } warps[WARPS];
-    uint64_t words, unequal; /* told; of which not the same is written and held */
+    uint64_t words, unequal; /* reported; of these, those where written and held widths differ */
 } lookout;
 
 static uint8_t bytes_of(uint32_t word)

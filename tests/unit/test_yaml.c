@@ -179,8 +179,7 @@ static void what_is_no_yaml(void **state)
     rejects("a: \xff\n", HD_DIAG_BAD_YAML, 1, 4, "invalid");
 }
 
-/* A thousand levels are read; of a hundred thousand, which would take minutes, the first that is one too many is told.
- */
+/* A thousand levels are read; of a hundred thousand, which would take minutes, the first one too many is reported. */
 static void deep_nesting(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Small models of techniques that the project does not have yet, to prove that technique.h can carry them: each has the
+/* Small models of techniques that the project does not have yet, to prove that technique.h serves them: each has the
  * state and the decisions of its paper's mechanism, and leaves out the rest, as the comment at its top says. They are
  * rows of no table. Where they wait, they name HD_STALL_REGISTER: rows of their own come with the techniques, as do
  * rows of access.def and counters.def. What they count beside accesses is in their counts here. */
