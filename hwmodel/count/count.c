@@ -276,19 +276,19 @@ static void stop_wrong(hd_count *c)
 }
 
 /* The batch, but not the open segment: where it ends must not depend on batches. */
-static bool pass_on(hd_count *c, uint32_t lag)
+static bool publish_batch(hd_count *c, uint32_t lag)
 {
     if (c->open && !c->stopped && !publish(c, c->batch_most > 1 ? lag : 0))
         stop_wrong(c);
     return !c->stopped;
 }
 
-static bool flush_all(hd_count *c) { return end_segment(c) && pass_on(c, 0); }
+static bool flush_all(hd_count *c) { return end_segment(c) && publish_batch(c, 0); }
 
 /* ---- events ------------------------------------------------------------------------------------------------------ */
 
 /* `what`, with so many instructions, cannot be recorded. */
-static bool refuse(hd_count *c, const char *what)
+static bool refuse_recording(hd_count *c, const char *what)
 {
     if (!flush_all(c))
         return false; /* something before it is wrong */
@@ -297,33 +297,33 @@ static bool refuse(hd_count *c, const char *what)
     return false;
 }
 
-static bool record(hd_count *c, const hd_warp_event *e)
+static bool record_for_schedule(hd_count *c, const hd_warp_event *e)
 {
     if (e->kind != HD_CTA_ENDS)
-        return hd_stream_record_event(&c->recorder, e) <= c->residency.bytes || refuse(c, "a block");
+        return hd_stream_record_event(&c->recorder, e) <= c->residency.bytes || refuse_recording(c, "a block");
     hd_cta_streams *cta = hd_stream_record_end(&c->recorder, e->cta);
     if (cta)
         hd_batch_add_cta(c->batch, cta);
-    return c->batch->ended_bytes < HD_COUNT_ENDED_BYTES || pass_on(c, 0);
+    return c->batch->ended_bytes < HD_COUNT_ENDED_BYTES || publish_batch(c, 0);
 }
 
-static bool keep(hd_count *c, const hd_warp_event *e, uint64_t number)
+static bool keep_event(hd_count *c, const hd_warp_event *e, uint64_t number)
 {
     if (c->ordered && !(c->singles && e->kind == HD_WARP_ISSUES))
         hd_array_push(&c->batch->events, ((hd_numbered_event){*e, number}));
-    return c->stopped || !c->scheduled || record(c, e);
+    return c->stopped || !c->scheduled || record_for_schedule(c, e);
 }
 
 /* false: something was not proved. */
 static bool end_segment(hd_count *c)
 {
     hd_warp_event e;
-    return !hd_segments_end(c->segments, &e) || keep(c, &e, c->open_event);
+    return !hd_segments_end(c->segments, &e) || keep_event(c, &e, c->open_event);
 }
 
 static bool keep_single(hd_count *c, const hd_event *event)
 {
-    if (!hd_batch_has_room(c->batch, event) && !pass_on(c, HD_COUNT_LAG))
+    if (!hd_batch_has_room(c->batch, event) && !publish_batch(c, HD_COUNT_LAG))
         return false;
     const hd_event kept = hd_batch_keep_columns(c->batch, event);
     hd_array_push(&c->batch->events, ((hd_numbered_event){hd_segments_single(c->segments, &kept), c->events}));
@@ -338,7 +338,7 @@ static bool keep_issue(hd_count *c, const hd_event *event, bool continues)
         return true;
     if (c->scheduled_columns) {
         const hd_warp_event single = hd_segments_single(c->segments, event);
-        return record(c, &single);
+        return record_for_schedule(c, &single);
     }
     if (!continues)
         c->open_event = c->events;
@@ -361,7 +361,7 @@ static bool keep_other(hd_count *c, const hd_event *event)
     case HD_EVENT_CALL: /* the frame begins with its first instruction */
     case HD_EVENT_LAUNCH_END: return true;
     }
-    return keep(c, &e, c->events);
+    return keep_event(c, &e, c->events);
 }
 
 /* ---- the run begins and ends ------------------------------------------------------------------------------------- */
@@ -400,7 +400,7 @@ static void end_run(hd_count *c, bool ends, uint32_t lag)
     if (c->stopped)
         publish(c, 0);
     else
-        pass_on(c, lag);
+        publish_batch(c, lag);
 }
 
 void hd_count_end(hd_count *c)
@@ -422,7 +422,7 @@ bool hd_count_flush(hd_count *c)
 /* The readers learn of it before anything in it. */
 static bool begin_launch(hd_count *c, uint32_t function)
 {
-    if (c->batch->taken && !pass_on(c, HD_COUNT_LAG))
+    if (c->batch->taken && !publish_batch(c, HD_COUNT_LAG))
         return false;
     hd_stream_recorder_drop(&c->recorder);
     c->batch->launch = function;
@@ -475,7 +475,7 @@ bool hd_count_take(void *count, const hd_event *event)
     c->events++;
     if (event->kind == HD_EVENT_LAUNCH_END && !c->over)
         return hd_count_flush(c);
-    return ++c->batch->taken < c->batch_most || pass_on(c, HD_COUNT_LAG);
+    return ++c->batch->taken < c->batch_most || publish_batch(c, HD_COUNT_LAG);
 }
 
 bool hd_count_take_segment(void *count, const hd_segment_event *s)
@@ -493,8 +493,8 @@ bool hd_count_take_segment(void *count, const hd_segment_event *s)
     const hd_warp_event e = hd_segments_find(c->segments, s);
     uint64_t number = c->events;
     c->events += s->count;
-    if (!keep(c, &e, number))
+    if (!keep_event(c, &e, number))
         return false;
     c->batch->taken += s->count;
-    return c->batch->taken < c->batch_most || pass_on(c, HD_COUNT_LAG);
+    return c->batch->taken < c->batch_most || publish_batch(c, HD_COUNT_LAG);
 }

@@ -51,7 +51,7 @@ static hd_warp_slot *free_slot(hd_runner *r)
     return w;
 }
 
-static void call(const hd_runner *r, void (*hook)(hd_rf_model *model, hd_rf_warp *warp), hd_warp_slot *w)
+static void call_hook(const hd_runner *r, void (*hook)(hd_rf_model *model, hd_rf_warp *warp), hd_warp_slot *w)
 {
     if (hook)
         hook(r->model, &w->warp);
@@ -65,7 +65,7 @@ static void begin_warp(hd_runner *r, const hd_warp_event *e)
     w->warp.cta = e->cta;
     hd_array_clear(&w->functions);
     hd_identity_start(&w->warp.identity, e->warp);
-    call(r, r->model->info->ops->warp_begin, w);
+    call_hook(r, r->model->info->ops->warp_begin, w);
     if (r->looks_up)
         r->memo_ops->begin(r->memo, w);
 }
@@ -82,13 +82,13 @@ static void begin_frame(hd_runner *r, hd_warp_slot *w, uint32_t function, uint32
         HD_STORAGE_WORDS (&code->storage, code->function->register_parameters.items[i], word)
             hd_identity_write(identity, identity->base + word, lanes);
     }
-    call(r, r->model->info->ops->frame_begin, w);
+    call_hook(r, r->model->info->ops->frame_begin, w);
 }
 
 static void end_frames(hd_runner *r, hd_warp_slot *w, uint32_t down_to)
 {
     while (w->warp.identity.frames.count > down_to) {
-        call(r, r->model->info->ops->frame_end, w);
+        call_hook(r, r->model->info->ops->frame_end, w);
         hd_identity_pop(&w->warp.identity);
         w->functions.count--;
     }
@@ -131,9 +131,9 @@ void hd_runner_restart(hd_runner *r, hd_warp_slot *w)
         hd_array_push(&functions, w->functions.items[f]);
     }
     end_frames(r, w, 0);
-    call(r, r->model->info->ops->warp_end, w);
+    call_hook(r, r->model->info->ops->warp_end, w);
     hd_identity_start(&w->warp.identity, w->number);
-    call(r, r->model->info->ops->warp_begin, w);
+    call_hook(r, r->model->info->ops->warp_begin, w);
     for (uint32_t f = 0; f < frames.count; f++)
         begin_frame(r, w, functions.items[f], frames.items[f].frame, 0);
     hd_array_free(&frames);
@@ -273,7 +273,7 @@ bool hd_runner_walk(hd_runner *r, hd_warp_slot *w, const hd_warp_event *e, uint3
     case HD_WARP_RETURNS: end_frames(r, w, frames_to(w, e->frame)); break;
     case HD_WARP_ENDS:
         end_frames(r, w, 0);
-        call(r, r->model->info->ops->warp_end, w);
+        call_hook(r, r->model->info->ops->warp_end, w);
         break;
     case HD_WARP_ACTIVE:
     case HD_WARP_INACTIVE: switch_warp(r, w, e->kind == HD_WARP_INACTIVE); break;
@@ -296,7 +296,7 @@ void hd_runner_launch(hd_runner *r, uint32_t function, const hd_rf_residency *re
 }
 
 /* Before the caller goes on, the same call may start another function. A return from what has not begun is none. */
-static bool returns(const hd_warp_slot *w, uint32_t frame) { return frames_to(w, frame) && !is_on_top(w, frame); }
+static bool leaves_frame(const hd_warp_slot *w, uint32_t frame) { return frames_to(w, frame) && !is_on_top(w, frame); }
 
 bool hd_runner_take(hd_runner *r, const hd_warp_event *e, uint32_t *at)
 {
@@ -313,7 +313,7 @@ bool hd_runner_take(hd_runner *r, const hd_warp_event *e, uint32_t *at)
         return true;
     }
     hd_warp_slot *w = find_warp(r, e->warp);
-    if (!w || (e->kind == HD_WARP_RETURNS && !returns(w, e->frame)))
+    if (!w || (e->kind == HD_WARP_RETURNS && !leaves_frame(w, e->frame)))
         return true; /* w: begun before this was attached */
     bool good = r->looks_up ? r->memo_ops->take(r->memo, w, e, at) : hd_runner_walk(r, w, e, at);
     w->alive = e->kind != HD_WARP_ENDS;

@@ -113,27 +113,27 @@ uint64_t hd_schedule_most_bytes(const hd_schedule *s) { return s->most_bytes; }
 
 /* ---- warps and blocks come and go -------------------------------------------------------------------------------- */
 
-static bool take(hd_schedule *s, hd_warp_event e)
+static bool run_event(hd_schedule *s, hd_warp_event e)
 {
     uint32_t at;
     s->runner->now = s->now;
     return hd_runner_take(s->runner, &e, &at);
 }
 
-static void take_of_warp(hd_schedule *s, hd_warp_event_kind kind, const hd_cta_streams *cta, uint32_t index)
+static void run_warp_event(hd_schedule *s, hd_warp_event_kind kind, const hd_cta_streams *cta, uint32_t index)
 {
-    take(s, (hd_warp_event){.kind = (uint8_t)kind, .cta = cta->cta, .warp = cta->warps[index].warp});
+    run_event(s, (hd_warp_event){.kind = (uint8_t)kind, .cta = cta->cta, .warp = cta->warps[index].warp});
 }
 
 static void end_warp(hd_schedule *s, resident_warp *w)
 {
     resident_cta *of = w->of;
     of->issued[w->index] = UINT32_MAX;
-    take_of_warp(s, HD_WARP_ENDS, of->cta, w->index);
+    run_warp_event(s, HD_WARP_ENDS, of->cta, w->index);
     free(w);
     if (--of->live)
         return;
-    take_of_warp(s, HD_CTA_ENDS, of->cta, 0);
+    run_warp_event(s, HD_CTA_ENDS, of->cta, 0);
     uint32_t at = 0;
     while (s->residents.items[at] != of)
         at++;
@@ -161,7 +161,7 @@ static bool load_next(hd_schedule *s, resident_warp *w)
             w->blockers = next->awaits;
             return true;
         }
-        take(s, e);
+        run_event(s, e);
     }
     return false;
 }
@@ -177,7 +177,7 @@ static void start_cta(hd_schedule *s)
     s->none_before = 0;
     for (uint32_t k = 0, count = of->cta->warp_count; k < count; k++) {
         __builtin_prefetch(of->cta->warps[k].records.items);
-        take_of_warp(s, HD_WARP_BEGINS, of->cta, k);
+        run_warp_event(s, HD_WARP_BEGINS, of->cta, k);
     }
     for (uint32_t k = 0, count = of->cta->warp_count; k < count; k++) {
         resident_warp *w = hd_calloc(1, sizeof *w);
@@ -208,7 +208,7 @@ static bool held_at_barrier(resident_warp *w)
     return false;
 }
 
-static resident_warp *take_waiting(hd_schedule *s, uint32_t at)
+static resident_warp *remove_waiting(hd_schedule *s, uint32_t at)
 {
     resident_warp *w = s->waiting.items[at];
     s->waiting.count--;
@@ -268,7 +268,7 @@ static uint32_t choose_waiting(hd_schedule *s)
 static void switch_warp(hd_schedule *s, const resident_warp *w, hd_warp_event_kind kind)
 {
     if (s->runner->model->info->ops->warp_switch)
-        take_of_warp(s, kind, w->of->cta, w->index);
+        run_warp_event(s, kind, w->of->cta, w->index);
 }
 
 /* Time passes until `then`, and nothing issues. */
@@ -288,14 +288,14 @@ static void fill_active(hd_schedule *s)
             at = first_to_come(s);
         if (at == HD_NONE)
             return;
-        resident_warp *w = take_waiting(s, at);
+        resident_warp *w = remove_waiting(s, at);
         pass_time(s, w->ready); /* where nobody could go on */
         hd_array_push(&s->active, w);
         switch_warp(s, w, HD_WARP_ACTIVE);
     }
 }
 
-static resident_warp *take_active(hd_schedule *s, uint32_t at)
+static resident_warp *remove_active(hd_schedule *s, uint32_t at)
 {
     resident_warp *w = s->active.items[at];
     s->active.count--;
@@ -303,9 +303,9 @@ static resident_warp *take_active(hd_schedule *s, uint32_t at)
     return w;
 }
 
-static void leave(hd_schedule *s, uint32_t at, uint64_t ready)
+static void deactivate(hd_schedule *s, uint32_t at, uint64_t ready)
 {
-    resident_warp *w = take_active(s, at);
+    resident_warp *w = remove_active(s, at);
     w->ready = ready;
     s->none_before = ready < s->none_before ? ready : s->none_before;
     switch_warp(s, w, HD_WARP_INACTIVE);
@@ -394,7 +394,7 @@ static uint64_t first_wake(const hd_schedule *s)
 }
 
 /* All active warps were refused one after another: the one whose turn it is gives its place to one that waits. */
-static bool refuse(hd_schedule *s)
+static bool note_refusal(hd_schedule *s)
 {
     /* what is latent comes back after `latency` exchanges, and has its turn then */
     uint64_t all = s->active.count + s->waiting.count;
@@ -417,8 +417,8 @@ static bool refuse(hd_schedule *s)
         s->place++;
         return true;
     }
-    resident_warp *in = take_waiting(s, at);
-    leave(s, s->place, s->now);
+    resident_warp *in = remove_waiting(s, at);
+    deactivate(s, s->place, s->now);
     hd_array_push(&s->active, in);
     switch_warp(s, in, HD_WARP_ACTIVE);
     return true;
@@ -466,7 +466,7 @@ static bool go_on(hd_schedule *s, resident_warp *w, uint8_t end, uint64_t *ready
     do {
         *ready = advance(s, w, asks ? (uint8_t)(w->turn.end + 1) : end_of_run(s, w, end));
         if (asks || *ready > s->now || w->turn.end == end) {
-            if (!take(s, w->turn))
+            if (!run_event(s, w->turn))
                 return false;
             w->turn.from = w->turn.end;
         }
@@ -483,14 +483,14 @@ static bool issue(hd_schedule *s, resident_warp *w)
         return false;
     if (w->turn.end == count) {
         if (!load_next(s, w)) {
-            end_warp(s, take_active(s, s->place)); /* the next one is in its place now */
+            end_warp(s, remove_active(s, s->place)); /* the next one is in its place now */
             return true;
         }
         uint64_t then = when_it_can(s, w);
         ready = then > ready ? then : ready;
     }
     if (ready > s->now || (w->blockers && held_at_barrier(w)))
-        leave(s, s->place, ready > s->now ? ready : s->now);
+        deactivate(s, s->place, ready > s->now ? ready : s->now);
     else
         s->place++;
     return true;
@@ -527,7 +527,7 @@ static bool one_turn(hd_schedule *s)
     if (s->ops->rank_warp)
         s->place = highest_rank(s);
     resident_warp *w = s->active.items[s->place];
-    return may_issue(s, w) ? issue(s, w) : refuse(s);
+    return may_issue(s, w) ? issue(s, w) : note_refusal(s);
 }
 
 bool hd_schedule_drain(hd_schedule *s, bool all)

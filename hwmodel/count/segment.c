@@ -56,14 +56,14 @@ void hd_segments_free(hd_segments *s)
 
 /* ---- keys -------------------------------------------------------------------------------------------------------- */
 
-static uint32_t words_of(size_t bytes) { return (uint32_t)((bytes + 3) / 4); }
+static uint32_t words_for(size_t bytes) { return (uint32_t)((bytes + 3) / 4); }
 
 static void add_bytes(hd_u32_array *key, const void *from, size_t bytes)
 {
     if (!bytes)
         return;
-    uint32_t *words = hd_array_extend(key, words_of(bytes));
-    words[words_of(bytes) - 1] = 0;
+    uint32_t *words = hd_array_extend(key, words_for(bytes));
+    words[words_for(bytes) - 1] = 0;
     memcpy(words, from, bytes);
 }
 
@@ -86,7 +86,7 @@ static uint32_t number_key(hd_segments *s, bool room)
 /* Of the key without its widths, which it loses. */
 static uint32_t number_shape(hd_segments *s, bool room)
 {
-    s->key.count -= words_of(s->key.items[HEAD_WIDTHS] * sizeof(hd_width));
+    s->key.count -= words_for(s->key.items[HEAD_WIDTHS] * sizeof(hd_width));
     s->key.items[HEAD_WIDTHS] = 0;
     return number_key(s, room);
 }
@@ -97,7 +97,7 @@ static void point_into_key(kept *k)
 {
     hd_trace_segment *s = &k->segment;
     const uint32_t *parts = k->key + HEAD, *effective = parts + s->part_count * PART,
-                   *masks = effective + words_of(s->count);
+                   *masks = effective + words_for(s->count);
     s->parts = (const hd_segment_part *)(const void *)parts;
     s->effective = (const uint8_t *)effective;
     s->masks = masks;
@@ -107,7 +107,7 @@ static void point_into_key(kept *k)
 static size_t size_of(uint32_t key_words) { return sizeof(kept) + key_words * sizeof(uint32_t); }
 
 /* The segment whose key is s->key. */
-static void fill(const hd_segments *s, kept *k, const hd_segment_event *o)
+static void fill_segment(const hd_segments *s, kept *k, const hd_segment_event *o)
 {
     const hd_rf_code *code = s->code->functions[o->function];
     memcpy(k->key, s->key.items, s->key.count * sizeof *k->key);
@@ -147,12 +147,12 @@ static hd_trace_segment *make_loose(hd_segments *s, const hd_segment_event *o)
 {
     make_key(s, o);
     kept *k = hd_malloc(size_of(s->key.count));
-    fill(s, k, o);
+    fill_segment(s, k, o);
     hd_array_push(&s->loose, &k->segment);
     return &k->segment;
 }
 
-static const hd_trace_segment *find(hd_segments *s, const hd_segment_event *o)
+static const hd_trace_segment *find_or_make(hd_segments *s, const hd_segment_event *o)
 {
     make_key(s, o);
     bool room =
@@ -163,7 +163,7 @@ static const hd_trace_segment *find(hd_segments *s, const hd_segment_event *o)
     if (number == HD_NONE || !room)
         return make_loose(s, o);
     kept *k = hd_arena_alloc(&s->arena, size_of(s->key.count));
-    fill(s, k, o);
+    fill_segment(s, k, o);
     k->segment.number = number;
     k->segment.shape = o->width_words ? number_shape(s, room) : number;
     while (s->all.count < s->numbers.ends.count)
@@ -182,7 +182,7 @@ static hd_warp_event event_of(const hd_segment_event *o, const hd_trace_segment 
                            .segment = segment};
 }
 
-hd_warp_event hd_segments_find(hd_segments *s, const hd_segment_event *o) { return event_of(o, find(s, o)); }
+hd_warp_event hd_segments_find(hd_segments *s, const hd_segment_event *o) { return event_of(o, find_or_make(s, o)); }
 
 /* ---- single events ----------------------------------------------------------------------------------------------- */
 
@@ -198,7 +198,7 @@ bool hd_segments_continue(const hd_segments *s, const hd_event *e)
            (is_straight(o, e) || hd_segment_accepts_part(o, e->instruction));
 }
 
-static void add(const hd_segments *s, hd_segment_event *o, const hd_event *e)
+static void append_event(const hd_segments *s, hd_segment_event *o, const hd_event *e)
 {
     if (!o->part_count)
         hd_segment_begin(o, e);
@@ -212,7 +212,7 @@ static void add(const hd_segments *s, hd_segment_event *o, const hd_event *e)
     o->count = hd_segment_length(o);
 }
 
-void hd_segments_add(hd_segments *s, const hd_event *e) { add(s, &s->open, e); }
+void hd_segments_add(hd_segments *s, const hd_event *e) { append_event(s, &s->open, e); }
 
 bool hd_segments_end(hd_segments *s, hd_warp_event *event)
 {
@@ -226,7 +226,7 @@ bool hd_segments_end(hd_segments *s, hd_warp_event *event)
 hd_warp_event hd_segments_single(hd_segments *s, const hd_event *e)
 {
     s->single.part_count = 0;
-    add(s, &s->single, e);
+    append_event(s, &s->single, e);
     hd_trace_segment *segment = make_loose(s, &s->single);
     segment->addresses = e->addresses;
     segment->results = e->results;

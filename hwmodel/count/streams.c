@@ -26,7 +26,7 @@ void hd_stream_recorder_drop(hd_stream_recorder *r)
 }
 
 /* HD_NONE: nothing is recorded of it. */
-static uint32_t find(hd_stream_recorder *r, uint32_t cta)
+static uint32_t find_running(hd_stream_recorder *r, uint32_t cta)
 {
     if (r->latest < r->running.count && r->running.items[r->latest]->cta == cta)
         return r->latest;
@@ -38,7 +38,7 @@ static uint32_t find(hd_stream_recorder *r, uint32_t cta)
 
 static hd_cta_streams *find_or_add(hd_stream_recorder *r, uint32_t number)
 {
-    uint32_t at = find(r, number);
+    uint32_t at = find_running(r, number);
     if (at != HD_NONE)
         return r->running.items[at];
     hd_cta_streams *cta = hd_calloc(1, sizeof *cta);
@@ -59,7 +59,7 @@ static uint32_t others_at(const hd_cta_streams *cta, const hd_warp_stream *s)
 }
 
 /* As long as the block is there. */
-static const hd_trace_segment *keep(hd_cta_streams *cta, const hd_trace_segment *segment)
+static const hd_trace_segment *keep_segment(hd_cta_streams *cta, const hd_trace_segment *segment)
 {
     if (!segment || segment->number != HD_NONE)
         return segment;
@@ -69,7 +69,7 @@ static const hd_trace_segment *keep(hd_cta_streams *cta, const hd_trace_segment 
     return hd_array_last(&cta->own);
 }
 
-static void record(hd_cta_streams *cta, const hd_warp_event *e)
+static void append_record(hd_cta_streams *cta, const hd_warp_event *e)
 {
     if (e->kind == HD_WARP_BEGINS && cta->warp_count < HD_STREAM_WARPS) {
         cta->warps[cta->warp_count++].warp = e->warp;
@@ -79,8 +79,8 @@ static void record(hd_cta_streams *cta, const hd_warp_event *e)
     if (index >= cta->warp_count || (e->kind != HD_WARP_ISSUES && e->kind != HD_WARP_RETURNS))
         return;
     hd_warp_stream *s = &cta->warps[index];
-    hd_array_push(&s->records,
-                  (hd_stream_record){keep(cta, e->segment), e->frame, s->after_barrier ? others_at(cta, s) : 0});
+    hd_array_push(&s->records, (hd_stream_record){keep_segment(cta, e->segment), e->frame,
+                                                  s->after_barrier ? others_at(cta, s) : 0});
     cta->bytes += sizeof *s->records.items;
     s->after_barrier = e->segment && e->segment->barrier;
     s->barriers += s->after_barrier;
@@ -89,13 +89,13 @@ static void record(hd_cta_streams *cta, const hd_warp_event *e)
 uint64_t hd_stream_record_event(hd_stream_recorder *r, const hd_warp_event *e)
 {
     hd_cta_streams *cta = find_or_add(r, e->cta);
-    record(cta, e);
+    append_record(cta, e);
     return cta->bytes;
 }
 
 hd_cta_streams *hd_stream_record_end(hd_stream_recorder *r, uint32_t cta)
 {
-    uint32_t at = find(r, cta);
+    uint32_t at = find_running(r, cta);
     if (at == HD_NONE)
         return NULL;
     hd_cta_streams *ended = r->running.items[at];

@@ -181,7 +181,7 @@ static hd_bow_entry *find_entry(hd_bow_window *w, uint32_t index)
 }
 
 /* Writes an entry's dirty lanes to the file; the caller removes the entry. */
-static void settle(hd_bow *bow, const hd_rf_warp *warp, const hd_bow_entry *e, hd_access_sink *sink)
+static void write_back_dirty(hd_bow *bow, const hd_rf_warp *warp, const hd_bow_entry *e, hd_access_sink *sink)
 {
     if (!e->dirty)
         return;
@@ -206,7 +206,7 @@ static void remove_entry(hd_bow_window *w, hd_bow_entry *e)
     w->entry_of.items[e->index] = 0;
 }
 
-static inline void touch(hd_bow_window *w, hd_bow_entry *e)
+static inline void keep_in_window(hd_bow_window *w, hd_bow_entry *e)
 {
     if (e->accessed == w->now)
         return;
@@ -224,11 +224,12 @@ static void evict_oldest(hd_bow *bow, const hd_rf_warp *warp, hd_bow_window *w, 
     if (!bow->unsaved)
         oldest->dirty |= oldest->valid & ~oldest->filed;
     hd_rf_event(&bow->model, HD_COUNTER_EVICTIONS, 1);
-    settle(bow, warp, oldest, sink);
+    write_back_dirty(bow, warp, oldest, sink);
     remove_entry(w, oldest);
 }
 
-static hd_bow_entry *enter(hd_bow *bow, const hd_rf_warp *warp, hd_bow_window *w, uint32_t index, hd_access_sink *sink)
+static hd_bow_entry *insert_entry(hd_bow *bow, const hd_rf_warp *warp, hd_bow_window *w, uint32_t index,
+                                  hd_access_sink *sink)
 {
     if (w->count == bow->capacity)
         evict_oldest(bow, warp, w, sink);
@@ -249,31 +250,31 @@ static hd_bow_entry *enter(hd_bow *bow, const hd_rf_warp *warp, hd_bow_window *w
 }
 
 /* The window advances to the instruction, whose registers stay. */
-static void move_on(hd_bow *bow, const hd_rf_step *step, hd_access_sink *sink)
+static void advance_window(hd_bow *bow, const hd_rf_step *step, hd_access_sink *sink)
 {
     hd_bow_window *w = window_of(bow, step->warp);
     w->now++;
     for (uint64_t old = w->at[(w->now - bow->iw) % HD_BOW_TIMES]; old; old &= old - 1) {
         hd_bow_entry *e = &w->entries[__builtin_ctzll(old)];
-        settle(bow, step->warp, e, sink);
+        write_back_dirty(bow, step->warp, e, sink);
         remove_entry(w, e);
     }
     for (uint32_t s = 0; s < step->source_count; s++) {
         hd_bow_entry *e = find_entry(w, hd_rf_index(step, step->sources[s]));
         if (e)
-            touch(w, e);
+            keep_in_window(w, e);
     }
     for (uint32_t d = 0; d < step->destination_count; d++) {
         hd_bow_entry *e = find_entry(w, hd_rf_index(step, step->destinations[d].word));
         if (e)
-            touch(w, e);
+            keep_in_window(w, e);
     }
 }
 
 /* ---- operands and results ---------------------------------------------------------------------------------------- */
 
 /* Fills all lanes that the entry does not hold from the file, read by the access `read`. */
-static void fill(hd_bow *bow, const hd_rf_step *step, hd_bow_entry *e, uint16_t read, hd_access_sink *sink)
+static void fill_from_file(hd_bow *bow, const hd_rf_step *step, hd_bow_entry *e, uint16_t read, hd_access_sink *sink)
 {
     uint32_t lanes = ~e->valid;
     hd_claim home = *hd_rf_file_at(&bow->file, step->warp, e->index);
@@ -296,11 +297,11 @@ static void read_operand(hd_bow *bow, const hd_rf_step *step, uint32_t source, h
         return;
     uint16_t read = hd_rf_read(sink, step, source, HD_STRUCTURE_FILE, missing, owner,
                                *hd_rf_file_at(&bow->file, step->warp, index));
-    fill(bow, step, e ? e : enter(bow, step->warp, w, index, sink), read, sink);
+    fill_from_file(bow, step, e ? e : insert_entry(bow, step->warp, w, index, sink), read, sink);
 }
 
 /* A result that does not go to the window: the entry's values in these lanes are old now. */
-static void forget(hd_bow_window *w, hd_bow_entry *e, uint32_t lanes)
+static void invalidate_lanes(hd_bow_window *w, hd_bow_entry *e, uint32_t lanes)
 {
     if (!e)
         return;
@@ -344,10 +345,10 @@ static void write_result(hd_bow *bow, const hd_rf_step *step, uint32_t destinati
     if (bow->policy == HD_BOW_THROUGH || tag == HD_BOW_FILE_ONLY)
         hd_rf_file_write(&bow->model, &bow->file, step, destination, sink);
     if (tag == HD_BOW_FILE_ONLY) {
-        forget(w, e, lanes);
+        invalidate_lanes(w, e, lanes);
         return;
     }
-    e = e ? e : enter(bow, step->warp, w, index, sink);
+    e = e ? e : insert_entry(bow, step->warp, w, index, sink);
     write_window(bow, step, e, destination, sink);
     e->valid |= lanes;
     e->dirty = tag == HD_BOW_BOTH && bow->policy != HD_BOW_THROUGH ? e->dirty | lanes : e->dirty & ~lanes;
@@ -357,7 +358,7 @@ static void write_result(hd_bow *bow, const hd_rf_step *step, uint32_t destinati
 static void bow_execute(hd_rf_model *model, const hd_rf_step *step, hd_access_sink *sink)
 {
     hd_bow *bow = (hd_bow *)model;
-    move_on(bow, step, sink);
+    advance_window(bow, step, sink);
     if (!step->effective)
         return;
     for (uint32_t s = 0; s < step->source_count; s++)

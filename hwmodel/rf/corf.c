@@ -91,7 +91,7 @@ static bool coalesce(const hd_corf *c, hd_pack_slices a, hd_pack_slices b)
     return both && (c->policy == HD_CORF_SIDES ? !(a.mask & b.mask) : a.entry == b.entry);
 }
 
-static bool join(const hd_corf *c, hd_corf_operand *operands, uint32_t s)
+static bool coalesce_with_earlier(const hd_corf *c, hd_corf_operand *operands, uint32_t s)
 {
     for (uint32_t t = 0; t < s; t++)
         if (!operands[t].taken && coalesce(c, operands[t].slices, operands[s].slices)) {
@@ -109,7 +109,7 @@ static uint32_t find_operands(hd_corf *c, const hd_rf_step *step)
     uint32_t joined = 0;
     for (uint32_t s = 0; s < step->source_count; s++) {
         c->operands.items[s] = (hd_corf_operand){.slices = source_of(w, step, s)->slices};
-        joined += s && join(c, c->operands.items, s);
+        joined += s && coalesce_with_earlier(c, c->operands.items, s);
     }
     return joined;
 }
@@ -290,7 +290,7 @@ static void write_result(hd_corf *c, const hd_rf_step *step, uint32_t destinatio
 
 /* ---- instructions, warps and frames ------------------------------------------------------------------------------ */
 
-static inline void release(hd_corf *c, const hd_rf_step *step, uint32_t after, hd_access_sink *sink)
+static inline void release_flagged(hd_corf *c, const hd_rf_step *step, uint32_t after, hd_access_sink *sink)
 {
     const hd_corf_function *f = &c->hints.functions[step->function];
     const uint32_t *at = f->released_at[after];
@@ -316,7 +316,7 @@ static void count_held(hd_corf *c, const hd_rf_step *step)
 static void corf_execute(hd_rf_model *model, const hd_rf_step *step, hd_access_sink *sink)
 {
     hd_corf *c = (hd_corf *)model;
-    release(c, step, 0, sink);
+    release_flagged(c, step, 0, sink);
     count_held(c, step);
     if (step->effective)
         count_operands(c, step, find_operands(c, step));
@@ -324,7 +324,7 @@ static void corf_execute(hd_rf_model *model, const hd_rf_step *step, hd_access_s
         read_operand(c, step, s, sink);
     for (uint32_t d = 0; d < step->destination_count && step->effective; d++)
         write_result(c, step, d, sink);
-    release(c, step, 1, sink);
+    release_flagged(c, step, 1, sink);
 }
 
 static void corf_warp_begin(hd_rf_model *model, hd_rf_warp *warp)

@@ -8,7 +8,7 @@ void hd_corf_take(hd_corf *c, hd_pack_pool *pool, hd_pack_slices slices)
     c->model.held += hd_corf_in_file(c, pool->used) - before;
 }
 
-static void give(hd_corf *c, hd_pack_pool *pool, hd_pack_slices slices)
+static void free_slices_of_warp(hd_corf *c, hd_pack_pool *pool, hd_pack_slices slices)
 {
     uint32_t before = hd_corf_in_file(c, pool->used);
     hd_pack_give(pool, slices);
@@ -91,7 +91,7 @@ static void widen(const hd_corf_target *t, uint32_t width)
     hd_corf *c = t->c;
     hd_pack_slices old = t->reg->slices;
     if (old.mask) {
-        give(c, t->pool, (hd_pack_slices){old.entry, t->reg->held});
+        free_slices_of_warp(c, t->pool, (hd_pack_slices){old.entry, t->reg->held});
         hd_rf_event(&c->model, HD_COUNTER_WIDENINGS, 1);
     }
     hd_pack_slices slices = choose_slices(t, old, width);
@@ -115,7 +115,7 @@ static bool resize(const hd_corf_target *t, uint32_t width)
         return false;
     r->slices.mask = run;
     if (!t->c->kept) {
-        give(t->c, t->pool, (hd_pack_slices){r->slices.entry, r->held & (uint8_t)~run});
+        free_slices_of_warp(t->c, t->pool, (hd_pack_slices){r->slices.entry, r->held & (uint8_t)~run});
         r->held = run;
     }
     hd_corf_access_table(t->sink, HD_RF_WRITE, 0);
@@ -126,7 +126,7 @@ void hd_corf_unmap(hd_corf *c, hd_corf_warp *w, hd_corf_register *r)
 {
     if (!r->slices.mask)
         return;
-    give(c, hd_corf_pool_of(c, w), (hd_pack_slices){r->slices.entry, r->held});
+    free_slices_of_warp(c, hd_corf_pool_of(c, w), (hd_pack_slices){r->slices.entry, r->held});
     *r = (hd_corf_register){0};
     hd_corf_count_mapped(c, w, false);
 }

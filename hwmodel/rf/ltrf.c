@@ -154,7 +154,7 @@ static hd_ltrf_line *line_at(hd_ltrf *ltrf, const hd_ltrf_warp *w, uint32_t line
     return &ltrf->lines.items[w->partition * ltrf->most + line];
 }
 
-static uint16_t take_line(hd_ltrf *ltrf, hd_ltrf_warp *w, uint32_t index, uint32_t frame)
+static uint16_t allocate_line(hd_ltrf *ltrf, hd_ltrf_warp *w, uint32_t index, uint32_t frame)
 {
     uint16_t line = w->unused[w->unused_first];
     w->unused_first = w->unused_first + 1 == ltrf->most ? 0 : w->unused_first + 1;
@@ -167,7 +167,7 @@ static uint16_t take_line(hd_ltrf *ltrf, hd_ltrf_warp *w, uint32_t index, uint32
 }
 
 /* The caller removes it from w->lines, and updates w->cached. `in_use`: lines in use, this one included. */
-static void give_line(hd_ltrf *ltrf, hd_ltrf_warp *w, uint16_t line, uint32_t in_use)
+static void free_line(hd_ltrf *ltrf, hd_ltrf_warp *w, uint16_t line, uint32_t in_use)
 {
     uint32_t end = w->unused_first + ltrf->most - in_use;
     w->unused[end >= ltrf->most ? end - ltrf->most : end] = line;
@@ -175,10 +175,11 @@ static void give_line(hd_ltrf *ltrf, hd_ltrf_warp *w, uint16_t line, uint32_t in
     ltrf->model.held--;
 }
 
-static void fetch(hd_ltrf *ltrf, const hd_rf_warp *warp, uint32_t index, hd_access_cause cause, hd_access_sink *sink)
+static void fetch_register(hd_ltrf *ltrf, const hd_rf_warp *warp, uint32_t index, hd_access_cause cause,
+                           hd_access_sink *sink)
 {
     hd_ltrf_warp *w = warp_of(ltrf, warp);
-    uint16_t number = take_line(ltrf, w, index, warp->identity.frame);
+    uint16_t number = allocate_line(ltrf, w, index, warp->identity.frame);
     hd_ltrf_line *line = line_at(ltrf, w, number);
     hd_owner owner = {warp->identity.warp, warp->identity.frame, index};
     if (ltrf->plus && !w->live.items[index]) {
@@ -199,7 +200,7 @@ static void fetch(hd_ltrf *ltrf, const hd_rf_warp *warp, uint32_t index, hd_acce
         *line = (hd_ltrf_line){owner, *hd_rf_file_at(&ltrf->file, warp, index)};
 }
 
-static void put_back(hd_ltrf *ltrf, const hd_rf_warp *warp, uint16_t line, hd_access_sink *sink)
+static void write_back_line(hd_ltrf *ltrf, const hd_rf_warp *warp, uint16_t line, hd_access_sink *sink)
 {
     hd_ltrf_warp *w = warp_of(ltrf, warp);
     const hd_ltrf_line *from = line_at(ltrf, w, line);
@@ -234,15 +235,16 @@ static void empty_lines(hd_ltrf *ltrf, const hd_rf_warp *warp, bool all, hd_acce
             w->lines[kept++] = line;
             continue;
         }
-        put_back(ltrf, warp, line, sink);
-        give_line(ltrf, w, line, in_use--);
+        write_back_line(ltrf, warp, line, sink);
+        free_line(ltrf, w, line, in_use--);
     }
     w->cached = kept;
 }
 
 /* ---- intervals --------------------------------------------------------------------------------------------------- */
 
-static void enter(hd_ltrf *ltrf, const hd_rf_step *step, const hd_ltrf_interval *interval, hd_access_sink *sink)
+static void enter_interval(hd_ltrf *ltrf, const hd_rf_step *step, const hd_ltrf_interval *interval,
+                           hd_access_sink *sink)
 {
     const hd_rf_warp *warp = step->warp;
     hd_ltrf_warp *w = warp_of(ltrf, warp);
@@ -253,7 +255,7 @@ static void enter(hd_ltrf *ltrf, const hd_rf_step *step, const hd_ltrf_interval 
     empty_lines(ltrf, warp, false, sink);
     for (uint32_t i = 0; i < interval->count; i++)
         if (!w->line_of.items[base + interval->words[i]])
-            fetch(ltrf, warp, base + interval->words[i], HD_CAUSE_PREFETCH, sink);
+            fetch_register(ltrf, warp, base + interval->words[i], HD_CAUSE_PREFETCH, sink);
     hd_rf_event(&ltrf->model, HD_COUNTER_INTERVALS, 1);
     hd_run_length_end(&ltrf->model, w->lengths, HD_LTRF_INTERVAL, false);
     w->interval = interval;
@@ -262,12 +264,12 @@ static void enter(hd_ltrf *ltrf, const hd_rf_step *step, const hd_ltrf_interval 
     w->away = false;
 }
 
-static void come_back(hd_ltrf *ltrf, const hd_rf_warp *warp, hd_access_sink *sink)
+static void refetch_interval(hd_ltrf *ltrf, const hd_rf_warp *warp, hd_access_sink *sink)
 {
     hd_ltrf_warp *w = warp_of(ltrf, warp);
     for (uint32_t i = 0; i < w->interval->count; i++)
         if (!w->line_of.items[warp->identity.base + w->interval->words[i]])
-            fetch(ltrf, warp, warp->identity.base + w->interval->words[i], HD_CAUSE_REACTIVATION, sink);
+            fetch_register(ltrf, warp, warp->identity.base + w->interval->words[i], HD_CAUSE_REACTIVATION, sink);
     w->away = false;
 }
 
@@ -313,9 +315,9 @@ static void ltrf_before(hd_rf_model *model, const hd_rf_step *step, hd_access_si
     const hd_ltrf_interval *interval = header ? &f->intervals[header - 1] : NULL;
     bool inside = w->interval && w->frame == step->warp->identity.frame;
     if (interval && !(inside && w->interval == interval))
-        enter(ltrf, step, interval, sink);
+        enter_interval(ltrf, step, interval, sink);
     else if (inside && w->away)
-        come_back(ltrf, step->warp, sink);
+        refetch_interval(ltrf, step->warp, sink);
 }
 
 static void count_instruction(hd_ltrf *ltrf, hd_ltrf_warp *w, const hd_rf_step *step)
@@ -482,7 +484,7 @@ static void ltrf_frame_end(hd_rf_model *model, hd_rf_warp *warp)
         if (w->index_of[line] < base)
             w->lines[kept++] = line;
         else
-            give_line(ltrf, w, line, in_use--);
+            free_line(ltrf, w, line, in_use--);
     }
     w->cached = kept;
     if (w->interval && w->frame == warp->identity.frame)
@@ -526,7 +528,7 @@ static void pass_partition(hd_ltrf *ltrf, hd_ltrf_warp *w, hd_snapshot *c)
 static void pass_line(hd_ltrf *ltrf, hd_ltrf_warp *w, uint32_t index, hd_snapshot *c)
 {
     if (!c->out)
-        take_line(ltrf, w, index, hd_identity_frame_at(c->identity, index));
+        allocate_line(ltrf, w, index, hd_identity_frame_at(c->identity, index));
     hd_ltrf_line *line = line_at(ltrf, w, w->line_of.items[index] - 1u);
     line->owner = hd_snapshot_owner(c, line->owner);
     line->claim = hd_snapshot_claim(c, index, line->claim);

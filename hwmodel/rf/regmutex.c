@@ -292,18 +292,18 @@ static uint32_t free_section(const hd_mutex *m, const hd_mutex_warp *w)
     return m->sections;
 }
 
-static hd_mutex_word *words_of(hd_mutex *m, uint32_t section)
+static hd_mutex_word *section_words(hd_mutex *m, uint32_t section)
 {
     return m->words.items + (size_t)section * m->kernel->extended;
 }
 
-static void release(hd_mutex *m, hd_mutex_warp *w)
+static void release_section(hd_mutex *m, hd_mutex_warp *w)
 {
     if (!w->section)
         return;
     hd_bitset_remove(&m->taken, w->section - 1);
     if (!m->forgotten)
-        memset(words_of(m, w->section - 1), 0, m->kernel->extended * sizeof(hd_mutex_word));
+        memset(section_words(m, w->section - 1), 0, m->kernel->extended * sizeof(hd_mutex_word));
     w->section = 0;
     m->held--;
     count_held(m);
@@ -323,7 +323,7 @@ static void acquire(hd_mutex *m, hd_mutex_warp *w)
 static void mutex_warp_end(hd_rf_model *model, hd_rf_warp *warp)
 {
     hd_mutex *m = (hd_mutex *)model;
-    release(m, warp_of(m, warp));
+    release_section(m, warp_of(m, warp));
 }
 
 static uint8_t marks_of(const hd_mutex *m, const hd_rf_step *step)
@@ -336,7 +336,7 @@ static void take_away(hd_mutex *m)
 {
     for (uint32_t i = 0; m->early && i < m->warps.count; i++)
         if (m->warps.items[i].section) {
-            release(m, &m->warps.items[i]);
+            release_section(m, &m->warps.items[i]);
             return;
         }
 }
@@ -358,7 +358,7 @@ static void acquire_and_release(hd_mutex *m, hd_mutex_warp *w, uint8_t marks)
 {
     hd_rf_event(&m->model, HD_COUNTER_EXTRA_INSTRUCTIONS, marks == (HD_ACQUIRES | HD_RELEASES) ? 2 : 1);
     if (marks & HD_RELEASES)
-        release(m, w);
+        release_section(m, w);
     if (marks & HD_ACQUIRES) {
         hd_rf_event(&m->model, HD_COUNTER_ACQUIRES, 1);
         hd_rf_event(&m->model, HD_COUNTER_ACQUIRED_AT_ONCE, !w->refused);
@@ -380,7 +380,7 @@ static hd_mutex_word *extended_word(hd_mutex *m, const hd_rf_step *step, uint32_
 {
     const hd_mutex_warp *w = warp_of(m, step->warp);
     uint32_t at = word - m->kernel->base;
-    return w->section && at < m->kernel->extended ? words_of(m, w->section - 1) + at : NULL;
+    return w->section && at < m->kernel->extended ? section_words(m, w->section - 1) + at : NULL;
 }
 
 static void read_extended(hd_mutex *m, const hd_rf_step *step, uint32_t source, hd_access_sink *sink)

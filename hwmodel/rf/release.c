@@ -127,7 +127,7 @@ static hd_rf_wrong release_share(hd_rf_model *model, hd_rf_warp *warp, const hd_
 }
 
 /* A failure is reported by the instruction in progress, or by the next one. */
-static void share(hd_release *r, hd_rf_warp *warp, hd_release_operation what, uint32_t index, uint32_t n)
+static void do_shared(hd_release *r, hd_rf_warp *warp, hd_release_operation what, uint32_t index, uint32_t n)
 {
     hd_rf_wrong wrong = hd_rf_share(&r->model, warp, (hd_effect){.what = (uint16_t)what, .index = index, .n = n});
     if (wrong == HD_RF_PROVED || r->wrong)
@@ -162,28 +162,29 @@ static void release_finalize(hd_rf_model *model) { hd_release_shared_finalize(&(
 
 /* ---- mapping ----------------------------------------------------------------------------------------------------- */
 
-static void map(hd_release *r, hd_rf_warp *warp, uint32_t index)
+static void map_word(hd_release *r, hd_rf_warp *warp, uint32_t index)
 {
     warp_of(r, warp)->mapped.items[index] = true;
-    share(r, warp, HD_RELEASE_MAP, index - warp->identity.base, 0);
+    do_shared(r, warp, HD_RELEASE_MAP, index - warp->identity.base, 0);
     hd_rf_event(&r->model, HD_COUNTER_MAPPED, 1);
 }
 
-static void unmap(hd_release *r, hd_rf_warp *warp, uint32_t index)
+static void unmap_word(hd_release *r, hd_rf_warp *warp, uint32_t index)
 {
     warp_of(r, warp)->mapped.items[index] = false;
     *hd_rf_file_at(&r->values, warp, index) = (hd_claim){0, 0};
-    share(r, warp, HD_RELEASE_UNMAP, index - warp->identity.base, 0);
+    do_shared(r, warp, HD_RELEASE_UNMAP, index - warp->identity.base, 0);
 }
 
-static void release(hd_release *r, const hd_rf_step *step, const uint32_t *words, uint32_t count, hd_access_sink *sink)
+static void release_words(hd_release *r, const hd_rf_step *step, const uint32_t *words, uint32_t count,
+                          hd_access_sink *sink)
 {
     for (uint32_t i = 0; i < count; i++) {
         uint32_t index = hd_rf_index(step, words[i]);
         hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_TABLE, .kind = HD_RF_WRITE});
         if (!warp_of(r, step->warp)->mapped.items[index])
             continue;
-        unmap(r, step->warp, index);
+        unmap_word(r, step->warp, index);
         hd_rf_event(&r->model, HD_COUNTER_RELEASED, 1);
     }
 }
@@ -214,11 +215,11 @@ static void release_frame_begin(hd_rf_model *model, hd_rf_warp *warp)
         memset(mapped, 0, words * sizeof *mapped);
     for (uint32_t word = 0; word < words; word++)
         if (warp->identity.registers.items[base + word].ever || hd_bitset_has(&code->fixed, word))
-            map(r, warp, base + word);
+            map_word(r, warp, base + word);
     /* a callee reserves none: it uses its caller's */
     uint32_t names = warp->identity.frames.count > 1 ? 0 : r->code->calls ? r->kernel_registers : code->names;
     hd_array_push(&w->names, names);
-    share(r, warp, HD_RELEASE_RESERVE, 0, names);
+    do_shared(r, warp, HD_RELEASE_RESERVE, 0, names);
 }
 
 static void release_frame_end(hd_rf_model *model, hd_rf_warp *warp)
@@ -227,8 +228,8 @@ static void release_frame_end(hd_rf_model *model, hd_rf_warp *warp)
     hd_release_warp *w = warp_of(r, warp);
     for (uint32_t i = warp->identity.base; i < w->mapped.count; i++)
         if (w->mapped.items[i])
-            unmap(r, warp, i);
-    share(r, warp, HD_RELEASE_UNRESERVE, 0, hd_array_pop(&w->names));
+            unmap_word(r, warp, i);
+    do_shared(r, warp, HD_RELEASE_UNRESERVE, 0, hd_array_pop(&w->names));
     w->mapped.count = warp->identity.base;
     w->flags = 0; /* the caller fetches its flag word again */
 }
@@ -249,7 +250,7 @@ static void release_before(hd_rf_model *model, const hd_rf_step *step, hd_access
     w->flags = flags;
     hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_FLAGS, .kind = HD_RF_LOOKUP});
     uint32_t missed = r->shared.missed;
-    share(r, step->warp, HD_RELEASE_FETCH, flags, r->shared.entries ? (flags - 1) % r->shared.entries : 0);
+    do_shared(r, step->warp, HD_RELEASE_FETCH, flags, r->shared.entries ? (flags - 1) % r->shared.entries : 0);
     if (r->shared.missed == missed || model->memo.effects) /* which is replayed, and may hit then */
         return;
     r->shared.missed = missed;
@@ -257,8 +258,8 @@ static void release_before(hd_rf_model *model, const hd_rf_step *step, hd_access
 }
 
 /* The LOOKUP of a renamed word, as `after` names it; 0: the word is not renamed. */
-static uint16_t look_up(const hd_release *r, const hd_rf_step *step, uint32_t word, uint16_t operand,
-                        hd_access_sink *sink)
+static uint16_t look_up_name(const hd_release *r, const hd_rf_step *step, uint32_t word, uint16_t operand,
+                             hd_access_sink *sink)
 {
     if (!hd_bitset_has(&r->hints.functions[step->function].renamed, word))
         return 0;
@@ -268,7 +269,7 @@ static uint16_t look_up(const hd_release *r, const hd_rf_step *step, uint32_t wo
 static void access_file(const hd_release *r, const hd_rf_step *step, uint32_t word, hd_access_kind kind,
                         uint16_t operand, hd_access_sink *sink)
 {
-    uint16_t named = look_up(r, step, word, operand, sink);
+    uint16_t named = look_up_name(r, step, word, operand, sink);
     hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_FILE,
                                  .kind = (uint8_t)kind,
                                  .operand = operand,
@@ -284,7 +285,7 @@ static void read_operand(hd_release *r, const hd_rf_step *step, uint32_t source,
     uint32_t word = step->sources[source], index = hd_rf_index(step, word);
     bool mapped = w->mapped.items[index];
     if (mapped)
-        share(r, step->warp, HD_RELEASE_ACCESS, word, 1);
+        do_shared(r, step->warp, HD_RELEASE_ACCESS, word, 1);
     hd_rf_deliver(sink, step, source, HD_STRUCTURE_FILE, step->effective, mapped ? hd_rf_owner(step, word) : nobody,
                   mapped ? *hd_rf_file_at(&r->values, step->warp, index) : (hd_claim){0, 0});
     access_file(r, step, word, HD_RF_READ, hd_access_source(source), sink);
@@ -296,9 +297,9 @@ static void write_result(hd_release *r, const hd_rf_step *step, uint32_t destina
     uint32_t word = step->destinations[destination].word, index = hd_rf_index(step, word);
     hd_claim *value = hd_rf_file_at(&r->values, step->warp, index);
     if (!w->mapped.items[index])
-        map(r, step->warp, index);
+        map_word(r, step->warp, index);
     access_file(r, step, word, HD_RF_WRITE, hd_access_result(destination), sink);
-    share(r, step->warp, HD_RELEASE_ACCESS, word, 1);
+    do_shared(r, step->warp, HD_RELEASE_ACCESS, word, 1);
     if (!hd_rf_loses(&r->model))
         *value = hd_rf_written(step, destination, *value);
 }
@@ -308,15 +309,15 @@ static void release_execute(hd_rf_model *model, const hd_rf_step *step, hd_acces
     hd_release *r = (hd_release *)model;
     const hd_release_function *code = &r->hints.functions[step->function];
     uint32_t i = step->instruction, before = code->before_first[i], after = code->after_first[i];
-    release(r, step, code->before + before, code->before_first[i + 1] - before, sink);
+    release_words(r, step, code->before + before, code->before_first[i + 1] - before, sink);
     if (r->early)
-        release(r, step, code->after + after, code->after_first[i + 1] - after, sink);
-    share(r, step->warp, HD_RELEASE_ISSUE, 0, 1);
+        release_words(r, step, code->after + after, code->after_first[i + 1] - after, sink);
+    do_shared(r, step->warp, HD_RELEASE_ISSUE, 0, 1);
     for (uint32_t s = 0; s < step->source_count && step->effective; s++)
         read_operand(r, step, s, sink);
     for (uint32_t d = 0; d < step->destination_count && step->effective; d++)
         write_result(r, step, d, sink);
-    release(r, step, code->after + after, code->after_first[i + 1] - after, sink);
+    release_words(r, step, code->after + after, code->after_first[i + 1] - after, sink);
     report_wrong(r, step, sink);
 }
 

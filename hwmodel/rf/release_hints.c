@@ -2,7 +2,7 @@
 #include "hwmodel/rf/release_hints.h"
 #include "ir/words.h"
 
-static const uint32_t *words_of(const hd_rf_code *code, uint16_t kind, uint32_t instruction, uint32_t *count)
+static const uint32_t *annotation_words(const hd_rf_code *code, uint16_t kind, uint32_t instruction, uint32_t *count)
 {
     const hd_annotation *note = hd_annotation_at(code->function, kind, instruction, 0);
     *count = note ? note->count : 0;
@@ -12,7 +12,7 @@ static const uint32_t *words_of(const hd_rf_code *code, uint16_t kind, uint32_t 
 static void read_renamed(hd_release_hints *h, hd_release_function *c, const hd_rf_code *code, bool all_static)
 {
     uint32_t count;
-    const uint32_t *words = words_of(code, HD_ANNOTATION_RELEASE_RENAMED, HD_NONE, &count);
+    const uint32_t *words = annotation_words(code, HD_ANNOTATION_RELEASE_RENAMED, HD_NONE, &count);
     c->renamed = hd_bitset_new(&h->arena, code->storage.frame + 1);
     for (uint32_t i = 0; i < count && !all_static; i++)
         if (words[i] < code->storage.frame)
@@ -59,7 +59,7 @@ static void take_pir(const hd_release_function *c, const hd_rf_code *code, uint3
 static void take_pbr(const hd_release_function *c, const hd_rf_code *code, uint32_t instruction, hd_u32_array *words)
 {
     uint32_t count;
-    const uint32_t *listed = words_of(code, HD_ANNOTATION_PBR, instruction, &count);
+    const uint32_t *listed = annotation_words(code, HD_ANNOTATION_PBR, instruction, &count);
     for (uint32_t i = 0; i < count; i++)
         if (listed[i] < code->storage.frame && hd_bitset_has(&c->renamed, listed[i]))
             hd_array_push(words, listed[i]);

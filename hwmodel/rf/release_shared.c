@@ -24,7 +24,7 @@ void hd_release_shared_free(hd_release_shared *s)
 /* ---- one operation ----------------------------------------------------------------------------------------------- */
 
 /* Whether the cache holds the pir word; it holds it afterwards. */
-static inline bool cached(hd_release_shared *s, uint32_t flags, uint32_t entry)
+static inline bool look_up_flags(hd_release_shared *s, uint32_t flags, uint32_t entry)
 {
     bool hit = s->entries && s->cache[entry] == flags;
     s->cache[entry] = flags;
@@ -45,7 +45,7 @@ static inline void flush_accesses(hd_physical_register *p, hd_release_held *held
     held->accesses = 0;
 }
 
-static void reserve(hd_release_shared *s, uint32_t n)
+static void reserve_registers(hd_release_shared *s, uint32_t n)
 {
     s->reserved += n;
     if (s->reserved > s->most_reserved)
@@ -110,8 +110,8 @@ hd_rf_wrong hd_release_shared_do(hd_release_shared *s, uint32_t slot, const hd_e
         hd_rf_record_held_times(s->model, s->file.taken, n);
         s->file.time += n;
         break;
-    case HD_RELEASE_FETCH: s->missed += !cached(s, index, n); break;
-    case HD_RELEASE_RESERVE: reserve(s, n); break;
+    case HD_RELEASE_FETCH: s->missed += !look_up_flags(s, index, n); break;
+    case HD_RELEASE_RESERVE: reserve_registers(s, n); break;
     case HD_RELEASE_UNRESERVE: s->reserved -= n; break;
     }
     return HD_RF_PROVED;

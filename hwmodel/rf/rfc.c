@@ -214,7 +214,7 @@ static void make_oldest(hd_rfc_pool *pool, hd_rfc_entry *e)
     pool->oldest = number;
 }
 
-static void drop(hd_rfc *rfc, hd_rfc_pool *pool, hd_rfc_entry *e)
+static void drop_entry(hd_rfc *rfc, hd_rfc_pool *pool, hd_rfc_entry *e)
 {
     warp_of(rfc, e->warp)->entry_of.items[e->index] = 0;
     e->lanes = 0;
@@ -222,7 +222,7 @@ static void drop(hd_rfc *rfc, hd_rfc_pool *pool, hd_rfc_entry *e)
     rfc->model.held--;
 }
 
-static void write_back(hd_rfc *rfc, hd_rfc_pool *pool, hd_rfc_entry *e, hd_access_sink *sink)
+static void write_back_entry(hd_rfc *rfc, hd_rfc_pool *pool, hd_rfc_entry *e, hd_access_sink *sink)
 {
     uint16_t spill = hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_CACHE,
                                                   .kind = HD_RF_SPILL,
@@ -238,16 +238,16 @@ static void write_back(hd_rfc *rfc, hd_rfc_pool *pool, hd_rfc_entry *e, hd_acces
         hd_claim *home = hd_rf_file_at(&rfc->file, e->warp, e->index);
         *home = hd_identity_copy(&e->warp->identity, e->index, *home, e->claim, e->lanes);
     }
-    drop(rfc, pool, e);
+    drop_entry(rfc, pool, e);
 }
 
-static hd_rfc_entry *take_entry(hd_rfc *rfc, hd_rf_warp *warp, uint32_t index, hd_access_sink *sink)
+static hd_rfc_entry *allocate_entry(hd_rfc *rfc, hd_rf_warp *warp, uint32_t index, hd_access_sink *sink)
 {
     hd_rfc_pool *pool = pool_of(rfc, warp);
     hd_rfc_entry *e = &pool->entries.items[pool->oldest];
     if (e->lanes) {
         hd_rf_event(&rfc->model, HD_COUNTER_EVICTIONS, 1);
-        write_back(rfc, pool, e, sink);
+        write_back_entry(rfc, pool, e, sink);
     }
     make_newest(pool, e);
     e->warp = warp;
@@ -266,7 +266,7 @@ static void fill_entry(hd_rfc *rfc, const hd_rf_step *step, uint32_t index, hd_r
                        hd_access_sink *sink)
 {
     hd_claim home = *hd_rf_file_at(&rfc->file, step->warp, index);
-    e = e ? e : take_entry(rfc, step->warp, index, sink);
+    e = e ? e : allocate_entry(rfc, step->warp, index, sink);
     hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_CACHE,
                                  .kind = HD_RF_FILL,
                                  .after = read,
@@ -311,7 +311,7 @@ static void write_result(hd_rfc *rfc, const hd_rf_step *step, uint32_t destinati
     if (!to_file) {
         if (e && rfc->lru)
             make_newest(pool_of(rfc, step->warp), e);
-        e = e ? e : take_entry(rfc, step->warp, index, sink);
+        e = e ? e : allocate_entry(rfc, step->warp, index, sink);
         claim = &e->claim;
         e->lanes |= step->effective;
     }
@@ -356,7 +356,7 @@ static void rfc_switch(hd_rf_model *model, hd_rf_warp *out, hd_rf_warp *in, hd_a
     for (uint32_t i = 0; i < pool->entries.count; i++) {
         hd_rfc_entry *e = &pool->entries.items[i];
         if (e->lanes && e->warp == out)
-            write_back(rfc, pool, e, sink);
+            write_back_entry(rfc, pool, e, sink);
     }
 }
 
@@ -377,7 +377,7 @@ static void rfc_frame_end(hd_rf_model *model, hd_rf_warp *warp)
     hd_rfc_pool *pool = pool_of(rfc, warp);
     for (uint32_t i = warp->identity.base; i < w->entry_of.count; i++)
         if (w->entry_of.items[i])
-            drop(rfc, pool, &pool->entries.items[w->entry_of.items[i] - 1]);
+            drop_entry(rfc, pool, &pool->entries.items[w->entry_of.items[i] - 1]);
     rfc->model.held -= warp->identity.frames.count == 1 ? rfc->kernel_registers : 0;
     w->entry_of.count = warp->identity.base;
 }

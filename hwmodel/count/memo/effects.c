@@ -26,7 +26,7 @@ static bool adds_up(uint32_t counter)
 }
 
 /* As many instructions as find the same registers held are one effect. */
-static void keep(hd_effects *kept, uint32_t first, hd_effect e)
+static void append_effect(hd_effects *kept, uint32_t first, hd_effect e)
 {
     hd_effect *last = kept->count > first ? &hd_array_last(kept) : NULL;
     if (last && e.kind == HD_EFFECT_HELD && last->kind == HD_EFFECT_HELD && last->index == e.index)
@@ -42,15 +42,17 @@ void hd_record_end(hd_recorder *r, const hd_rf_warp *warp, hd_effects *kept)
     uint32_t first = kept->count;
     for (uint32_t c = 0; c < HD_COUNTER_COUNT; c++)
         if (model->counters[c] != r->counters[c] && adds_up(c))
-            keep(kept, first,
-                 (hd_effect){HD_EFFECT_COUNT, (uint16_t)c, 0, (uint32_t)(model->counters[c] - r->counters[c])});
+            append_effect(
+                kept, first,
+                (hd_effect){HD_EFFECT_COUNT, (uint16_t)c, 0, (uint32_t)(model->counters[c] - r->counters[c])});
     for (uint32_t i = 0; i < r->log.count; i++)
-        keep(kept, first, r->log.items[i]);
-    keep(kept, first, (hd_effect){HD_EFFECT_HELD, 0, (uint32_t)(model->held - model->memo.held), 0});
+        append_effect(kept, first, r->log.items[i]);
+    append_effect(kept, first, (hd_effect){HD_EFFECT_HELD, 0, (uint32_t)(model->held - model->memo.held), 0});
     for (uint32_t k = 0; lengths && k < HD_RUN_LENGTHS; k++)
         if (lengths[k].length != lengths[k].recorded)
-            keep(kept, first,
-                 (hd_effect){HD_EFFECT_LENGTH, (uint16_t)k, 0, (uint32_t)(lengths[k].length - lengths[k].recorded)});
+            append_effect(
+                kept, first,
+                (hd_effect){HD_EFFECT_LENGTH, (uint16_t)k, 0, (uint32_t)(lengths[k].length - lengths[k].recorded)});
     model->memo.effects = NULL;
 }
 

@@ -57,7 +57,7 @@ static void destroy(void *context)
     free(m);
 }
 
-static void begin(void *context, hd_warp_slot *slot)
+static void begin_warp(void *context, hd_warp_slot *slot)
 {
     memo *m = context;
     while (m->warps.count <= slot->warp.slot)
@@ -116,7 +116,7 @@ static uint32_t take_snapshot(memo *m, hd_warp_slot *w)
 }
 
 /* The model knows the warp as its state has it. */
-static void restore(memo *m, hd_warp_slot *w, known_warp *known)
+static void restore_state(memo *m, hd_warp_slot *w, known_warp *known)
 {
     hd_identity_warp *identity = &w->warp.identity;
     if (known->current)
@@ -142,7 +142,7 @@ static void restore(memo *m, hd_warp_slot *w, known_warp *known)
 }
 
 /* For tests: the model knows nothing of the warp any more but its state. */
-static void forget(memo *m, hd_warp_slot *w, known_warp *known)
+static void forget_state(memo *m, hd_warp_slot *w, known_warp *known)
 {
     hd_run_length *lengths = hd_memo_lengths(m->runner->model, &w->warp), kept[HD_RUN_LENGTHS];
     if (lengths)
@@ -198,16 +198,17 @@ static const transition *find_transition(const memo *m, uint32_t from, uint64_t 
 static bool walk_only(memo *m, hd_warp_slot *w, known_warp *known, const hd_warp_event *e, uint32_t *at)
 {
     if (known->state != HD_NONE)
-        restore(m, w, known);
+        restore_state(m, w, known);
     known->state = HD_NONE;
     return hd_runner_walk(m->runner, w, e, at);
 }
 
 /* Walks, and keeps the effects. */
-static bool learn(memo *m, hd_warp_slot *w, known_warp *known, const hd_warp_event *e, uint64_t by, uint32_t *at)
+static bool walk_and_record(memo *m, hd_warp_slot *w, known_warp *known, const hd_warp_event *e, uint64_t by,
+                            uint32_t *at)
 {
     transition t = {.by = by, .from = known->state, .effects = m->effects.count};
-    restore(m, w, known);
+    restore_state(m, w, known);
     hd_record_begin(&m->recorder, &w->warp);
     bool good = hd_runner_walk(m->runner, w, e, at);
     hd_record_end(&m->recorder, &w->warp, &m->effects);
@@ -223,7 +224,7 @@ static bool learn(memo *m, hd_warp_slot *w, known_warp *known, const hd_warp_eve
     hd_index_add(&m->numbers, hash_of(t.from, t.by), m->transitions.count);
     hd_array_push(&m->transitions, t);
     if (m->runner->model->memo.forgets && !ends)
-        forget(m, w, known);
+        forget_state(m, w, known);
     return true;
 }
 
@@ -244,8 +245,8 @@ static void follow_frames(memo *m, hd_warp_slot *w, const hd_warp_event *e)
     hd_record_resume(&m->recorder);
 }
 
-static bool replay(memo *m, hd_warp_slot *w, known_warp *known, const hd_warp_event *e, const transition *t,
-                   uint32_t *at)
+static bool replay_transition(memo *m, hd_warp_slot *w, known_warp *known, const hd_warp_event *e, const transition *t,
+                              uint32_t *at)
 {
     hd_runner *r = m->runner;
     uint32_t word;
@@ -265,7 +266,7 @@ static bool replay(memo *m, hd_warp_slot *w, known_warp *known, const hd_warp_ev
     return false;
 }
 
-static bool take(void *context, hd_warp_slot *w, const hd_warp_event *e, uint32_t *at)
+static bool take_event(void *context, hd_warp_slot *w, const hd_warp_event *e, uint32_t *at)
 {
     memo *m = context;
     known_warp *known = &m->warps.items[w->warp.slot];
@@ -278,8 +279,8 @@ static bool take(void *context, hd_warp_slot *w, const hd_warp_event *e, uint32_
         return walk_only(m, w, known, e, at);
     const transition *t = m->runner->model->memo.forgets ? NULL : find_transition(m, known->state, by);
     if (t)
-        return replay(m, w, known, e, t, at);
-    return has_room(m) ? learn(m, w, known, e, by, at) : walk_only(m, w, known, e, at);
+        return replay_transition(m, w, known, e, t, at);
+    return has_room(m) ? walk_and_record(m, w, known, e, by, at) : walk_only(m, w, known, e, at);
 }
 
-const hd_runner_memo hd_memo = {applies, create, destroy, begin, take};
+const hd_runner_memo hd_memo = {applies, create, destroy, begin_warp, take_event};
