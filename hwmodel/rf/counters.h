@@ -36,7 +36,10 @@ typedef struct hd_rf_energy {
     bool derived; /* a figure that is needed is not published for the GPU, but derived (hd_energy_figure) */
     double dynamic_pj;
 } hd_rf_energy;
-hd_rf_energy hd_rf_dynamic_energy(const uint64_t counters[HD_COUNTER_COUNT], const struct hd_gpu *gpu);
+/* table_bytes: capacity of the renaming table, from which the energy of its accesses is derived; 0: as the GPU's
+ * description has it. */
+hd_rf_energy hd_rf_dynamic_energy(const uint64_t counters[HD_COUNTER_COUNT], uint32_t table_bytes,
+                                  const struct hd_gpu *gpu);
 
 typedef struct hd_rf_leakage { /* what leaks, in cycles of the GPU's `timing` */
     uint64_t powered;          /* warp registers of the register file with power, summed over cycles and SMs */

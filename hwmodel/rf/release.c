@@ -113,6 +113,7 @@ static void release_launch(hd_rf_model *model, const hd_rf_launch *launch)
     uint64_t warps = (uint64_t)launch->residency.ctas * (launch->residency.cta_warps ? launch->residency.cta_warps : 1);
     r->fits = warps * r->kernel_registers <= registers;
     r->wrong = HD_RF_PROVED;
+    model->table_bytes = r->table_bytes;
     if (!r->all_static) /* renaming table, availability vector, flag cache */
         model->storage_bits = 8ull * r->table_bytes + registers + (uint64_t)HD_RELEASE_FLAG_BITS * r->shared.entries;
 }

@@ -98,6 +98,7 @@ static void end_launch(const hd_timer *t, timed *of)
         hd_counters_join(result->counters, model->counters);
         memset(model->counters, 0, sizeof model->counters);
         result->storage_bits = model->storage_bits;
+        result->table_bytes = model->table_bytes;
     }
 }
 

@@ -68,24 +68,46 @@ static void energy_of_counted_accesses(void **state)
     hd_diagnostics diagnostics;
     uint64_t counters[HD_COUNTER_COUNT] = {0};
     hd_gpu *gpu = load("fermi-gtx480", &diagnostics);
-    hd_rf_energy energy = hd_rf_dynamic_energy(counters, gpu);
+    hd_rf_energy energy = hd_rf_dynamic_energy(counters, 0, gpu);
     assert_true(energy.known && !energy.derived && energy.dynamic_pj == 0);
     counters[HD_COUNTER_FILE_READS] = 3;
     counters[HD_COUNTER_FILE_WRITES] = 4;
     counters[HD_COUNTER_OPERANDS] = 1000; /* costs nothing */
-    energy = hd_rf_dynamic_energy(counters, gpu);
+    energy = hd_rf_dynamic_energy(counters, 0, gpu);
     assert_true(energy.known && !energy.derived && energy.dynamic_pj == 3 * 149.76 + 4 * 149.76);
     counters[HD_COUNTER_WINDOW_READS] = 1;
-    energy = hd_rf_dynamic_energy(counters, gpu);
+    energy = hd_rf_dynamic_energy(counters, 0, gpu);
     assert_true(energy.known && energy.derived && energy.dynamic_pj == 3 * 149.76 + 4 * 149.76 + 2.2);
     gpu->energies[HD_ENERGY_BYPASS_COLLECTOR].known = false;
-    assert_false(hd_rf_dynamic_energy(counters, gpu).known);
+    assert_false(hd_rf_dynamic_energy(counters, 0, gpu).known);
     hd_gpu_free(gpu);
     gpu = load(HD_GPU_DEFAULT, &diagnostics);
     counters[HD_COUNTER_FILE_WRITES] = 0;
-    energy = hd_rf_dynamic_energy(counters, gpu);
+    energy = hd_rf_dynamic_energy(counters, 0, gpu);
     assert_true(energy.known && !energy.derived && energy.dynamic_pj == 3 * 185.26 + 2.72);
     hd_gpu_free(gpu);
+    hd_diagnostics_free(&diagnostics);
+}
+
+/* CORF's table of 5 KB, scaled to the 1 KB of RFV's, takes what RFV publishes; at 25 KB as much more again. */
+static void energy_of_a_table_of_another_size(void **state)
+{
+    (void)state;
+    hd_diagnostics diagnostics;
+    uint64_t counters[HD_COUNTER_COUNT] = {0};
+    counters[HD_COUNTER_RENAMING] = 1;
+    hd_gpu *gpu = load("fermi-gtx480", &diagnostics), *rfv = load("fermi-rfv", &diagnostics);
+    hd_rf_energy whole = hd_rf_dynamic_energy(counters, 5120, gpu), small = hd_rf_dynamic_energy(counters, 1024, gpu),
+                 large = hd_rf_dynamic_energy(counters, 25 * 1024, gpu),
+                 own = hd_rf_dynamic_energy(counters, 1024, rfv);
+    assert_true(!whole.derived && whole.dynamic_pj == 1.83);
+    assert_true(!own.derived && own.dynamic_pj == 1.14);
+    assert_true(small.derived && fabs(small.dynamic_pj - own.dynamic_pj) < 1e-9);
+    assert_true(large.derived && fabs(large.dynamic_pj - 1.83 * 1.83 / 1.14) < 1e-9);
+    counters[HD_COUNTER_FILE_READS] = 1; /* nothing else is scaled */
+    assert_true(fabs(hd_rf_dynamic_energy(counters, 1024, gpu).dynamic_pj - small.dynamic_pj - 149.76) < 1e-9);
+    hd_gpu_free(gpu);
+    hd_gpu_free(rfv);
     hd_diagnostics_free(&diagnostics);
 }
 
@@ -232,13 +254,10 @@ static void wrong_descriptions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_built_in_one_is_right),
-        cmocka_unit_test(the_papers_figures),
-        cmocka_unit_test(energy_of_counted_accesses),
-        cmocka_unit_test(energy_of_leakage),
-        cmocka_unit_test(every_built_in_one_has_all_energies),
-        cmocka_unit_test(designs_of_register_files),
-        cmocka_unit_test(wrong_descriptions),
+        cmocka_unit_test(every_built_in_one_is_right), cmocka_unit_test(the_papers_figures),
+        cmocka_unit_test(energy_of_counted_accesses),  cmocka_unit_test(energy_of_a_table_of_another_size),
+        cmocka_unit_test(energy_of_leakage),           cmocka_unit_test(every_built_in_one_has_all_energies),
+        cmocka_unit_test(designs_of_register_files),   cmocka_unit_test(wrong_descriptions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
