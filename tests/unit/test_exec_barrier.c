@@ -357,6 +357,9 @@ static void clusters(void **state)
     expect_fault(&run, "a second time before barrier.cluster.wait");
     run = run_body("mapa.shared::cluster.u32 %r11, %r4, 1;", 32);
     expect_fault(&run, "mapa with CTA rank 1 in a cluster of one");
+    run = run_body(".shared .align 4 .b8 s[4];\nmapa.u64 %rd10, s, 0;", 32);
+    assert_int_equal(run.status, HD_EXEC_UNSUPPORTED);
+    assert_non_null(strstr(run.message, "a variable as a generic address"));
 }
 
 /* What orders and hints is taken in every form. */
