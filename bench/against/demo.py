@@ -50,14 +50,14 @@ def single_use(page, at, virtual, contracted, suites):
 
 def in_text(word):
     """Percent of the single-use loads of an example's text that are read so, mean over examples."""
-    kinds = [{key: n for key, n in found.items() if key.startswith("read once")} for found in measure.all_passes("fermi-gtx480")["demo"].values()]
+    kinds = [{key: n for key, n in found.items() if key.startswith("single-use, read")} for found in measure.all_passes("fermi-gtx480")["demo"].values()]
     return average(100 * sum(n for key, n in found.items() if word in key) / sum(found.values()) for found in kinds if sum(found.values()))
 
 
 def rows(page):
     at, virtual = replay("demo", GPU), replay("demo", GPU, "--virtual")
     files = measure.fused()
-    contracted = replay("demo", GPU, files=files, on="examples compiled without -fmad=false") if files else None
+    contracted = replay("demo", GPU, files=files, on=measure.FUSED) if files else None
     suites = of_suites()
     page.section("DeMO")
     single_use(page, at, virtual, contracted, suites)

@@ -1,6 +1,9 @@
 """The page: rows with a figure, the paper's and ours, and the experiments that look for the cause of a difference. Whether one is close is
 computed: within 2 points of a percentage, else within a tenth."""
 
+import re
+import sys
+
 from against import measure
 
 POINTS, PART = 2.0, 0.1
@@ -136,5 +139,8 @@ at the end. Registers are allocated by `clean,regalloc` unless `--virtual` keeps
         self.say("`the examples` is `examples/*/*.yaml`; other texts are copies that the script makes of them.")
 
     def write(self, path):
+        missing = [line for line in self.lines if re.search(r"\bnan\b", line)]
+        if missing:  # what a figure is made of has another name by now
+            sys.exit("%s: not written, figures are missing:\n%s" % (path, "\n".join(missing)))
         with open(path, "w", encoding="utf-8") as file:
             file.write("\n".join(self.lines) + "\n")
