@@ -73,11 +73,10 @@ static hd_sm_slot awaited(const sm_warp *w)
         return HD_SM_SLOT_RESULT; /* names of two frames are not compared */
     hd_sm_slot found = HD_SM_SLOT_ISSUED;
     for (uint32_t i = 0; i < (uint32_t)w->op->reads + w->op->writes && w->pending_names; i++) {
-        uint32_t name = w->names[i];
-        if (w->pending_memory[name / 64] >> name % 64 & 1)
-            return HD_SM_SLOT_MEMORY;
-        if (w->pending[name / 64] >> name % 64 & 1)
-            found = HD_SM_SLOT_RESULT;
+        hd_sm_slot reason = (hd_sm_slot)w->pending[w->names[i]];
+        if (reason == HD_SM_SLOT_MEMORY)
+            return reason;
+        found = reason == HD_SM_SLOT_ISSUED ? found : reason;
     }
     for (uint32_t i = 0; i < w->op->writes && w->readings && found == HD_SM_SLOT_ISSUED; i++)
         if (w->reading[w->names[w->op->reads + i]])
@@ -165,8 +164,7 @@ static void activate(hd_sm *sm, sm_scheduler *s, uint32_t slot)
 
 static bool has_room(const hd_sm *sm, const sm_scheduler *s)
 {
-    const hd_machine *m = sm->setup.machine;
-    return m->core.policy != HD_POLICY_TWO_LEVEL || (uint32_t)__builtin_popcountll(s->active) < m->core.active_warps;
+    return !sm->active_warps || (uint32_t)__builtin_popcountll(s->active) < sm->active_warps;
 }
 
 void sm_activate(hd_sm *sm, uint32_t slot)
@@ -253,16 +251,22 @@ static uint32_t first_of(const hd_sm *sm, const sm_scheduler *s, uint64_t slots)
 
 /* ---- issue ------------------------------------------------------------------------------------------------------- */
 
-static void reserve_names(sm_warp *w)
+/* What warps wait for that need a result of the job. */
+static hd_sm_slot reason_to_wait(const sm_job *job)
 {
-    bool memory = w->op->class == HD_MACHINE_CLASS_MEMORY && w->op->space != HD_SPACE_PARAM &&
-                  w->op->space != HD_SPACE_CONST && w->op->space != HD_SPACE_PARAM_ENTRY;
+    if (job->op->class != HD_MACHINE_CLASS_MEMORY || job->op->space == HD_SPACE_PARAM ||
+        job->op->space == HD_SPACE_PARAM_ENTRY)
+        return HD_SM_SLOT_RESULT;
+    return job->passes || job->op->space == HD_SPACE_CONST ? HD_SM_SLOT_SHARED : HD_SM_SLOT_MEMORY;
+}
+
+static void reserve_names(sm_warp *w, const sm_job *job)
+{
+    hd_sm_slot reason = reason_to_wait(job);
     for (uint32_t i = 0; i < w->op->writes; i++) {
-        uint32_t name = w->names[w->op->reads + i];
-        uint64_t bit = bit_of(name % 64);
-        w->pending_names += !(w->pending[name / 64] & bit);
-        w->pending[name / 64] |= bit;
-        w->pending_memory[name / 64] |= memory ? bit : 0;
+        uint8_t *pending = &w->pending[w->names[w->op->reads + i]];
+        w->pending_names += *pending == HD_SM_SLOT_ISSUED;
+        *pending = (uint8_t)reason;
     }
     w->frame = w->cursor.step.frame;
 }
@@ -289,7 +293,7 @@ static void issue_from(hd_sm *sm, uint32_t slot)
     w->accesses += (w->op->traits & HD_SM_ACCESS) != 0;
     if (w->cursor.step.has_addresses)
         sm_prepare_memory(sm, index, w);
-    reserve_names(w);
+    reserve_names(w, &sm->jobs.items[index]);
     if (w->op->traits & HD_SM_BARRIER)
         pass_barrier(sm, w);
     w->control = w->op->traits & HD_SM_CONTROL;
@@ -323,6 +327,17 @@ static uint8_t no_room_reason(const hd_sm *sm, const sm_scheduler *s)
     return s->control != HD_NONE ? HD_SM_SLOT_PORT : HD_SM_SLOT_UNIT;
 }
 
+/* No active warp may issue. If one that is not active might: that; else what the first one waits for. */
+static uint8_t reason_without_able(const hd_sm *sm, const sm_scheduler *s)
+{
+    for (uint32_t i = 0; i < s->waiting.count; i++) {
+        uint8_t reason = sm->warps[s->waiting.items[i]].reason;
+        if (reason == HD_SM_SLOT_ISSUED || reason == HD_SM_SLOT_MOVES)
+            return HD_SM_SLOT_INACTIVE;
+    }
+    return sm->warps[s->active ? first_of(sm, s, s->active) : s->waiting.items[0]].reason;
+}
+
 /* Slots of one scheduler in this cycle. */
 static void issue_slots(hd_sm *sm, sm_scheduler *s)
 {
@@ -339,10 +354,10 @@ static void issue_slots(hd_sm *sm, sm_scheduler *s)
     sm->counts.slots[HD_SM_SLOT_ISSUED] += issued;
     if (able && !have_room(sm, s, able))
         s->reason = no_room_reason(sm, s);
-    else if (issued || (s->active && !able))
-        s->reason = sm->warps[issued ? s->last : first_of(sm, s, s->active)].reason;
+    else if (issued)
+        s->reason = sm->warps[s->last].reason;
     else if (s->warps)
-        s->reason = HD_SM_SLOT_INACTIVE;
+        s->reason = reason_without_able(sm, s);
     if (s->reason == HD_SM_SLOT_ISSUED) /* it might have, and only one slot was left */
         s->reason = HD_SM_SLOT_RESULT;
     sm->counts.slots[s->reason] += width - issued;
@@ -353,7 +368,7 @@ void sm_issue(hd_sm *sm)
     check_changed(sm);
     for (uint32_t i = 0; i < sm->setup.machine->core.schedulers && !sm->failed; i++) {
         sm_scheduler *s = &sm->schedulers[i];
-        if (sm->setup.machine->core.policy == HD_POLICY_TWO_LEVEL && s->warps)
+        if (sm->active_warps && s->warps)
             change_active(sm, s);
         check_changed(sm);
         issue_slots(sm, s);

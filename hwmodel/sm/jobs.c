@@ -211,11 +211,9 @@ void sm_release_names(hd_sm *sm, uint32_t index)
     sm_warp *w = &sm->warps[job->warp];
     job->forwarded = true;
     for (uint32_t i = 0; i < job->op->writes; i++) {
-        uint32_t name = job->names[job->op->reads + i];
-        uint64_t bit = (uint64_t)1 << name % 64;
-        w->pending_names -= (w->pending[name / 64] & bit) != 0;
-        w->pending[name / 64] &= ~bit;
-        w->pending_memory[name / 64] &= ~bit;
+        uint8_t *pending = &w->pending[job->names[job->op->reads + i]];
+        w->pending_names -= *pending != HD_SM_SLOT_ISSUED;
+        *pending = HD_SM_SLOT_ISSUED;
     }
     sm->recheck |= (uint64_t)1 << job->warp;
 }

@@ -30,7 +30,6 @@ static void open_caches(hd_sm *sm, const hd_machine *m)
 hd_sm *hd_sm_new(const hd_sm_setup *setup)
 {
     hd_sm *sm = hd_calloc(1, sizeof *sm);
-    uint32_t words = (setup->code->name_count + 63) / 64 + 1;
     sm->setup = *setup;
     sm->model = setup->runner->model;
     sm->unused_job = HD_NONE;
@@ -46,9 +45,8 @@ hd_sm *hd_sm_new(const hd_sm_setup *setup)
     sm->ring = hd_calloc(SM_RING, sizeof *sm->ring);
     open_caches(sm, setup->machine);
     for (uint32_t i = 0; i < SM_WARPS; i++) {
-        sm->warps[i].pending = hd_calloc(words, sizeof(uint64_t));
-        sm->warps[i].pending_memory = hd_calloc(words, sizeof(uint64_t));
-        sm->warps[i].reading = sm->subcores ? hd_calloc(words, 64) : NULL;
+        sm->warps[i].pending = hd_calloc(setup->code->name_count + 1, 1);
+        sm->warps[i].reading = sm->subcores ? hd_calloc(setup->code->name_count + 1, 1) : NULL;
     }
     return sm;
 }
@@ -59,7 +57,6 @@ void hd_sm_free(hd_sm *sm)
         return;
     for (uint32_t i = 0; i < SM_WARPS; i++) {
         free(sm->warps[i].pending);
-        free(sm->warps[i].pending_memory);
         free(sm->warps[i].reading);
     }
     for (uint32_t i = 0; i < SM_RING; i++)
@@ -103,12 +100,26 @@ hd_sm_counts hd_sm_count(hd_sm *sm, uint64_t now)
 
 /* ---- thread blocks ----------------------------------------------------------------------------------------------- */
 
+/* Of each scheduler; 0: all of its warps. A technique whose warps take turns has them do so under any policy. */
+static uint32_t active_warps_of(const hd_sm *sm)
+{
+    const hd_machine *m = sm->setup.machine;
+    bool two_level = m->core.policy == HD_POLICY_TWO_LEVEL;
+    if (!two_level && !sm->model->info->ops->warp_switch)
+        return 0;
+    uint32_t active = two_level ? m->core.active_warps * m->core.schedulers : sm->residency.active;
+    if (sm->model->active_warps && sm->model->active_warps < active)
+        active = sm->model->active_warps;
+    return active > m->core.schedulers ? active / m->core.schedulers : 1;
+}
+
 void hd_sm_launch(hd_sm *sm, const hd_rf_residency *residency, uint32_t function)
 {
     const hd_machine *m = sm->setup.machine;
     assert(!sm->resident);
     sm->residency = *residency;
-    sm->residency.active = m->core.policy == HD_POLICY_TWO_LEVEL ? m->core.active_warps * m->core.schedulers : SM_WARPS;
+    sm->active_warps = active_warps_of(sm);
+    sm->residency.active = sm->active_warps ? sm->active_warps * m->core.schedulers : SM_WARPS;
     hd_runner_launch(sm->setup.runner, function, &sm->residency);
 }
 
@@ -140,12 +151,10 @@ static void start_warp(hd_sm *sm, uint32_t place, uint32_t index)
     uint32_t slot = walked->slot;
     assert(slot < SM_WARPS);
     sm_warp *w = &sm->warps[slot];
-    uint64_t *pending = w->pending, *memory = w->pending_memory;
-    uint8_t *reading = w->reading;
+    uint8_t *pending = w->pending, *reading = w->reading;
     *w = (sm_warp){
         .resident = true, .cta = place, .index = index, .age = sm->starts, .frame = HD_NONE, .walked = walked};
     w->pending = pending;
-    w->pending_memory = memory;
     w->reading = reading;
     cta->slots[index] = (uint8_t)slot;
     sm->schedulers[slot % sm->setup.machine->core.schedulers].warps |= (uint64_t)1 << slot;

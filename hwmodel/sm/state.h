@@ -101,10 +101,10 @@ typedef struct sm_warp {
     uint32_t accesses;       /* loads, stores and atomics that have not ended */
     uint32_t jobs, moves;    /* moves: jobs that must be done before the next instruction */
     uint32_t pending_names;
-    uint32_t frame;                     /* of the last instruction that was issued */
-    uint64_t *pending, *pending_memory; /* sets of names: a result is to come; from memory */
-    uint8_t *reading;                   /* by name, with sub-cores: queued instructions that have not read it */
-    uint32_t readings;                  /* their sum */
+    uint32_t frame;    /* of the last instruction that was issued */
+    uint8_t *pending;  /* by name: hd_sm_slot of who waits for its value; ISSUED: it is there */
+    uint8_t *reading;  /* by name, with sub-cores: queued instructions that have not read it */
+    uint32_t readings; /* their sum */
     hd_trace_cursor cursor;
     hd_rf_step step;
     hd_rf_warp *walked;
@@ -143,7 +143,8 @@ struct hd_sm {
     uint32_t unused_job;
     sm_warp warps[SM_WARPS];
     HD_ARRAY(sm_cta) ctas;
-    uint32_t resident; /* blocks */
+    uint32_t resident;     /* blocks */
+    uint32_t active_warps; /* most that take turns, of each scheduler; 0: all of its warps */
     uint32_t resident_warps;
     uint64_t recheck;  /* warps whose state may have changed */
     uint64_t may_end;  /* warps of which nothing is in flight */
