@@ -11,15 +11,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { TEXT, JSON, CSV };
+enum { TEXT, JSON, CSV, HTML };
 static void emit(hd_cli *cli, int format, hd_writer *writer, const hd_replay_report *report)
 {
     if (format == TEXT)
         hd_emit_replay_text(writer, report, cli->values[HD_CLI_COUNTERS] != NULL);
     else if (format == JSON)
         hd_emit_replay_json(writer, report);
-    else
+    else if (format == CSV)
         hd_emit_replay_csv(writer, report);
+    else
+        hd_emit_replay_html(writer, report);
 }
 
 static void print_error(void *progress, const char *text, size_t size) { hd_progress_print(progress, text, size); }

@@ -1,5 +1,5 @@
-/* The results of a replay (include/heddle/replay_result.h) as a table, JSON and CSV. Techniques are handled
- * generically. */
+/* The results of a replay (include/heddle/replay_result.h) as a table, JSON, CSV and an HTML page. Techniques are
+ * handled generically. */
 #ifndef HD_EMITTERS_REPLAY_H
 #define HD_EMITTERS_REPLAY_H
 
@@ -11,6 +11,9 @@
 void hd_emit_replay_text(hd_writer *writer, const hd_replay_report *report, bool counters);
 void hd_emit_replay_json(hd_writer *writer, const hd_replay_report *report);
 void hd_emit_replay_csv(hd_writer *writer, const hd_replay_report *report);
+
+/* A self-contained page without scripts: summary, bar charts, issue slots, launches, with all numbers of JSON. */
+void hd_emit_replay_html(hd_writer *writer, const hd_replay_report *report);
 
 /* For hd_emit_replay_text: the cycles of a launch, the means, and what the columns are; nothing if the report has none.
  * width: of names. */

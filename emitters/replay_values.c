@@ -28,6 +28,8 @@ void hd_replay_format_headline(char text[static 64], const hd_replay_headline *h
     double value = h->kind == HD_FIGURE_NUMBER ? h->value : 100 * h->value;
     if (h->absent)
         snprintf(text, 64, "not applied: %s", h->absent);
+    else if (h->kind != HD_FIGURE_NONE && isnan(h->value))
+        snprintf(text, 64, "%s unknown", h->title);
     else
         snprintf(text, 64, forms[h->kind], h->title, h->kind == HD_FIGURE_NUMBER && value < 10 ? 2 : 1, value);
 }
