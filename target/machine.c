@@ -14,7 +14,7 @@ static const key_row key_rows[] = {
     {#section, #key, offsetof(hd_machine, section.key), minimum, maximum},
 #include "target/machine.def"
 };
-enum { KEY_ROWS = sizeof key_rows / sizeof *key_rows, SECTION_KEYS = 16, CHOICE_WORDS = 4 };
+enum { KEY_ROWS = sizeof key_rows / sizeof *key_rows, SECTION_KEYS = 24, CHOICE_WORDS = 4 };
 
 static const struct choice_row {
     const char *section, *key;
@@ -158,9 +158,10 @@ static bool core_fits(const hd_yaml_node *node, const hd_machine *m)
     case HD_CORE_SUBCORE:
         return check(node,
                      !m->core.collectors && m->core.read_cycles && m->core.queue && m->core.issue_width == 1 &&
+                         m->core.bank_latency == 1 && m->core.bank_interval == 1 &&
                          m->core.bank_groups == m->core.schedulers,
-                     "a core of kind 'subcore' needs core.read_cycles and core.queue, no collectors, an issue_width of "
-                     "1, and as many bank_groups as schedulers");
+                     "a core of kind 'subcore' needs core.read_cycles and core.queue, no collectors, an issue_width, "
+                     "a bank_latency and a bank_interval of 1, and as many bank_groups as schedulers");
     }
     return false;
 }

@@ -93,6 +93,7 @@ static hd_sm_slot ask_gate(hd_sm *sm, uint32_t slot)
     if (gate.ready)
         return HD_SM_SLOT_ISSUED;
     sm->gated |= bit_of(slot);
+    sm->warps[slot].wakes = gate.wake > sm->now;
     if (gate.wake > sm->now) {
         uint64_t latest = sm->now + SM_RING - 1; /* later: asked again and refused until then */
         sm_at(sm, gate.wake < latest ? gate.wake : latest, (sm_event){SM_ASK_AGAIN, slot, 0});
@@ -150,6 +151,7 @@ static void deactivate(hd_sm *sm, sm_scheduler *s, uint32_t slot)
 {
     const hd_access_sink *sink = sm_walk_switch(sm, sm->warps[slot].walked, true);
     s->active &= ~bit_of(slot);
+    sm->recheck |= bit_of(slot); /* its place may be for a warp of a scheduler that had its turn in this cycle */
     hd_array_push(&s->waiting, (uint8_t)slot);
     if (sink->accesses.count)
         sm_add_accesses(sm, sm_new_job(sm, slot), sink, true);
@@ -162,9 +164,15 @@ static void activate(hd_sm *sm, sm_scheduler *s, uint32_t slot)
     begin_moves(sm, slot, sm_walk_switch(sm, sm->warps[slot].walked, false));
 }
 
+/* By the policy, of the scheduler; by the technique, of the SM. */
 static bool has_room(const hd_sm *sm, const sm_scheduler *s)
 {
-    return !sm->active_warps || (uint32_t)__builtin_popcountll(s->active) < sm->active_warps;
+    uint32_t active = 0;
+    if (sm->active_warps && (uint32_t)__builtin_popcountll(s->active) >= sm->active_warps)
+        return false;
+    for (uint32_t i = 0; i < sm->setup.machine->core.schedulers && sm->model->active_warps; i++)
+        active += (uint32_t)__builtin_popcountll(sm->schedulers[i].active);
+    return !sm->model->active_warps || active < sm->model->active_warps;
 }
 
 void sm_activate(hd_sm *sm, uint32_t slot)
@@ -176,9 +184,43 @@ void sm_activate(hd_sm *sm, uint32_t slot)
         hd_array_push(&s->waiting, (uint8_t)slot);
 }
 
-static bool is_long(uint8_t reason)
+/* A gate that says when it opens is short. */
+static bool is_long(const sm_warp *w)
 {
-    return reason == HD_SM_SLOT_MEMORY || reason == HD_SM_SLOT_BARRIER || reason >= HD_SM_SLOTS;
+    return w->reason == HD_SM_SLOT_MEMORY || w->reason == HD_SM_SLOT_BARRIER || (w->reason >= HD_SM_SLOTS && !w->wakes);
+}
+
+/* Those of the set that the technique ranks highest. */
+static uint64_t highest_ranked(hd_sm *sm, uint64_t slots)
+{
+    uint32_t (*rank_warp)(hd_rf_model *, const hd_rf_step *, uint64_t) = sm->model->info->ops->rank_warp;
+    uint64_t best = 0;
+    uint32_t highest = 0;
+    for (uint64_t rest = slots; rest && rank_warp; rest &= rest - 1) {
+        uint32_t slot = (uint32_t)__builtin_ctzll(rest);
+        uint32_t rank = sm->warps[slot].has_step ? rank_warp(sm->model, &sm->warps[slot].step, sm->now) : 0;
+        if (rank > highest || !best)
+            best = 0;
+        if (rank >= highest || !best)
+            best |= bit_of(slot);
+        highest = rank > highest ? rank : highest;
+    }
+    return best ? best : slots;
+}
+
+/* Of those that wait for a place and can go on, the one that the technique ranks highest; then the first. Their count:
+ * none can. */
+static uint32_t first_waiting(hd_sm *sm, const sm_scheduler *s)
+{
+    uint64_t able = 0;
+    uint32_t i = 0;
+    for (uint32_t k = 0; k < s->waiting.count; k++)
+        able |= is_long(&sm->warps[s->waiting.items[k]]) ? 0 : bit_of(s->waiting.items[k]);
+    if (able)
+        able = highest_ranked(sm, able);
+    while (i < s->waiting.count && !(able & bit_of(s->waiting.items[i])))
+        i++;
+    return i;
 }
 
 /* Warps that wait long leave; the first of those that can go on comes in their place. */
@@ -186,16 +228,15 @@ static void change_active(hd_sm *sm, sm_scheduler *s)
 {
     for (uint64_t rest = s->active & ~sm->eligible; rest; rest &= rest - 1) {
         uint32_t slot = (uint32_t)__builtin_ctzll(rest);
-        if (!is_long(sm->warps[slot].reason))
+        if (!is_long(&sm->warps[slot]))
             continue;
         deactivate(sm, s, slot);
     }
-    for (uint32_t i = 0; i < s->waiting.count && has_room(sm, s);) {
+    while (has_room(sm, s)) {
+        uint32_t i = first_waiting(sm, s);
+        if (i == s->waiting.count)
+            return;
         uint32_t slot = s->waiting.items[i];
-        if (is_long(sm->warps[slot].reason)) {
-            i++;
-            continue;
-        }
         s->waiting.count--;
         memmove(s->waiting.items + i, s->waiting.items + i + 1, s->waiting.count - i);
         activate(sm, s, slot);
@@ -237,9 +278,10 @@ static uint32_t next_after(uint64_t slots, uint32_t last)
     return (uint32_t)__builtin_ctzll(after ? after : slots);
 }
 
-/* Of a set that is not empty, whom the policy takes first. */
-static uint32_t first_of(const hd_sm *sm, const sm_scheduler *s, uint64_t slots)
+/* Of a set that is not empty, whom the technique, and then the policy, takes first. */
+static uint32_t first_of(hd_sm *sm, const sm_scheduler *s, uint64_t slots)
 {
+    slots = highest_ranked(sm, slots);
     switch (sm->setup.machine->core.policy) {
     case HD_POLICY_GTO: return slots & bit_of(s->last) ? s->last : oldest(sm, slots);
     case HD_POLICY_GTY: return slots & bit_of(s->last) ? s->last : youngest(sm, slots);
@@ -291,7 +333,9 @@ static void issue_from(hd_sm *sm, uint32_t slot)
     job->names = w->names;
     w->jobs++;
     w->accesses += (w->op->traits & HD_SM_ACCESS) != 0;
-    if (w->cursor.step.has_addresses)
+    job->skips = sink->skips_unit;
+    sm->issued_units |= 1u << w->op->unit;
+    if (w->cursor.step.has_addresses && !job->skips)
         sm_prepare_memory(sm, index, w);
     reserve_names(w, &sm->jobs.items[index]);
     if (w->op->traits & HD_SM_BARRIER)
@@ -328,7 +372,7 @@ static uint8_t no_room_reason(const hd_sm *sm, const sm_scheduler *s)
 }
 
 /* No active warp may issue. If one that is not active might: that; else what the first one waits for. */
-static uint8_t reason_without_able(const hd_sm *sm, const sm_scheduler *s)
+static uint8_t reason_without_able(hd_sm *sm, const sm_scheduler *s)
 {
     for (uint32_t i = 0; i < s->waiting.count; i++) {
         uint8_t reason = sm->warps[s->waiting.items[i]].reason;

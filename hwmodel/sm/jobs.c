@@ -16,7 +16,7 @@ uint32_t sm_new_job(hd_sm *sm, uint32_t slot)
     hd_array_clear(&job->accesses);
     job->phase = SM_ASIDE;
     job->warp = (uint8_t)slot;
-    job->is_before = job->fixed = job->collecting = job->forwarded = false;
+    job->is_before = job->fixed = job->collecting = job->forwarded = job->skips = false;
     job->op = NULL;
     job->open = job->needed = job->results = 0;
     job->lines = job->next_line = job->passes = job->outstanding = 0;
@@ -76,9 +76,12 @@ static void serve(hd_sm *sm, sm_queue *q, uint64_t *port_free)
     sm_waiting what = pop(q);
     uint32_t cycles = sm->jobs.items[what.job].accesses.items[what.access].what.cycles;
     sm->counts.bank_conflicts += sm->now - what.since;
-    *port_free = sm->now + (cycles ? cycles : 1);
-    if (cycles > 1)
-        sm_at(sm, sm->now + cycles - 1, (sm_event){SM_ACCESS_DONE, what.job, what.access});
+    const hd_machine *m = sm->setup.machine;
+    *port_free = sm->now + (cycles ? cycles : m->core.bank_interval);
+    uint32_t more = (cycles ? cycles : 1) + m->core.bank_latency - 2;
+    bool is_write = sm->jobs.items[what.job].accesses.items[what.access].what.kind == HD_RF_WRITE;
+    if (more) /* what was read is dispatched in the cycle after the last one; what was written is there in it */
+        sm_at(sm, sm->now + more + !is_write, (sm_event){SM_ACCESS_DONE, what.job, what.access});
     else
         sm_access_done(sm, what.job, what.access);
 }
@@ -154,6 +157,22 @@ void sm_hold_operands(hd_sm *sm, uint32_t index, bool hold)
     sm->recheck |= (uint64_t)1 << job->warp;
 }
 
+void sm_leave_collector(hd_sm *sm, const sm_job *job)
+{
+    if (sm->subcores)
+        sm->schedulers[job->warp % sm->setup.machine->core.schedulers].queued--;
+    else
+        sm->free_collectors++;
+}
+
+/* What the unit would bring is there: the results are written from the next cycle on. */
+static void skip_unit(hd_sm *sm, uint32_t index)
+{
+    sm->jobs.items[index].phase = SM_EXECUTE;
+    sm_leave_collector(sm, &sm->jobs.items[index]);
+    sm_at(sm, sm->now + 1, (sm_event){SM_EXECUTED, index, 0});
+}
+
 static void collected(hd_sm *sm, uint32_t index)
 {
     sm_job *job = &sm->jobs.items[index];
@@ -168,7 +187,10 @@ static void collected(hd_sm *sm, uint32_t index)
             return;
         if (sm->subcores)
             sm_hold_operands(sm, index, false);
-        hd_array_push(&sm->ready[sm_timing(sm, job->op).unit], index);
+        if (job->skips)
+            skip_unit(sm, index);
+        else
+            hd_array_push(&sm->ready[sm_timing(sm, job->op).unit], index);
     }
 }
 

@@ -142,6 +142,7 @@ static void decode(const hd_rf_code *code, hd_arena *arena, hd_sm_function *to)
         decode_names(&d, i, op);
         *op = (hd_sm_op){.class = class_of(form),
                          .space = form->space,
+                         .unit = (uint8_t)hd_form_unit(form),
                          .traits = traits_of(form, op->writes),
                          .bytes = bytes_of(form),
                          .name_first = op->name_first,

@@ -25,6 +25,7 @@ enum {                      /* traits */
 typedef struct hd_sm_op {
     uint8_t class; /* hd_machine_class */
     uint8_t space; /* hd_space; NONE: generic */
+    uint8_t unit;  /* hd_unit */
     uint16_t traits;
     uint16_t bytes; /* of a lane's access */
     /* in `names`: first what it reads, then what it writes */

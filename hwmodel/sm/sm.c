@@ -105,7 +105,7 @@ static uint32_t active_warps_of(const hd_sm *sm)
 {
     const hd_machine *m = sm->setup.machine;
     bool two_level = m->core.policy == HD_POLICY_TWO_LEVEL;
-    if (!two_level && !sm->model->info->ops->warp_switch)
+    if (!two_level && !sm->model->info->ops->warp_switch && !sm->model->active_warps)
         return 0;
     uint32_t active = two_level ? m->core.active_warps * m->core.schedulers : sm->residency.active;
     if (sm->model->active_warps && sm->model->active_warps < active)
@@ -120,6 +120,8 @@ void hd_sm_launch(hd_sm *sm, const hd_rf_residency *residency, uint32_t function
     sm->residency = *residency;
     sm->active_warps = active_warps_of(sm);
     sm->residency.active = sm->active_warps ? sm->active_warps * m->core.schedulers : SM_WARPS;
+    if (sm->model->active_warps && sm->model->active_warps < sm->residency.active)
+        sm->residency.active = sm->model->active_warps;
     hd_runner_launch(sm->setup.runner, function, &sm->residency);
 }
 
@@ -243,7 +245,9 @@ static void executed(hd_sm *sm, uint32_t index)
     sm_job *job = &sm->jobs.items[index];
     if (job->op->traits & HD_SM_CONTROL && !job->forwarded)
         resolve(sm, job->warp);
-    if (job->lines || job->passes || (job->op->class == HD_MACHINE_CLASS_MEMORY && job->op->traits & HD_SM_LOAD))
+    if (job->skips)
+        sm_write_results(sm, index);
+    else if (job->lines || job->passes || (job->op->class == HD_MACHINE_CLASS_MEMORY && job->op->traits & HD_SM_LOAD))
         hd_array_push(&sm->memory_queue, index);
     else
         sm_write_results(sm, index);
@@ -288,10 +292,7 @@ static void dispatch_to(hd_sm *sm, uint32_t index, uint64_t *unit_free)
     hd_machine_class_timing timing = sm_timing(sm, job->op);
     job->phase = SM_EXECUTE;
     *unit_free = sm->now + timing.interval;
-    if (sm->subcores)
-        sm->schedulers[job->warp % sm->setup.machine->core.schedulers].queued--;
-    else
-        sm->free_collectors++;
+    sm_leave_collector(sm, job);
     sm_at(sm, sm->now + timing.latency, (sm_event){SM_EXECUTED, index, 0});
 }
 
@@ -321,6 +322,38 @@ static bool is_busy(const hd_sm *sm)
     return busy;
 }
 
+static uint32_t machine_unit(const hd_sm *sm, hd_unit unit)
+{
+    switch (unit) {
+    case HD_UNIT_INT: return sm->setup.machine->classes[HD_MACHINE_CLASS_INT_ADD].unit;
+    case HD_UNIT_DP: return sm->setup.machine->classes[HD_MACHINE_CLASS_DP_ADD].unit;
+    case HD_UNIT_SFU: return sm->setup.machine->classes[HD_MACHINE_CLASS_SFU].unit;
+    case HD_UNIT_TENSOR: return sm->setup.machine->classes[HD_MACHINE_CLASS_TENSOR].unit;
+    case HD_UNIT_LDST:
+    case HD_UNIT_TEX: return HD_MACHINE_UNIT_MEMORY;
+    case HD_UNIT_NONE:
+    case HD_UNIT_SP:
+    case HD_UNIT_CTRL: break;
+    }
+    return sm->setup.machine->classes[HD_MACHINE_CLASS_FP_ADD].unit;
+}
+
+/* Units on which nothing is issued in this cycle are the model's, if it wants them; each that it takes starts one
+ * operation of a cycle. */
+static void offer_units(hd_sm *sm)
+{
+    enum { ALL_UNITS = (1 << (HD_UNIT_CTRL + 1)) - 1 };
+    uint32_t used = hd_runner_idle(sm->setup.runner, ALL_UNITS & ~sm->issued_units, sm->now);
+    const hd_access_sink *sink = &sm->setup.runner->sink;
+    for (; used; used &= used - 1) {
+        uint32_t unit = machine_unit(sm, (hd_unit)__builtin_ctz(used)), u = sm_free_unit(sm, unit, 0);
+        if (u != HD_NONE)
+            sm->unit_free[unit][u] = sm->now + 1;
+    }
+    if (sink->accesses.count)
+        sm_add_accesses(sm, sm_new_job(sm, 0), sink, true);
+}
+
 bool hd_sm_cycle(hd_sm *sm, uint64_t now)
 {
     sm_account(sm, now);
@@ -332,12 +365,16 @@ bool hd_sm_cycle(hd_sm *sm, uint64_t now)
     sm_access_memory(sm);
     sm_serve_banks(sm);
     end_warps(sm);
+    sm->issued_units = 0;
     sm_issue(sm);
+    bool offers = sm->model->info->ops->idle_slot && sm->resident_warps;
+    if (offers)
+        offer_units(sm);
     sm_fetch_code(sm);
     sm->counts.warp_cycles += sm->resident_warps;
     sm->counts.busy_cycles += sm->resident_warps != 0;
     sm_account_power(sm, 1);
     sm->accounted = now + 1;
-    sm->next = is_busy(sm) ? now + 1 : sm_next_event(sm);
+    sm->next = offers || is_busy(sm) ? now + 1 : sm_next_event(sm);
     return !sm->failed;
 }

@@ -40,6 +40,7 @@ typedef struct sm_job { /* an instruction in flight, or accesses beside one */
     uint32_t open, needed, results; /* accesses that are not done: all, by role */
     bool fixed, collecting;         /* fixed: of a sub-core, its latency is; collecting: it reads without a window */
     bool forwarded;                 /* its results are available */
+    bool skips;                     /* its results need no work of the unit */
     /* of memory instructions */
     uint8_t space; /* hd_space */
     uint8_t cache; /* sm_cache that loads look into */
@@ -95,6 +96,7 @@ typedef struct sm_warp {
     bool control;            /* a branch, call or return is in flight */
     bool before_due;         /* of the next instruction, once the warp is active */
     uint8_t reason;          /* hd_sm_slot: why it cannot issue */
+    bool wakes;              /* a gate keeps it, and said until when */
     uint32_t cta, index;     /* place of its block; its own in that */
     uint64_t age;            /* number of the start of its block */
     uint32_t stores;         /* that the memory system has not done */
@@ -153,6 +155,7 @@ struct hd_sm {
     sm_scheduler schedulers[SM_SCHEDULERS];
     uint32_t free_collectors;
     bool subcores;
+    uint32_t issued_units;              /* in this cycle, a bit each, hd_unit */
     uint32_t latched;                   /* jobs in latches of sub-cores */
     uint32_t fixed_units;               /* a bit each, hd_machine_unit */
     uint64_t by_unit[HD_MACHINE_UNITS]; /* of sub-cores: warps whose next instruction is for the unit */
@@ -193,6 +196,7 @@ void sm_add_accesses(hd_sm *sm, uint32_t job, const hd_access_sink *sink, bool a
 /* The same in two steps: without beginning them; beginning those that can. */
 void sm_set_accesses(hd_sm *sm, uint32_t job, const hd_access_sink *sink, bool all_needed);
 void sm_begin_accesses(hd_sm *sm, uint32_t job);
+void sm_leave_collector(hd_sm *sm, const sm_job *job);
 /* Those for its operands are done; others begin in cycle `since`. */
 void sm_take_operands(hd_sm *sm, uint32_t job, uint64_t since);
 /* Of sub-cores: later instructions of the warp must not write what it has yet to read; it has read. */

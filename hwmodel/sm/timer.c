@@ -66,10 +66,6 @@ void hd_timer_free(hd_timer *t)
 
 bool hd_timer_add(hd_timer *t, const hd_rf_model_info *info, const char **refusal)
 {
-    if (info->ops->rank_warp || info->ops->idle_slot) {
-        *refusal = "the timing model does not rank warps or offer free issue slots yet";
-        return false;
-    }
     hd_rf_model **models = hd_calloc(t->sms, sizeof(hd_rf_model *));
     for (uint32_t i = 0; i < t->sms; i++) {
         models[i] = hd_rf_model_new(info, t->code->code, refusal);
@@ -148,7 +144,7 @@ void hd_timer_open(hd_timer *t, const hd_memory *spaces, uint32_t threads, hd_th
         hd_timing_setup setup = {t->machine, t->code, spaces, of->models, t->sms, false};
         of->timing = hd_timing_new(&setup);
         hd_timing_show(of->timing, t->meter);
-        columns |= of->models[0]->info->ops->columns & HD_COLUMN_WIDTHS;
+        columns |= of->models[0]->info->ops->columns & (HD_COLUMN_WIDTHS | HD_COLUMN_RESULTS);
     }
     hd_trace_user user = {.ended = take_block, .barrier = is_barrier, .context = t, .columns = columns};
     t->recorder = hd_trace_recorder_new(&user);

@@ -14,6 +14,7 @@ enum {
     HD_TRACE_WAIT,
     HD_TRACE_RETURN,
     HD_TRACE_WIDTHS,
+    HD_TRACE_RESULTS,
 };
 
 #endif

@@ -57,6 +57,16 @@ static void take_widths(hd_trace_cursor *c)
         c->widths[i] = (hd_width){.written = *c->at & 15, .held = (uint8_t)(*c->at >> 4)};
 }
 
+/* Bytes of a trace begin where any object may. */
+static void take_results(hd_trace_cursor *c)
+{
+    size_t words = (size_t)take_varint(c) * 32;
+    while ((uintptr_t)c->at % sizeof(uint32_t))
+        c->at++;
+    c->step.results = (const uint32_t *)(const void *)c->at;
+    c->at += words * sizeof(uint32_t);
+}
+
 /* A code that comes before an instruction. */
 static void take_difference(hd_trace_cursor *c)
 {
@@ -72,6 +82,7 @@ static void take_difference(hd_trace_cursor *c)
     case HD_TRACE_WAIT: c->step.waits = (uint32_t)take_varint(c); break;
     case HD_TRACE_RETURN: c->step.returned = (uint32_t)take_varint(c); break;
     case HD_TRACE_WIDTHS: take_widths(c); break;
+    case HD_TRACE_RESULTS: take_results(c); break;
     default: assert(!"a code of traces");
     }
 }

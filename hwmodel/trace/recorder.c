@@ -131,8 +131,18 @@ static void put_widths(trace_warp *w, const hd_event *e)
         put_byte(w, (uint8_t)(e->widths[i].held << 4 | e->widths[i].written));
 }
 
+static void put_results(trace_warp *w, const hd_event *e)
+{
+    put_byte(w, HD_TRACE_RESULTS);
+    put_varint(w, e->result_words);
+    while (w->bytes.count % sizeof(uint32_t))
+        put_byte(w, 0);
+    uint32_t bytes = e->result_words * 32 * (uint32_t)sizeof(uint32_t);
+    memcpy(hd_array_extend(&w->bytes, bytes), e->results, bytes);
+}
+
 /* Whatever of the instruction was not predicted; false: nothing. */
-static bool put_differences(trace_warp *w, recorded_warp *known, const hd_event *e)
+static bool put_differences(trace_warp *w, recorded_warp *known, const hd_event *e, uint32_t columns)
 {
     size_t before = w->bytes.count;
     if (e->frame != known->frame || e->function != known->function) {
@@ -153,6 +163,8 @@ static bool put_differences(trace_warp *w, recorded_warp *known, const hd_event 
         put_mask(w, HD_TRACE_EFFECTIVE, e->effective);
     if (e->widths)
         put_widths(w, e);
+    if (e->results && columns & HD_COLUMN_RESULTS)
+        put_results(w, e);
     return w->bytes.count != before;
 }
 
@@ -173,7 +185,7 @@ static void record_issue(const hd_trace_recorder *r, recorded_cta *cta, uint32_t
         put_byte(w, HD_TRACE_WAIT);
         put_varint(w, waits_of(cta, known));
     }
-    if (put_differences(w, known, e) || waits)
+    if (put_differences(w, known, e, r->user.columns) || waits)
         known->run = HD_NONE;
     if (memory) {
         put_byte(w, HD_TRACE_MEMORY);

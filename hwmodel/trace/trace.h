@@ -16,6 +16,8 @@
  *                           must have issued as many barrier instructions as this warp
  *   0x86       RETURN       varint: lanes of that frame are back from a call before the next instruction
  *   0x87       WIDTHS       varint n, n bytes: widths of the next instruction's results (hd_width: held << 4 | written)
+ *   0x88       RESULTS      varint n, bytes up to a multiple of 4 of the trace, 32 n words as they are in memory:
+ *   values
  *
  * Addresses follow their code: a signed varint (the address of the first lane that executes, less that of the last
  * MEMORY instruction), then a varint: 1 + twice the zigzag of the stride, where lane i has address first + (i - first
@@ -56,8 +58,8 @@ void hd_trace_cta_release(hd_trace_cta *cta);
 typedef struct hd_trace_recorder hd_trace_recorder;
 
 /* `ended` becomes the only reader of each thread block that has ended, in the order in which they end. `barrier` says
- * whether an instruction holds the warps of a block together. false from `ended` stops the run. columns: WIDTHS, or 0;
- * addresses are always recorded. */
+ * whether an instruction holds the warps of a block together. false from `ended` stops the run. columns: WIDTHS and
+ * RESULTS; addresses are always recorded. */
 typedef struct hd_trace_user {
     bool (*ended)(void *context, hd_trace_cta *cta);
     bool (*barrier)(void *context, uint32_t function, uint32_t instruction);
@@ -80,6 +82,7 @@ typedef struct hd_trace_step { /* one warp instruction */
     int64_t stride; /* of all lanes, where `strided` */
     bool strided;
     uint32_t width_count;
+    const uint32_t *results; /* by word, then lane; NULL: none, or not recorded */
 } hd_trace_step;
 
 typedef struct hd_trace_cursor {

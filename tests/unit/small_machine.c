@@ -13,6 +13,8 @@ hd_machine small_machine(void)
                              .issue_width = 1,
                              .collectors = 4,
                              .banks = 4,
+                             .bank_latency = 1,
+                             .bank_interval = 1,
                              .bank_groups = 1},
                     .fetch = {2, 1, 2, 1, 8, 0, 128, 1, 0},
                     .shared = {32, 20},
@@ -52,7 +54,7 @@ static void make_subcores(hd_machine *m)
     m->core.queue = m->core.collectors;
     m->core.read_cycles = 1 + m->core.queue % 3;
     m->core.collectors = 0;
-    m->core.issue_width = 1;
+    m->core.issue_width = m->core.bank_latency = m->core.bank_interval = 1;
     m->core.banks = m->core.banks / m->core.bank_groups * m->core.schedulers;
     m->core.bank_groups = m->core.schedulers;
     if (m->core.banks > 4)
@@ -88,6 +90,8 @@ hd_machine random_machine(uint64_t *seed)
         m.classes[c].latency = pick(seed, cycles, 3);
         m.classes[c].interval = pick(seed, cycles, 3);
     }
+    m.core.bank_latency = pick(seed, cycles, 3);
+    m.core.bank_interval = pick(seed, cycles, 3);
     if (unit_random(seed) % 2)
         make_subcores(&m);
     return m;

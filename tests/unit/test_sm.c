@@ -131,6 +131,32 @@ static void a_dependent_chain(void **state)
     assert_int_equal(cycles_of("add.u32 %r4, %r0, 1;\n", "mul.lo.u32 %r4, %r4, 3;\nmul.lo.u32 %r4, %r4, 5;\n", 32), 16);
 }
 
+/* A register file of L cycles: an addition has its operand L - 1 cycles later, and so has what needs its result, which
+ * is written. The second operand of the same bank waits for an interval. */
+static void slow_banks(void **state)
+{
+    static const char chain[] = "add.u32 %r4, %r0, 1;\nadd.u32 %r4, %r4, 1;\nadd.u32 %r4, %r4, 1;\n",
+                      link[] = "add.u32 %r4, %r0, 1;\n";
+    (void)state;
+    for (uint32_t latency = 1; latency < 8; latency += 3) {
+        timed all = {.machine = small_machine()}, one = all;
+        all.machine.core.bank_latency = one.machine.core.bank_latency = latency;
+        time_body(&all, chain, 1, 32);
+        time_body(&one, link, 1, 32);
+        assert_int_equal(all.counts.cycles - one.counts.cycles, 2 * (6 + 2 * (latency - 1)));
+    }
+#define FIVE                                                                                                \
+    "add.u32 %r4, %r0, 1;\nadd.u32 %r5, %r0, 2;\nadd.u32 %r6, %r0, 3;\nadd.u32 %r7, %r0, 4;\nadd.u32 %r8, " \
+    "%r0, 5;\n"
+    for (uint32_t interval = 1; interval < 8; interval += 3) {
+        timed same = {.machine = small_machine()}, other = same;
+        same.machine.core.bank_interval = other.machine.core.bank_interval = interval;
+        time_body(&same, FIVE "add.u32 %r9, %r4, %r8;\n", 1, 32);
+        time_body(&other, FIVE "add.u32 %r9, %r5, %r8;\n", 1, 32);
+        assert_int_equal(same.counts.cycles - other.counts.cycles, interval);
+    }
+}
+
 /* Independent additions issue every cycle; the last one ends 2 + 4 cycles after it is issued. */
 static void independent_instructions(void **state)
 {
@@ -437,14 +463,14 @@ static void the_clock_may_jump(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_dependent_chain),      cmocka_unit_test(independent_instructions),
-        cmocka_unit_test(bank_conflicts),         cmocka_unit_test(initiation_interval),
-        cmocka_unit_test(a_load_that_hits),       cmocka_unit_test(a_load_that_misses),
-        cmocka_unit_test(a_fence_waits),          cmocka_unit_test(constants),
-        cmocka_unit_test(read_only_loads),        cmocka_unit_test(shared_atomics),
-        cmocka_unit_test(fetch_after_a_branch),   cmocka_unit_test(fetch_that_misses),
-        cmocka_unit_test(subcore_forwards),       cmocka_unit_test(subcore_read_ports),
-        cmocka_unit_test(subcore_keeps_operands), cmocka_unit_test(subcore_queue),
-        cmocka_unit_test(the_clock_may_jump)};
+        cmocka_unit_test(a_dependent_chain),   cmocka_unit_test(independent_instructions),
+        cmocka_unit_test(slow_banks),          cmocka_unit_test(bank_conflicts),
+        cmocka_unit_test(initiation_interval), cmocka_unit_test(a_load_that_hits),
+        cmocka_unit_test(a_load_that_misses),  cmocka_unit_test(a_fence_waits),
+        cmocka_unit_test(constants),           cmocka_unit_test(read_only_loads),
+        cmocka_unit_test(shared_atomics),      cmocka_unit_test(fetch_after_a_branch),
+        cmocka_unit_test(fetch_that_misses),   cmocka_unit_test(subcore_forwards),
+        cmocka_unit_test(subcore_read_ports),  cmocka_unit_test(subcore_keeps_operands),
+        cmocka_unit_test(subcore_queue),       cmocka_unit_test(the_clock_may_jump)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

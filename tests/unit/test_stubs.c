@@ -15,18 +15,6 @@ enum { THREADS = 128, CTAS = 3, CTA_WARPS = THREADS / 32 };
 
 static uint32_t in[THREADS], out[THREADS];
 
-static const hd_rf_model_info stubs[] = {
-    {.name = "ideal", .ops = &stub_ideal_ops, .pass = "", .options = ""},
-    {.name = "larf", .ops = &stub_larf_ops, .pass = "", .options = "entries=16"},
-    {.name = "larf of 2 entries", .ops = &stub_larf_ops, .pass = "", .options = "entries=2"},
-    {.name = "gpu-shrink", .ops = &stub_shrink_ops, .pass = "release(table=65536)", .options = "file=64"},
-    {.name = "gpu-shrink of 24", .ops = &stub_shrink_ops, .pass = "release(table=65536)", .options = "file=24"},
-    {.name = "hrf", .ops = &stub_hrf_ops, .pass = "", .options = ""},
-    {.name = "hrf+pg", .ops = &stub_hrf_ops, .pass = "", .options = "pg"},
-    {.name = "warped-dmr", .ops = &stub_dmr_ops, .pass = "", .options = ""},
-};
-enum { STUBS = sizeof stubs / sizeof *stubs };
-
 /* ---- one kernel, one model, several runs ------------------------------------------------------------------------- */
 
 typedef struct both {
@@ -272,7 +260,7 @@ static void check_in_both_modes(const hd_rf_model_info *info)
 static void stubs_do_the_same_in_both_modes(void **state)
 {
     (void)state;
-    for (uint32_t m = 0; m < STUBS; m++)
+    for (uint32_t m = 0; m < stub_count; m++)
         check_in_both_modes(&stubs[m]);
 }
 
@@ -288,7 +276,7 @@ static void stubs_fail_where_they_lose_data(void **state)
 {
     (void)state;
     fill_input();
-    for (uint32_t m = 0; m < STUBS; m++) {
+    for (uint32_t m = 0; m < stub_count; m++) {
         bool noticed = false;
         for (uint32_t fault = 1; fault < 64 && !noticed; fault++) {
             both b = {.info = &stubs[m], .fault = fault, .may_fail = true};
@@ -305,7 +293,7 @@ static void stubs_fail_where_they_lose_data(void **state)
 static both count(const char *name, const char *options, const char *text, both b)
 {
     hd_rf_model_info info = {0};
-    for (uint32_t m = 0; m < STUBS; m++)
+    for (uint32_t m = 0; m < stub_count; m++)
         if (!strcmp(stubs[m].name, name))
             info = stubs[m];
     info.options = options ? options : info.options;

@@ -4,6 +4,7 @@
 #include "kernel.h"
 #include "program.h"
 #include "small_machine.h"
+#include "stubs/stubs.h"
 
 #include "hwmodel/count/count.h"
 #include "hwmodel/sm/timer.h"
@@ -119,36 +120,53 @@ static uint64_t number_from(const char *name, uint64_t otherwise)
     return value ? strtoull(value, NULL, 10) : otherwise;
 }
 
-static void every_model_in_cycles(void **state)
+static void check_model(const hd_rf_model_info *model, const hd_machine *machine, const program *p, const char *text,
+                        uint64_t seed)
+{
+    both b = {.model = model, .machine = *machine, .threads = 1}, more = b;
+    more.threads = 3;
+    run_both(&b, p, text);
+    if (!b.applies)
+        return;
+    if (b.result.status != HD_TIMING_DONE || !b.counted_right)
+        fail_msg("seed %u: %s: status %d", (unsigned)seed, model->name, b.result.status);
+    if (!model->ops->coupled)
+        compare_counters(&b, seed);
+    run_both(&more, p, text);
+    assert_memory_equal(&more.result, &b.result, sizeof b.result);
+}
+
+static void check_all(const hd_rf_model_info *models, uint32_t model_count)
 {
     static program p;
     char *text = hd_malloc(TEXT_BYTES);
     uint64_t first = number_from("TIMER_SEED", 1), count = number_from("TIMER_COUNT", 4);
-    (void)state;
     for (uint64_t seed = first; seed < first + count; seed++) {
         uint64_t by_chance = seed * 77;
         program_make(&p, seed);
         program_print(&p, text, TEXT_BYTES);
         hd_machine machine = random_machine(&by_chance);
-        for (uint32_t m = 0; m < hd_rf_model_count; m++) {
-            both b = {.model = &hd_rf_models[m], .machine = machine, .threads = 1}, more = b;
-            more.threads = 3;
-            run_both(&b, &p, text);
-            if (!b.applies)
-                continue;
-            if (b.result.status != HD_TIMING_DONE || !b.counted_right)
-                fail_msg("seed %u: %s: status %d", (unsigned)seed, b.model->name, b.result.status);
-            if (!b.model->ops->coupled)
-                compare_counters(&b, seed);
-            run_both(&more, &p, text);
-            assert_memory_equal(&more.result, &b.result, sizeof b.result);
-        }
+        for (uint32_t m = 0; m < model_count; m++)
+            check_model(&models[m], &machine, &p, text, seed);
     }
     free(text);
 }
 
+static void every_model_in_cycles(void **state)
+{
+    (void)state;
+    check_all(hd_rf_models, hd_rf_model_count);
+}
+
+/* They rank warps, take free units, skip the memory, and look at values. */
+static void every_stub_in_cycles(void **state)
+{
+    (void)state;
+    check_all(stubs, stub_count);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_model_in_cycles)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_model_in_cycles), cmocka_unit_test(every_stub_in_cycles)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

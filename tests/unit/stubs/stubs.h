@@ -8,6 +8,8 @@
 #include "hwmodel/rf/technique.h"
 
 extern const hd_rf_ops stub_ideal_ops, stub_larf_ops, stub_shrink_ops, stub_hrf_ops, stub_dmr_ops;
+extern const hd_rf_model_info stubs[];
+extern const uint32_t stub_count;
 
 typedef struct stub_larf_counts {
     uint64_t loads, hits, evicted, copies; /* loads: global ones of a single stride */
