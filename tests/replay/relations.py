@@ -1,5 +1,6 @@
 """What holds between the counters of any model on any launch, whatever its technique: a new row of hwmodel/rf/models.def is
 covered as it is. Energies and headlines are computed again from the tables that say how."""
+import math
 import os
 import re
 
@@ -45,7 +46,13 @@ HEADLINES = {row[4]: row for row in rows("hwmodel/rf/headlines.def", "HD_HEADLIN
 def energies(gpu):
     """By key of target/energies.def: pJ of an access, of those that the description gives."""
     with open(os.path.join(TOP, "target", "gpus", gpu + ".yaml"), encoding="utf-8") as file:
-        return {key: float(pj) for key, pj in re.findall(r"^  (\w+):\n    dynamic_pj: ([\d.]+)", file.read(), re.M)}
+        text = file.read()
+    known = {key: float(pj) for key, pj in re.findall(r"^  (\w+):\n    dynamic_pj: ([\d.]+)", text, re.M)}
+    capacity = re.search(r"^  renaming_table:\n(?:    .*\n)*?    leakage_bytes: (\d+)", text, re.M)
+    if capacity:  # RFV's, of 1 KB: in logarithms on the line through 1 KB 1.14 pJ and 5 KB 1.83 pJ
+        doublings = math.log2(int(capacity.group(1)) / 1024)
+        known["small_table"] = known["renaming_table"] * 2 ** (-doublings * math.log2(1.83 / 1.14) / math.log2(5))
+    return known
 
 
 def derived_energies(gpu):
@@ -63,10 +70,13 @@ def expected_energy(result, known):
     """None where a counter has an energy that is not known."""
     total = 0.0
     for key, cost in COSTS.items():
+        structure = ENERGY_KEYS.get(cost)
+        if structure == "renaming_table" and result["technique"] == "release":
+            structure = "small_table"
         if cost != "NONE" and result[key]:
-            if ENERGY_KEYS[cost] not in known:
+            if structure not in known:
                 return None
-            total += result[key] * known[ENERGY_KEYS[cost]]
+            total += result[key] * known[structure]
     return total
 
 
