@@ -248,6 +248,7 @@ typedef struct hd_rf_residency { /* of coupled models: hwmodel/count/schedule.h 
     uint32_t sm_warps;           /* most resident warps of the SM; 0: not known */
     uint32_t file_registers;     /* warp registers (32 lanes of 32 bits) of the SM's register file; 0: not known */
     uint32_t registers;          /* of a thread, as the kernel is allocated; 0: virtual */
+    uint32_t banks;              /* of the register file; 0: not known */
     uint32_t thread_registers;   /* most that a thread of this GPU may have; 0: not known */
     const hd_gpu_limits *limits; /* from which a model that changes the registers per thread computes its occupancy;
                                     NULL: not known */

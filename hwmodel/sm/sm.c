@@ -118,6 +118,7 @@ void hd_sm_launch(hd_sm *sm, const hd_rf_residency *residency, uint32_t function
     const hd_machine *m = sm->setup.machine;
     assert(!sm->resident);
     sm->residency = *residency;
+    sm->residency.banks = m->core.banks;
     sm->active_warps = active_warps_of(sm);
     sm->residency.active = sm->active_warps ? sm->active_warps * m->core.schedulers : SM_WARPS;
     if (sm->model->active_warps && sm->model->active_warps < sm->residency.active)
