@@ -1,7 +1,8 @@
 /* Sub-cores (Volta and later): a scheduler with banks and units of its own, without operand collectors.
  *
- * R. Huerta et al., "Analyzing Modern NVIDIA GPU Cores", MICRO 2025, section 5. An instruction that is issued in cycle
- * t is in the control latch in t + 1. Then
+ * R. Huerta et al., "Dissecting and Modeling the Architecture of Modern GPU Cores", MICRO 2025 (preprint: arXiv
+ * 2503.20481), sections 5.1.1 (stages), 5.3 (reads, forwarding) and 5.4 (queue). An instruction that is issued in
+ * cycle t is in the control latch in t + 1. Then
  *
  *   fixed latency     it is in the allocate latch from t + 2 on, where it waits until the read port of each of its
  *                     banks has as many free cycles in the next `core.read_cycles` as it reads registers there; those
