@@ -273,10 +273,11 @@ void sm_access_done(hd_sm *sm, uint32_t index, uint32_t access)
     for (uint32_t i = access + 1; i < job->accesses.count; i++)
         if (job->accesses.items[i].what.after == access + 1 && may_begin(job, &job->accesses.items[i]))
             begin(sm, index, i, sm->now + 1);
+    if (role == SM_RESULT && --job->results == 0) {
+        finish(sm, index);
+        return;
+    }
     if (role == SM_NEEDED && --job->needed == 0)
         collected(sm, index);
-    else if (role == SM_RESULT && --job->results == 0)
-        finish(sm, index);
-    else
-        free_if_over(sm, index);
+    free_if_over(sm, index);
 }
