@@ -48,6 +48,7 @@ struct hd_memory_system {
     bool *choosing;           /* by channel: a CHOICE is among the events */
     uint64_t *sm_out, *sm_in; /* by SM: cycle in which its ports take the next one */
     hd_memory_counts counts;
+    uint64_t asked_bytes, answered_bytes; /* of requests that are answered */
 };
 
 /* ---- events ------------------------------------------------------------------------------------------------------ */
@@ -199,6 +200,7 @@ void hd_memory_send(hd_memory_system *m, uint64_t now, const hd_memory_request *
     slice *s = &m->slices[slice_of(m, request->address)];
     uint32_t data = request->kind == HD_MEMORY_READ ? 0 : sector_bytes(m, request->sectors);
     uint64_t arrival = transfer(m, now, &m->sm_out[request->sm], &s->port_in, HEADER_BYTES + data);
+    m->asked_bytes += request->answers ? sector_bytes(m, request->sectors) : 0;
     add_event(m, arrival, ARRIVAL, new_flight(m, request));
 }
 
@@ -362,10 +364,24 @@ void hd_memory_advance(hd_memory_system *m, uint64_t now)
         case ANSWER: {
             hd_memory_request r = m->flights.items[e.index].request;
             free_flight(m, e.index);
+            m->answered_bytes += sector_bytes(m, r.sectors);
             m->answer(m->context, r.sm, r.token, e.time);
         }
         }
     }
+}
+
+bool hd_memory_is_idle(const hd_memory_system *m)
+{
+    uint32_t unused = 0;
+    for (uint32_t i = m->unused; i != HD_NONE && unused <= m->flights.count; i = m->flights.items[i].next)
+        unused++;
+    bool idle = !m->events.count && unused == m->flights.count && m->asked_bytes == m->answered_bytes;
+    for (uint32_t s = 0; s < m->machine->l2.slices; s++)
+        idle = idle && !m->slices[s].fetches.count && m->slices[s].waiting == HD_NONE;
+    for (uint32_t c = 0; c < m->machine->dram.channels; c++)
+        idle = idle && !m->channels[c].queue.count && !m->choosing[c];
+    return idle;
 }
 
 hd_memory_counts hd_memory_count(const hd_memory_system *m)

@@ -49,6 +49,8 @@ uint64_t hd_memory_port_free(const hd_memory_system *memory, uint16_t sm);
 uint64_t hd_memory_next(const hd_memory_system *memory);
 /* Handles all events up to and including `now`. */
 void hd_memory_advance(hd_memory_system *memory, uint64_t now);
+/* Nothing is on its way or waits, and all bytes that SMs have asked for, or sent to be answered, are answered. */
+bool hd_memory_is_idle(const hd_memory_system *memory);
 hd_memory_counts hd_memory_count(const hd_memory_system *memory);
 
 #endif

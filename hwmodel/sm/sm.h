@@ -92,6 +92,8 @@ uint64_t hd_sm_next(const hd_sm *sm);
 /* The memory system has done what the token names. */
 void hd_sm_answer(hd_sm *sm, uint32_t token, uint64_t now);
 uint32_t hd_sm_resident(const hd_sm *sm); /* thread blocks */
+/* No warp is resident, nothing is in flight, and all places (collectors, latches, queues) are free. */
+bool hd_sm_is_idle(const hd_sm *sm);
 /* Up to the cycle before `now`. */
 hd_sm_counts hd_sm_count(hd_sm *sm, uint64_t now);
 

@@ -188,3 +188,13 @@ hd_timing_status hd_timing_end(hd_timing *t, hd_timing_counts *counts)
     t->before = all;
     return t->status;
 }
+
+bool hd_timing_drain(hd_timing *t)
+{
+    while (t->status == HD_TIMING_DONE && next_cycle(t) != UINT64_MAX)
+        t->status = go_on(t);
+    bool idle = t->status == HD_TIMING_DONE && hd_memory_is_idle(t->memory);
+    for (uint32_t i = 0; i < t->setup.sms; i++)
+        idle = idle && hd_sm_is_idle(t->sms[i]);
+    return idle;
+}

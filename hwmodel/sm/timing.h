@@ -48,6 +48,8 @@ void hd_timing_begin(hd_timing *timing, const hd_rf_residency *residency, uint32
 hd_timing_status hd_timing_add(hd_timing *timing, hd_trace_cta *cta);
 /* Goes on until the last block has ended. Counters of techniques stay in the models. */
 hd_timing_status hd_timing_end(hd_timing *timing, hd_timing_counts *counts);
+/* After the end, for tests: goes on until stores, fetches of code and write-backs are done, too. Is all idle then? */
+bool hd_timing_drain(hd_timing *timing);
 const hd_rf_failure *hd_timing_failure(const hd_timing *timing);
 
 #endif

@@ -1,109 +1,8 @@
 /* The cycle-level SM: cycles of small kernels that are derived by hand, conservation, and results that do not depend on
  * how the clock goes. */
-#include "kernel.h"
 #include "program.h"
 #include "small_machine.h"
-
-#include "hwmodel/sm/timing.h"
-#include "ir/form.h"
-
-enum { MOST_CTAS = 64, SMS = 4 };
-
-typedef struct timed { /* a kernel, and what it took */
-    hd_machine machine;
-    uint32_t sms, ctas; /* resident on an SM */
-    bool every_cycle;
-    const char *declarations; /* in front of the kernel; NULL: none */
-    /* results */
-    hd_timing_status status;
-    hd_timing_counts counts;
-    uint64_t counters[HD_COUNTER_COUNT], warp_instructions;
-    /* of the run in progress */
-    hd_trace_cta *blocks[MOST_CTAS];
-    uint32_t block_count;
-    const hd_module *module;
-    hd_rf_module *code;
-    hd_trace_recorder *recorder;
-    hd_sink sink;
-} timed;
-
-static bool keep_block(void *context, hd_trace_cta *cta)
-{
-    timed *t = context;
-    assert_true(t->block_count < MOST_CTAS);
-    t->blocks[t->block_count++] = cta;
-    return true;
-}
-
-static bool is_barrier(void *context, uint32_t function, uint32_t instruction)
-{
-    const timed *t = context;
-    const hd_function *f = t->module->functions.items[function];
-    return hd_insn_form(f, &f->instructions.items[instruction])->behaviour & HD_BEHAVE_BARRIER;
-}
-
-static void open_timed(kernel_run *run, hd_module *module)
-{
-    timed *t = run->context;
-    hd_trace_user user = {.ended = keep_block, .barrier = is_barrier, .context = t};
-    t->module = module;
-    t->code = hd_rf_module_new(module);
-    t->recorder = hd_trace_recorder_new(&user);
-    t->sink = hd_trace_recorder_sink(t->recorder);
-    run->sink = &t->sink;
-}
-
-static void close_timed(kernel_run *run)
-{
-    timed *t = run->context;
-    hd_rf_model *models[SMS];
-    const char *refusal;
-    hd_sm_code *code = hd_sm_code_new(t->code);
-    for (uint32_t i = 0; i < t->sms; i++)
-        models[i] = hd_rf_model_new(hd_rf_model_find("baseline", 8), t->code, &refusal);
-    hd_timing_setup setup = {&t->machine, code, NULL, models, t->sms, t->every_cycle};
-    hd_timing *timing = hd_timing_new(&setup);
-    hd_rf_residency residency = {.ctas = t->ctas, .cta_warps = (run->block + 31) / 32, .most_ctas = t->ctas};
-    hd_timing_begin(timing, &residency, 0);
-    for (uint32_t i = 0; i < t->block_count; i++)
-        hd_timing_add(timing, t->blocks[i]);
-    t->status = hd_timing_end(timing, &t->counts);
-    for (uint32_t i = 0; i < t->sms; i++) {
-        hd_counters_join(t->counters, models[i]->counters);
-        hd_rf_model_free(models[i]);
-    }
-    hd_timing_free(timing);
-    hd_sm_code_free(code);
-    hd_trace_recorder_free(t->recorder);
-    hd_rf_module_free(t->code);
-}
-
-static void time_body(timed *t, const char *body, uint32_t grid, uint32_t block)
-{
-    static char kernel[16384], text[20000];
-    static uint32_t out[65536];
-    const char *entry = strstr(kernel_text(kernel, sizeof kernel, body), ".visible");
-    snprintf(text, sizeof text, "%.*s%s%s", (int)(entry - kernel), kernel, t->declarations ? t->declarations : "",
-             entry);
-    kernel_run run = {.text = text,
-                      .out = out,
-                      .out_bytes = sizeof out,
-                      .grid = grid,
-                      .block = block,
-                      .opened = open_timed,
-                      .closing = close_timed,
-                      .context = t};
-    t->sms = t->sms ? t->sms : 1;
-    t->ctas = t->ctas ? t->ctas : 8;
-    if (!t->machine.known)
-        t->machine = small_machine();
-    run_kernel(&run);
-    assert_int_equal(run.status, HD_EXEC_DONE);
-    assert_int_equal(t->status, HD_TIMING_DONE);
-    t->warp_instructions = run.statistics.warp_instructions;
-    assert_int_equal(t->counts.sm.warp_instructions, run.statistics.warp_instructions);
-    assert_int_equal(t->counts.sm.thread_instructions, run.statistics.thread_instructions);
-}
+#include "timed_kernel.h"
 
 /* Cycles that the body takes more than the body without its last part. */
 static uint64_t cycles_of(const char *before, const char *part, uint32_t block)
@@ -445,6 +344,7 @@ static void the_clock_may_jump(void **state)
             run_kernel(&run);
             if (run.status != HD_EXEC_DONE || t[i].status != HD_TIMING_DONE)
                 fail_msg("seed %u: %s, status %d", (unsigned)seed, run.message, t[i].status);
+            assert_true(t[i].idle);
             assert_int_equal(t[i].counts.sm.warp_instructions, run.statistics.warp_instructions);
             uint64_t slots = 0;
             for (uint32_t s = 0; s < HD_SM_SLOTS_ALL; s++)

@@ -1,0 +1,57 @@
+/* Is anything left in an SM? O(all that it holds): for tests, at the end of a run. */
+#include "hwmodel/sm/state.h"
+
+static bool all_jobs_are_free(const hd_sm *sm)
+{
+    uint32_t unused = 0;
+    for (uint32_t i = sm->unused_job; i != HD_NONE && unused <= sm->jobs.count; i = sm->jobs.items[i].next)
+        unused++;
+    return unused == sm->jobs.count;
+}
+
+static bool registers_are_idle(const hd_sm *sm)
+{
+    bool idle = !sm->busy_banks && (sm->subcores || sm->free_collectors == sm->setup.machine->core.collectors);
+    for (uint32_t b = 0; b < SM_BANKS; b++)
+        idle = idle && !sm->banks[b].reads.items.count && !sm->banks[b].writes.items.count;
+    return idle;
+}
+
+/* No value is awaited, and no operand is yet to be read. */
+static bool warps_are_idle(const hd_sm *sm)
+{
+    for (uint32_t i = 0; i < SM_WARPS; i++) {
+        const sm_warp *w = &sm->warps[i];
+        if (w->resident || w->pending_names || w->readings || w->jobs || w->moves || w->accesses)
+            return false;
+    }
+    return !sm->resident && !sm->resident_warps && !(sm->recheck | sm->eligible | sm->gated);
+}
+
+static bool schedulers_are_idle(const hd_sm *sm)
+{
+    bool idle = !sm->latched;
+    for (uint32_t i = 0; i < SM_SCHEDULERS; i++) {
+        const sm_scheduler *s = &sm->schedulers[i];
+        idle = idle && !s->warps && !s->active && !s->waiting.count && !s->queued;
+        idle = idle && s->control == HD_NONE && s->allocate == HD_NONE;
+    }
+    return idle;
+}
+
+static bool memory_is_idle(const hd_sm *sm)
+{
+    bool idle = !sm->memory_queue.count && !sm->fetch_count && !sm->fetches_of_code && !sm->to_fetch;
+    for (uint32_t f = 0; f < sm->fetches.count; f++)
+        idle = idle && !sm->fetches.items[f].used;
+    return idle;
+}
+
+bool hd_sm_is_idle(const hd_sm *sm)
+{
+    bool idle = sm_next_event(sm) == UINT64_MAX;
+    for (uint32_t u = 0; u < HD_MACHINE_UNITS; u++)
+        idle = idle && !sm->ready[u].count;
+    return idle && all_jobs_are_free(sm) && registers_are_idle(sm) && warps_are_idle(sm) && schedulers_are_idle(sm) &&
+           memory_is_idle(sm);
+}
