@@ -60,13 +60,23 @@ static void begin(hd_sm *sm, uint32_t index, uint32_t access, uint64_t since)
     sm_access *a = &job->accesses.items[access];
     a->started = true;
     if (a->what.structure != HD_STRUCTURE_FILE || a->what.bank == HD_RF_NO_BANK) {
-        sm_at(sm, sm->now + (a->what.cycles ? a->what.cycles : 1), (sm_event){SM_ACCESS_DONE, index, access});
+        hd_array_push(&sm->unbanked, (sm_waiting){index, access, since});
         return;
     }
     uint32_t bank = sm_bank_of(sm, job, a->what.bank);
     push(a->what.kind == HD_RF_WRITE ? &sm->banks[bank].writes : &sm->banks[bank].reads,
          (sm_waiting){index, access, since});
     sm->busy_banks |= (uint64_t)1 << bank;
+}
+
+/* The access takes so many cycles, this one included. */
+static void go_on_for(hd_sm *sm, sm_waiting what, uint32_t cycles)
+{
+    bool is_write = sm->jobs.items[what.job].accesses.items[what.access].what.kind == HD_RF_WRITE;
+    if (cycles > 1) /* what was read is dispatched in the cycle after the last one; what was written is there in it */
+        sm_at(sm, sm->now + cycles - 1 + !is_write, (sm_event){SM_ACCESS_DONE, what.job, what.access});
+    else
+        sm_access_done(sm, what.job, what.access);
 }
 
 static void serve(hd_sm *sm, sm_queue *q, uint64_t *port_free)
@@ -78,12 +88,26 @@ static void serve(hd_sm *sm, sm_queue *q, uint64_t *port_free)
     sm->counts.bank_conflicts += sm->now - what.since;
     const hd_machine *m = sm->setup.machine;
     *port_free = sm->now + (cycles ? cycles : m->core.bank_interval);
-    uint32_t more = (cycles ? cycles : 1) + m->core.bank_latency - 2;
-    bool is_write = sm->jobs.items[what.job].accesses.items[what.access].what.kind == HD_RF_WRITE;
-    if (more) /* what was read is dispatched in the cycle after the last one; what was written is there in it */
-        sm_at(sm, sm->now + more + !is_write, (sm_event){SM_ACCESS_DONE, what.job, what.access});
-    else
-        sm_access_done(sm, what.job, what.access);
+    go_on_for(sm, what, (cycles ? cycles : 1) + m->core.bank_latency - 1);
+}
+
+/* Accesses of other structures than the register file begin as those of a bank that is free. They may add others. */
+static void serve_unbanked(hd_sm *sm)
+{
+    uint32_t kept = 0, count = sm->unbanked.count;
+    for (uint32_t i = 0; i < count; i++) {
+        sm_waiting what = sm->unbanked.items[i];
+        uint32_t cycles = sm->jobs.items[what.job].accesses.items[what.access].what.cycles;
+        if (what.since > sm->now)
+            sm->unbanked.items[kept++] = what;
+        else
+            go_on_for(sm, what, cycles ? cycles : 1);
+    }
+    if (kept == count)
+        return;
+    memmove(sm->unbanked.items + kept, sm->unbanked.items + count,
+            (sm->unbanked.count - count) * sizeof *sm->unbanked.items);
+    sm->unbanked.count -= count - kept;
 }
 
 static bool is_reserved(const hd_sm *sm, const sm_bank *bank)
@@ -105,6 +129,7 @@ static void serve_bank(hd_sm *sm, sm_bank *bank)
 
 void sm_serve_banks(hd_sm *sm)
 {
+    serve_unbanked(sm);
     for (uint64_t rest = sm->busy_banks; rest; rest &= rest - 1) {
         uint32_t b = (uint32_t)__builtin_ctzll(rest);
         serve_bank(sm, &sm->banks[b]);

@@ -76,6 +76,7 @@ void hd_sm_free(hd_sm *sm)
         hd_array_free(&sm->ready[u]);
     for (uint32_t s = 0; s < SM_SCHEDULERS; s++)
         hd_array_free(&sm->schedulers[s].waiting);
+    hd_array_free(&sm->unbanked);
     hd_array_free(&sm->jobs);
     hd_array_free(&sm->ctas);
     hd_array_free(&sm->fetches);
@@ -316,7 +317,7 @@ static void dispatch(hd_sm *sm)
 
 static bool is_busy(const hd_sm *sm)
 {
-    bool busy = sm->busy_banks || sm->memory_queue.count || sm->recheck || sm->latched ||
+    bool busy = sm->busy_banks || sm->unbanked.count || sm->memory_queue.count || sm->recheck || sm->latched ||
                 (sm->to_fetch & ~sm->missing_code) || (sm->eligible && (sm->subcores || sm->free_collectors));
     for (uint32_t unit = 0; unit < HD_MACHINE_UNITS; unit++)
         busy = busy || sm->ready[unit].count;

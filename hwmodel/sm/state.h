@@ -161,6 +161,7 @@ struct hd_sm {
     uint64_t by_unit[HD_MACHINE_UNITS]; /* of sub-cores: warps whose next instruction is for the unit */
     sm_bank banks[SM_BANKS];
     uint64_t busy_banks;
+    HD_ARRAY(sm_waiting) unbanked;              /* accesses of other structures, which never wait for each other */
     HD_ARRAY(uint32_t) ready[HD_MACHINE_UNITS]; /* jobs, the oldest first */
     uint64_t unit_free[HD_MACHINE_UNITS][64];
     sm_events *ring; /* by cycle modulo SM_RING */
