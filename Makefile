@@ -182,9 +182,10 @@ fuzz:
 fuzzers: $(FUZZERS)
 bench: all
 	$(Q)$(ENVIRONMENT) bench/run
-# docs/papers.md, measured anew: some minutes.
+# docs/papers.md and docs/cycles.md, measured anew: some ten minutes each.
 papers: all
 	$(Q)$(ENVIRONMENT) bench/papers --write
+	$(Q)$(ENVIRONMENT) bench/cycles --write
 
 check-layers:
 	$(Q)tools/check-layers

@@ -55,7 +55,7 @@ typedef struct hd_release {
     HD_ARRAY(hd_release_warp *) warps; /* by slot */
     hd_rf_file values;                 /* what physical registers hold, by warp and register index */
     hd_release_shared shared;
-    uint32_t table_bytes, banks; /* banks: 0: as many as the machine has */
+    uint32_t table_bytes, banks; /* banks: HD_NONE: as many as the machine has */
     bool all_static, early;
     uint32_t kernel_registers; /* of a thread, of the launch */
     hd_rf_wrong wrong;         /* with what warps share */
@@ -85,7 +85,7 @@ static hd_rf_model *release_create(const hd_rf_module *code, const char *options
     const char *why = NULL;
     hd_release_shared *shared = &r->shared;
     shared->model = &r->model;
-    r->banks = hd_rf_option(options, "banks", 0);
+    r->banks = hd_rf_option(options, "banks", HD_NONE);
     shared->subarrays = hd_rf_option(options, "subarrays", 4);
     shared->entries = hd_rf_option(options, "cache", 10);
     shared->wake_cycles = hd_rf_option(options, "wake", 10);
@@ -95,7 +95,7 @@ static hd_rf_model *release_create(const hd_rf_module *code, const char *options
     r->all_static = hd_rf_flag(options, "static");
     r->early = hd_rf_flag(options, "early");
     r->code = code;
-    if (!shared->subarrays || shared->entries > HD_RELEASE_MOST_ENTRIES)
+    if (!r->banks || !shared->subarrays || shared->entries > HD_RELEASE_MOST_ENTRIES)
         why = "a register file or flag cache of this shape is not modelled";
     if (!why)
         why = hd_release_hints_read(&r->hints, code, r->all_static);
@@ -110,7 +110,9 @@ static void release_launch(hd_rf_model *model, const hd_rf_launch *launch)
 {
     hd_release *r = (hd_release *)model;
     uint32_t registers = launch->residency.file_registers ? launch->residency.file_registers : HD_RELEASE_REGISTERS;
-    r->shared.banks = r->banks ? r->banks : launch->residency.banks ? launch->residency.banks : RELEASE_BANKS;
+    r->shared.banks = r->banks != HD_NONE       ? r->banks
+                      : launch->residency.banks ? launch->residency.banks
+                                                : RELEASE_BANKS;
     hd_release_shared_start(&r->shared, registers);
     r->kernel_registers = r->code->functions[launch->function]->registers;
     uint64_t warps = (uint64_t)launch->residency.ctas * (launch->residency.cta_warps ? launch->residency.cta_warps : 1);

@@ -1,0 +1,154 @@
+"""Cycles, IPC and energy with leakage of each technique on its paper's machine (heddle replay --time), beside the paper's figures."""
+import functools
+import json
+import os
+
+from against import measure
+from against.measure import average
+
+# What the machine of CORF has and fermi-gtx480's does not: four banks, as its section 2.7 counts them.
+CORF_BANKS = "--set=timing.core.banks=4"
+DESIGNS = {6: 5.3, 7: 6.3}  # of LTRF's table 2: latency of the main register file
+
+
+@functools.lru_cache(None)
+def timed(gpu, technique, *options):
+    """By example and model: cycles, energies and warps of all its launches, added up. An example with a launch that has no cycles
+    for a model has none for it."""
+    done = measure.heddle("replay", "-j2", "--time", "--no-compare", "--gpu=" + gpu, "--technique=" + technique, "--format=json", *options,
+                          *measure.SOURCES.values())
+    examples, lost = measure.Examples(), set()
+    for kernel in json.loads(done.stdout)["kernels"]:
+        name = os.path.basename(os.path.dirname(kernel["launch"]["file"]))
+        models = examples.setdefault(name, {})
+        for result in kernel["results"]:
+            timing = result["timing"]
+            if timing is None:
+                lost.add((name, result["model"]))
+                continue
+            total = models.setdefault(result["model"], {"unapplied": True})
+            total["unapplied"] = total["unapplied"] and result["not_applied"] is not None
+            occupied = timing["occupancy_fraction"] * timing["cycles"]
+            for key, value in (("cycles", timing["cycles"]), ("dynamic", timing["dynamic_pj"]), ("static", timing["static_pj"]), ("occupied", occupied)):
+                total[key] = total.get(key, 0) + value
+    for name, model in lost:
+        examples[name].pop(model, None)
+    examples.setting = measure.setting("`heddle replay --time --no-compare --gpu=%s --technique='%s'%s`, the examples" % (
+        gpu, technique, "".join(" " + o for o in options)))
+    return examples
+
+
+def changes(at, model, key, beside=None, inverse=False):
+    """By example, in percent: how the model's figure differs from the baseline's, of the same run or of `beside`."""
+    found = {}
+    for name, models in at.items():
+        base = (beside or at).get(name, {}).get("baseline")
+        if base and model in models and base[key] and models[model][key]:
+            ratio = models[model][key] / base[key]
+            found[name] = 100 * ((1 / ratio if inverse else ratio) - 1)
+    return found
+
+
+def speedup(at, model, beside=None):
+    return average(changes(at, model, "cycles", beside, inverse=True).values())
+
+
+def change(at, model, key, beside=None):
+    return average(changes(at, model, key, beside).values())
+
+
+def whole(at, model):
+    """Of dynamic and static energy together."""
+    for models in at.values():
+        for total in models.values():
+            total["whole"] = total["dynamic"] + total["static"]
+    return change(at, model, "whole")
+
+
+def extremes(at, model):
+    found = changes(at, model, "cycles", inverse=True)
+    least, most = min(found, key=found.get), max(found, key=found.get)
+    return "%s: from %+.1f %% (%s) to %+.1f %% (%s), in %d of %d examples faster" % (
+        model, found[least], least, found[most], most, sum(v > 0 for v in found.values()), len(found))
+
+
+def spread(row, at, *models):
+    for model in models:
+        row.note(extremes(at, model))
+
+
+def bow(page):
+    at = timed("pascal-titan-x", "bow-iw3,bow-wr-iw3,bow-wr-iw3-half")
+    spread(page.row("IPC, BOW / BOW-WR, IW 3", [11.0, 13.0], [speedup(at, m) for m in ("bow-iw3", "bow-wr-iw3")], at, signed=True), at, "bow-iw3", "bow-wr-iw3")
+    page.row("IPC that half the entries lose, BOW-WR, points", [2.0], [speedup(at, "bow-wr-iw3") - speedup(at, "bow-wr-iw3-half")], at)
+    page.row("energy of the register file with leakage, BOW / BOW-WR", [None, None], [whole(at, m) for m in ("bow-iw3", "bow-wr-iw3")], at, signed=True)
+
+
+def corf(page):
+    at = timed("fermi-gtx480", "corf,corf++,corf-release,corf++-release", CORF_BANKS)
+    row = page.row("IPC, CORF / CORF++, four banks", [4.0, 9.0], [speedup(at, m) for m in ("corf", "corf++")], at, signed=True)
+    other = timed("fermi-gtx480", "corf,corf++")
+    row.experiment("16 banks, as GPGPU-Sim has them", [speedup(other, m) for m in ("corf", "corf++")], other)
+    policy = timed("fermi-gtx480", "corf,corf++", CORF_BANKS, "--set=timing.core.policy=two-level", "--set=timing.core.active_warps=4")
+    row.experiment("two-level schedulers of 4 warps each, as the paper has them; it does not say how many", [speedup(policy, m) for m in ("corf", "corf++")], policy)
+    spread(row, at, "corf", "corf++")
+    page.row("leakage of the register file: packing / with virtualization", [-33.0, -52.0], [change(at, m, "static") for m in ("corf", "corf++-release")], at, signed=True)
+    page.row("dynamic energy, CORF / CORF++", [-8.5, -17.0], [change(at, m, "dynamic") for m in ("corf", "corf++")], at, signed=True)
+
+
+def regmutex(page):
+    half = ("--set=limits.registers_per_sm=16384", "--set=limits.registers_per_cta=16384")
+    full = timed("fermi-gtx480", "regmutex,regmutex-paired")
+    at = timed("fermi-gtx480", "regmutex,regmutex-paired", *half)
+    spread(page.row("cycles, RegMutex / paired", [-13.0, -8.0], [change(full, m, "cycles") for m in ("regmutex", "regmutex-paired")], full, signed=True), full, "regmutex")
+    applied = {n for n, models in full.items() if "regmutex" in models and models["regmutex"]["cycles"] != models["baseline"]["cycles"]}
+    alone = average(v for n, v in changes(full, "regmutex", "cycles").items() if n in applied)
+    page.rows[-1].note("It changes %d of %d examples%s." % (len(applied), len(full), "; over these alone: %+.1f %%" % alone if applied else ""))
+    page.row("cycles with half the register file: baseline / RegMutex / paired, beside the whole file's baseline", [23.0, 9.0, 17.0],
+             [change(at, m, "cycles", full) for m in ("baseline", "regmutex", "regmutex-paired")], at, signed=True)
+    page.row("occupancy with half the file, RegMutex", [None], [average(100 * (models["regmutex"]["occupied"] / models["regmutex"]["cycles"]
+             / (models["baseline"]["occupied"] / models["baseline"]["cycles"]) - 1) for models in at.values() if "regmutex" in models and "baseline" in models)], at, signed=True)
+
+
+def release(page):
+    at = timed("fermi-rfv", "release,release-nocache,release-static")
+    row = page.row("cycles, RFV", [None], [change(at, "release", "cycles")], at, signed=True)
+    row.note("Of that, the banks of the renamed registers alone (release-static, nothing renamed): %+.1f %%." % change(at, "release-static", "cycles"))
+    spread(row, at, "release")
+    page.row("static power: RFV", [-47.0], [average(100 * (models["release"]["static"] / models["release"]["cycles"] / (models["baseline"]["static"] / models["baseline"]["cycles"]) - 1)
+             for models in at.values() if "release" in models)], at, signed=True)
+
+
+def ltrf(page):
+    large = ("--set=limits.registers_per_sm=524288", "--set=limits.registers_per_cta=524288")
+    base = timed("maxwell-ltrf", "ltrf,ltrf+,rfc")
+    for design, paper in ((6, [32.0, None, None]), (7, [28.0, 31.0, None])):
+        slow = ("--set=timing.core.bank_latency=%d" % round(DESIGNS[design]), "--set=timing.core.bank_interval=%d" % round(DESIGNS[design]))
+        at = timed("maxwell-ltrf", "ltrf,ltrf+,rfc", *large, *slow)
+        row = page.row("IPC with design %d, LTRF / LTRF+ / RFC, beside the baseline of design 1" % design, paper, [speedup(at, m, base) for m in ("ltrf", "ltrf+", "rfc")], at, signed=True)
+        row.note("The baseline on this file: %+.1f %%." % speedup(at, "baseline", base))
+        if design == 7:
+            piped = timed("maxwell-ltrf", "ltrf,ltrf+,rfc", *large, slow[0])
+            row.experiment("banks that take an access every cycle", [speedup(piped, m, base) for m in ("ltrf", "ltrf+", "rfc")], piped)
+    row = page.row("IPC with the register file of design 1, LTRF / LTRF+ / RFC", [None, None, None], [speedup(base, m) for m in ("ltrf", "ltrf+", "rfc")], base, signed=True)
+    spread(row, base, "ltrf", "rfc")
+
+
+HEAD = """# The papers' cycles beside ours
+
+Generated by `bench/cycles --write`; not to be edited. `heddle replay --time` runs all of `examples/` (%d applications) on the machine of each
+paper, as its description has it (heddle-gpu(5)). A figure is the mean of the applications' changes against the baseline, with all launches of
+an application added up; *IPC* is the change of the baseline's cycles divided by the technique's. No constant was chosen to meet a figure.
+
+What keeps the figures apart from the papers' in general: the applications are others and short, and many have fewer thread blocks than the
+machine has room for; addresses have 64 bits, two registers each; machine instructions are those of PTX after `clean,regalloc`. *Difference* is
+computed as in [papers.md](papers.md)."""
+
+
+def rows(page):
+    page.say(HEAD % len(measure.SOURCES))
+    for title, add in (("BOW, BOW-WR: pascal-titan-x", bow), ("CORF, CORF++: fermi-gtx480", corf), ("RegMutex: fermi-gtx480", regmutex),
+                       ("RFV: fermi-rfv", release), ("LTRF, LTRF+, RFC: maxwell-ltrf", ltrf)):
+        page.section(title)
+        add(page)
+    page.tail()
