@@ -94,6 +94,8 @@ int hd_cli_choice(hd_cli *cli, hd_cli_option option);
 /* The option's number; `otherwise` where it was not given; false (told as a usage error) where it is no number, above
  * `maximum`, or below `minimum`, which is 0 for the first of them. */
 bool hd_cli_number(hd_cli *cli, hd_cli_option option, uint32_t otherwise, uint32_t maximum, uint32_t *value);
+/* The option's "A:B" with A < B, at most `most` apart; false (told as a usage error) for another text. */
+bool hd_cli_range(hd_cli *cli, hd_cli_option option, uint64_t most, uint64_t *first, uint64_t *end);
 bool hd_cli_number_from(hd_cli *cli, hd_cli_option option, uint32_t otherwise, uint32_t minimum, uint32_t maximum,
                         uint32_t *value);
 /* Threads of a block, "256" or "16x16" (their product); 0 where the option was not given. false as above. values.c */

@@ -64,6 +64,44 @@ static bool check_together(const hd_cli *cli, int format)
     return !wrong;
 }
 
+/* Its own rules, with those of the other output. */
+static bool check_timeline(const hd_cli *cli)
+{
+    const char *file = cli->values[HD_CLI_TIMELINE], *output = cli->values[HD_CLI_OUTPUT], *wrong = NULL;
+    if (!file && (hd_cli_has(cli, HD_CLI_TIMELINE_CYCLES) || hd_cli_has(cli, HD_CLI_TIMELINE_SM)))
+        wrong = "--timeline-cycles and --timeline-sm go with --timeline=FILE";
+    else if (file && !hd_cli_has(cli, HD_CLI_TIME))
+        wrong = "--timeline goes with --time: without it no SM is simulated";
+    else if (file && strcmp(file, output ? output : "-") == 0)
+        wrong = "--timeline and --output write to the same file";
+    if (wrong)
+        hd_cli_usage_error("%s", wrong);
+    return !wrong;
+}
+
+static bool read_timeline(hd_cli *cli, hd_replay_options *options)
+{
+    enum { MOST_CYCLES = 100000, CYCLES = 10000 };
+    if (!check_timeline(cli))
+        return false;
+    if (hd_cli_has(cli, HD_CLI_TIMELINE))
+        options->timeline_end = CYCLES;
+    return hd_cli_range(cli, HD_CLI_TIMELINE_CYCLES, MOST_CYCLES, &options->timeline_first, &options->timeline_end) &&
+           hd_cli_number(cli, HD_CLI_TIMELINE_SM, 0, 1023, &options->timeline_sm);
+}
+
+/* The results, and with them the timeline. false: not all is written. */
+static bool write_results(hd_cli *cli, int format, hd_output *output, hd_output *timeline,
+                          const hd_replay_report *report)
+{
+    emit(cli, format, &output->writer, report);
+    bool good = hd_output_close(cli, output, true);
+    if (!hd_cli_has(cli, HD_CLI_TIMELINE))
+        return good;
+    hd_emit_replay_timeline(&timeline->writer, report);
+    return hd_output_close(cli, timeline, true) && good;
+}
+
 int hd_cli_replay(hd_cli *cli)
 {
     hd_progress progress;
@@ -91,7 +129,7 @@ int hd_cli_replay(hd_cli *cli)
         !hd_cli_number_from(cli, HD_CLI_ACTIVE_WARPS, HD_COUNT_ACTIVE_WARPS, 1, 1024, &options.active_warps) ||
         !read_memory_base(cli, &options.memory_base) ||
         !hd_cli_number(cli, HD_CLI_INSTRUCTION_LIMIT, HD_INSTRUCTION_LIMIT, UINT32_MAX, &limit) ||
-        !check_together(cli, format))
+        !check_together(cli, format) || !read_timeline(cli, &options))
         return HD_STATUS_USAGE;
     options.latency = options.latency ? options.latency : UINT32_MAX;
     options.instruction_limit = limit ? limit : UINT64_MAX;
@@ -99,15 +137,19 @@ int hd_cli_replay(hd_cli *cli)
     hd_cli_keep(cli, replay, free_replay);
     if (hd_replay_status(replay) != HD_STATUS_DONE)
         return (int)hd_replay_status(replay);
-    hd_output output;
+    hd_output output, timeline;
     if (!hd_output_open(cli, &output, cli->values[HD_CLI_OUTPUT]))
         return HD_STATUS_REJECTED;
+    if (hd_cli_has(cli, HD_CLI_TIMELINE) && !hd_output_open(cli, &timeline, cli->values[HD_CLI_TIMELINE])) {
+        hd_output_close(cli, &output, false);
+        return HD_STATUS_REJECTED;
+    }
     hd_progress_start(&progress, cli, (uint32_t)cli->operand_count);
     options.meters = progress.meters;
     hd_replay_files(replay, (const char *const *)cli->operands, (uint32_t)cli->operand_count);
     hd_progress_stop(&progress);
-    emit(cli, format, &output.writer, hd_replay_report_of(replay));
-    if (!hd_output_close(cli, &output, true) && hd_replay_status(replay) == HD_STATUS_DONE)
+    if (!write_results(cli, format, &output, &timeline, hd_replay_report_of(replay)) &&
+        hd_replay_status(replay) == HD_STATUS_DONE)
         return HD_STATUS_REJECTED;
     return (int)hd_replay_status(replay);
 }

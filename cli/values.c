@@ -60,3 +60,17 @@ bool hd_cli_bytes(hd_cli *cli, hd_cli_option option, uint32_t maximum, uint32_t 
     hd_cli_usage_error("--shared takes bytes up to %u, or KiB or MiB as 48K or 1M; not '%s'", maximum, text);
     return false;
 }
+
+bool hd_cli_range(hd_cli *cli, hd_cli_option option, uint64_t most, uint64_t *first, uint64_t *end)
+{
+    const uint64_t greatest = (uint64_t)1 << 53; /* exact in JSON */
+    const char *text = cli->values[option], *at = text;
+    if (!text)
+        return true;
+    if (read_number(&at, greatest, first) && *at++ == ':' && read_number(&at, greatest, end) && !*at && *first < *end &&
+        *end - *first <= most)
+        return true;
+    hd_cli_usage_error("--%s takes A:B with A < B, at most %llu apart, not '%s'", hd_cli_options[option].name,
+                       (unsigned long long)most, text);
+    return false;
+}

@@ -15,6 +15,9 @@ void hd_emit_replay_csv(hd_writer *writer, const hd_replay_report *report);
 /* A self-contained page without scripts: summary, bar charts, issue slots, launches, with all numbers of JSON. */
 void hd_emit_replay_html(hd_writer *writer, const hd_replay_report *report);
 
+/* The timelines of the results, as Chrome trace events in JSON. */
+void hd_emit_replay_timeline(hd_writer *writer, const hd_replay_report *report);
+
 /* For hd_emit_replay_text: the cycles of a launch, the means, and what the columns are; nothing if the report has none.
  * width: of names. */
 void hd_emit_replay_times(hd_writer *writer, const hd_replay_report *report, const hd_replay_kernel *kernel, int width);

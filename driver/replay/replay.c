@@ -26,6 +26,16 @@ static bool has_machine(hd_replay *r)
     return false;
 }
 
+static bool has_shown_sm(const hd_replay *r)
+{
+    uint32_t sm = r->plan.options->timeline_sm;
+    if (!r->plan.gpu->valid || !r->plan.options->timeline_end || sm < r->plan.sms)
+        return true;
+    hd_report(r->diagnostics, HD_DIAG_BAD_VALUE, NULL, (hd_span){0, 0},
+              "there is no SM %u for the timeline: %u are simulated, from 0 to %u", sm, r->plan.sms, r->plan.sms - 1);
+    return false;
+}
+
 hd_replay *hd_replay_new(const hd_replay_options *options, hd_diagnostics *diagnostics)
 {
     hd_replay *r = hd_calloc(1, sizeof *r);
@@ -48,7 +58,7 @@ hd_replay *hd_replay_new(const hd_replay_options *options, hd_diagnostics *diagn
     r->report.settings = options->settings;
     r->report.setting_count = options->setting_count;
     r->report.sms = options->time ? r->plan.sms : 0;
-    if (options->time && !has_machine(r))
+    if (options->time && (!has_machine(r) || !has_shown_sm(r)))
         r->status = HD_STATUS_USAGE;
     if (!replay_choose_models(r, options->techniques ? options->techniques : "all"))
         r->status = HD_STATUS_USAGE;

@@ -31,10 +31,13 @@ typedef struct hd_replay_options {
      * "none": only run the kernels */
     const char *techniques;
     hd_parse_options parse;
-    bool all_models;        /* all models of each technique, not only its standard configurations */
-    bool no_compare;        /* do not run the original, and compare no memory with it */
-    bool time;              /* simulate cycles, too: the GPU's description has a section `timing` */
-    uint32_t sms;           /* number of simulated SMs; 0: as many as the GPU has */
+    bool all_models; /* all models of each technique, not only its standard configurations */
+    bool no_compare; /* do not run the original, and compare no memory with it */
+    bool time;       /* simulate cycles, too: the GPU's description has a section `timing` */
+    uint32_t sms;    /* number of simulated SMs; 0: as many as the GPU has */
+    /* with `time`: a timeline of that SM, of these cycles of each launch; end 0: none */
+    uint32_t timeline_sm;
+    uint64_t timeline_first, timeline_end;
     bool no_memo;           /* no memoization (hwmodel/rf/memo.h): the same numbers, more slowly */
     bool keep_virtual;      /* replay PTX's virtual registers and unsimplified instructions */
     uint32_t max_registers; /* register limit of the allocation; 0: the maximum, or .maxnreg */

@@ -163,7 +163,8 @@ static hd_replay_result result_of(replay_part *p, const hd_replay_kernel *k, uin
                               .headline = headline_of(model->headline, t),
                               .allocated = allocation_of(&p->arena, &t->allocation),
                               .storage_bits = t->storage_bits,
-                              .timing = timing_of(p, m, tallies)};
+                              .timing = timing_of(p, m, tallies),
+                              .timeline = replay_timeline_of(p, t)};
 }
 
 void replay_fill_results(replay_part *p)

@@ -28,6 +28,14 @@ static uint32_t kernel_index(const replay_file *f, const char *name)
     return index;
 }
 
+static bool has_run(const replay_run *run, uint32_t launch)
+{
+    for (uint32_t i = 0; i < run->ran.count; i++)
+        if (run->ran.items[i].launch == launch)
+            return true;
+    return false;
+}
+
 /* As many CTAs are resident as fit on an SM of the GPU, with the allocated registers. */
 static void one_starts(void *context, uint32_t launch, const hd_grid *grid)
 {
@@ -62,7 +70,7 @@ static void one_starts(void *context, uint32_t launch, const hd_grid *grid)
                                  .use = use};
     hd_count_residency(run->file->count, &residency);
     if (is_timed(run))
-        hd_timer_begin(run->file->timer, &residency, kernel_index(run->file, k->name));
+        hd_timer_begin(run->file->timer, &residency, kernel_index(run->file, k->name), !has_run(run, launch));
 }
 
 static void one_ran(void *context, uint32_t launch, hd_exec_status status, const hd_exec_statistics *statistics)
@@ -132,9 +140,11 @@ static void mark_failed(const replay_run *run)
 static void open_timer(replay_run *run, hd_session_watch *watch, hd_sink *sinks)
 {
     hd_timer *timer = run->file->timer;
+    const hd_replay_options *options = run->part->plan->options;
     if (!is_timed(run))
         return;
     hd_timer_show(timer, &run->timing_meter);
+    hd_timer_record(timer, &(hd_timeline_range){options->timeline_sm, options->timeline_first, options->timeline_end});
     hd_timer_open(timer, &run->session->memory, run->part->threads, &run->part->budget);
     sinks[watch->sink_count++] = hd_timer_sink(timer);
 }
@@ -164,6 +174,10 @@ static void add_time(replay_run *run, uint32_t i, uint32_t m)
     replay_tally *t = &tallies_of(run, run->ran.items[i].launch)[m];
     const hd_timer_result *result = hd_timer_result_of(f->timer, i, f->model_index[m]);
     const hd_timer_result *before = i ? hd_timer_result_of(f->timer, i - 1, f->model_index[m]) : NULL;
+    if (result->timeline && !t->timeline) {
+        t->timeline = result->timeline;
+        t->timed_file = f;
+    }
     t->timed = (t->timed || !t->time.cycles) && result->status == HD_TIMING_DONE;
     hd_timing_counts_add(&t->time, &result->counts);
     hd_rf_energy energy = hd_rf_dynamic_energy(result->counters, result->table_bytes, run->part->plan->gpu);

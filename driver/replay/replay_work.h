@@ -66,6 +66,9 @@ typedef struct replay_tally { /* counters of one model on one launch, all its ru
     hd_timing_counts time; /* of the timing */
     double timed_pj;       /* dynamic energy, by the timing's counters; NAN: unknown */
     bool timed;            /* to its end */
+    /* of the first run, and the code that it was of; NULL: none */
+    const hd_timeline *timeline;
+    const struct replay_file *timed_file;
 } replay_tally;
 
 typedef struct replay_ran { /* one execution of a launch */
@@ -156,6 +159,9 @@ void replay_print(void *part, const char *text, size_t size); /* to options->pri
 void replay_print_kept(replay_part *p);                       /* when it is the part's turn */
 /* Before reading an input that can be read only once, such as a pipe: waits until earlier parts have run. */
 void replay_await_turn(replay_part *p, const char *path);
+
+/* replay_timeline.c: the tally's, in the part's arena, while its code is open; NULL: there is none */
+const hd_replay_timeline *replay_timeline_of(replay_part *p, const replay_tally *tally);
 
 /* replay_session.c */
 bool replay_open_session(replay_run *run, hd_module *module); /* false: see run->status */

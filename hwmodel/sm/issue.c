@@ -322,7 +322,8 @@ static void pass_barrier(hd_sm *sm, const sm_warp *w)
             sm->recheck |= bit_of(cta->slots[i]);
 }
 
-static void issue_from(hd_sm *sm, uint32_t slot)
+/* turn: number of the issue slot, among those of the scheduler. */
+static void issue_from(hd_sm *sm, uint32_t slot, uint32_t turn)
 {
     sm_warp *w = &sm->warps[slot];
     const hd_access_sink *sink = sm_walk_execute(sm, &w->step);
@@ -343,6 +344,8 @@ static void issue_from(hd_sm *sm, uint32_t slot)
     w->control = w->op->traits & HD_SM_CONTROL;
     sm->counts.warp_instructions++;
     sm->counts.thread_instructions += (uint32_t)__builtin_popcount(w->step.active);
+    if (sm->setup.timeline)
+        sm_show_issue(sm, index, turn);
     sm_set_accesses(sm, index, sink, false);
     if (sm->subcores) {
         sm_subcore_issue(sm, index);
@@ -391,7 +394,7 @@ static void issue_slots(hd_sm *sm, sm_scheduler *s)
     if (with_room) {
         s->last = first_of(sm, s, with_room);
         do {
-            issue_from(sm, s->last);
+            issue_from(sm, s->last, issued);
             check_changed(sm);
         } while (++issued < width && !sm->failed && have_room(sm, s, sm->eligible & bit_of(s->last)));
     }
@@ -405,6 +408,8 @@ static void issue_slots(hd_sm *sm, sm_scheduler *s)
     if (s->reason == HD_SM_SLOT_ISSUED) /* it might have, and only one slot was left */
         s->reason = HD_SM_SLOT_RESULT;
     sm->counts.slots[s->reason] += width - issued;
+    if (sm->setup.timeline)
+        sm_show_stall(sm, (uint32_t)(s - sm->schedulers), issued, sm->now, sm->now + 1);
 }
 
 void sm_issue(hd_sm *sm)

@@ -21,6 +21,7 @@ uint32_t sm_new_job(hd_sm *sm, uint32_t slot)
     job->open = job->needed = job->results = 0;
     job->lines = job->next_line = job->passes = job->outstanding = 0;
     job->hit_at = 0;
+    job->shown = 0;
     return index;
 }
 
@@ -272,6 +273,8 @@ static void finish(hd_sm *sm, uint32_t index)
         sm_release_names(sm, index);
     sm->warps[job->warp].accesses -= (job->op->traits & HD_SM_ACCESS) != 0;
     job->phase = SM_DONE;
+    if (job->shown)
+        sm_show_completion(sm, job);
     uint32_t slot = job->warp;
     free_if_over(sm, index);
     if (--sm->warps[slot].jobs == 0)

@@ -125,6 +125,8 @@ void hd_sm_launch(hd_sm *sm, const hd_rf_residency *residency, uint32_t function
     if (sm->model->active_warps && sm->model->active_warps < sm->residency.active)
         sm->residency.active = sm->model->active_warps;
     hd_runner_launch(sm->setup.runner, function, &sm->residency);
+    if (sm->setup.timeline)
+        hd_timeline_begin(sm->setup.timeline, sm->accounted);
 }
 
 bool hd_sm_has_room(hd_sm *sm, uint32_t cta)
@@ -147,7 +149,7 @@ static uint32_t free_place(hd_sm *sm)
     return sm->ctas.count - 1;
 }
 
-static void start_warp(hd_sm *sm, uint32_t place, uint32_t index)
+static void start_warp(hd_sm *sm, uint64_t now, uint32_t place, uint32_t index)
 {
     sm_cta *cta = &sm->ctas.items[place];
     const hd_trace_warp *trace = &cta->trace->warps[index];
@@ -156,8 +158,13 @@ static void start_warp(hd_sm *sm, uint32_t place, uint32_t index)
     assert(slot < SM_WARPS);
     sm_warp *w = &sm->warps[slot];
     uint8_t *pending = w->pending, *reading = w->reading;
-    *w = (sm_warp){
-        .resident = true, .cta = place, .index = index, .age = sm->starts, .frame = HD_NONE, .walked = walked};
+    *w = (sm_warp){.resident = true,
+                   .cta = place,
+                   .index = index,
+                   .age = sm->starts,
+                   .start = now,
+                   .frame = HD_NONE,
+                   .walked = walked};
     w->pending = pending;
     w->reading = reading;
     cta->slots[index] = (uint8_t)slot;
@@ -186,6 +193,8 @@ static void try_end(hd_sm *sm, uint32_t slot)
         return;
     sm_cta *cta = &sm->ctas.items[w->cta];
     sm_scheduler *s = &sm->schedulers[slot % sm->setup.machine->core.schedulers];
+    if (sm->setup.timeline)
+        sm_show_warp(sm, slot);
     w->resident = false;
     sm->resident_warps--;
     sm->eligible &= ~bit;
@@ -218,7 +227,7 @@ void hd_sm_start(hd_sm *sm, uint64_t now, hd_trace_cta *trace)
     sm->resident++;
     sm->starts++;
     for (uint32_t i = 0; i < trace->warp_count; i++)
-        start_warp(sm, place, i);
+        start_warp(sm, now, place, i);
     for (uint32_t i = 0; i < trace->warp_count; i++)
         try_end(sm, sm->ctas.items[place].slots[i]);
     sm->next = now;

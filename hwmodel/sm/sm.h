@@ -39,6 +39,7 @@
 #include "hwmodel/memory/memory.h"
 #include "hwmodel/sm/memory.h"
 #include "hwmodel/sm/ops.h"
+#include "hwmodel/sm/timeline.h"
 #include "hwmodel/trace/trace.h"
 
 typedef enum hd_sm_slot {
@@ -70,7 +71,8 @@ typedef struct hd_sm_setup { /* all borrowed */
     const hd_sm_code *code;
     const hd_memory *spaces; /* windows of the address space; NULL: generic addresses are global */
     hd_memory_system *memory;
-    hd_runner *runner; /* this SM's own, without a memo */
+    hd_runner *runner;     /* this SM's own, without a memo */
+    hd_timeline *timeline; /* NULL: not recorded */
     uint16_t number;
 } hd_sm_setup;
 

@@ -41,6 +41,7 @@ typedef struct sm_job { /* an instruction in flight, or accesses beside one */
     bool fixed, collecting;         /* fixed: of a sub-core, its latency is; collecting: it reads without a window */
     bool forwarded;                 /* its results are available */
     bool skips;                     /* its results need no work of the unit */
+    uint32_t shown;                 /* its span in the timeline; 0: none */
     /* of memory instructions */
     uint8_t space; /* hd_space */
     uint8_t cache; /* sm_cache that loads look into */
@@ -99,6 +100,7 @@ typedef struct sm_warp {
     bool wakes;              /* a gate keeps it, and said until when */
     uint32_t cta, index;     /* place of its block; its own in that */
     uint64_t age;            /* number of the start of its block */
+    uint64_t start;          /* cycle from which on it may issue */
     uint32_t stores;         /* that the memory system has not done */
     uint32_t accesses;       /* loads, stores and atomics that have not ended */
     uint32_t jobs, moves;    /* moves: jobs that must be done before the next instruction */
@@ -188,6 +190,15 @@ uint64_t sm_next_event(const hd_sm *sm); /* UINT64_MAX: there is none */
 /* Counts the cycles before `now`, in which nothing happened, as the last one. */
 void sm_account(hd_sm *sm, uint64_t now);
 void sm_account_power(hd_sm *sm, uint64_t cycles); /* registers that leak, for so many cycles */
+
+/* ---- show.c: the timeline, if there is one ----------------------------------------------------------------------- */
+
+/* Slots of the scheduler from `slot` on issue nothing from cycle `begin` up to the one before `end`. */
+void sm_show_stall(hd_sm *sm, uint32_t scheduler, uint32_t slot, uint64_t begin, uint64_t end);
+/* The next instruction of the warp, as the job, in that slot of its scheduler. */
+void sm_show_issue(hd_sm *sm, uint32_t job, uint32_t slot);
+void sm_show_completion(hd_sm *sm, const sm_job *job);
+void sm_show_warp(hd_sm *sm, uint32_t slot); /* it ends */
 
 /* ---- jobs.c: accesses to registers ------------------------------------------------------------------------------- */
 

@@ -37,6 +37,7 @@ hd_timing *hd_timing_new(const hd_timing_setup *setup)
                           .spaces = setup->spaces,
                           .memory = t->memory,
                           .runner = t->runners[i],
+                          .timeline = setup->timeline && setup->timeline->range.sm == i ? setup->timeline : NULL,
                           .number = (uint16_t)i};
         t->sms[i] = hd_sm_new(&of);
     }
@@ -183,6 +184,8 @@ hd_timing_status hd_timing_end(hd_timing *t, hd_timing_counts *counts)
     }
     count_ended(t);
     hd_timing_counts all = count_all(t, t->now + 1);
+    if (t->setup.timeline)
+        hd_timeline_end(t->setup.timeline, t->now + 1);
     *counts = all;
     add_counts(counts, &t->before, sizeof *counts, true);
     t->before = all;

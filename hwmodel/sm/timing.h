@@ -19,7 +19,8 @@ typedef struct hd_timing_setup { /* borrowed while the timing lives, but for its
     const hd_memory *spaces; /* windows of the address space; NULL: generic addresses are global */
     hd_rf_model **models;    /* of the same technique, one for each SM */
     uint32_t sms;
-    bool every_cycle; /* the clock does not jump: for tests */
+    bool every_cycle;      /* the clock does not jump: for tests */
+    hd_timeline *timeline; /* of the SM that its range names; NULL: not recorded */
 } hd_timing_setup;
 
 typedef struct hd_timing_counts { /* of a launch */

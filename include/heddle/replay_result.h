@@ -91,6 +91,36 @@ typedef struct hd_replay_timing {
     uint64_t shared_accesses, shared_passes;
 } hd_replay_timing;
 
+typedef struct hd_replay_instruction {
+    const char *text; /* opcode and modifiers */
+    uint32_t line;    /* in the PTX; 0: a pass inserted it */
+} hd_replay_instruction;
+
+typedef enum hd_replay_span_kind {
+    HD_SPAN_ISSUE,       /* an issue slot issues an instruction */
+    HD_SPAN_STALL,       /* an issue slot issues nothing */
+    HD_SPAN_INSTRUCTION, /* an instruction, from its issue until its results are written */
+    HD_SPAN_WARP,        /* a resident warp */
+} hd_replay_span_kind;
+
+typedef struct hd_replay_span {
+    hd_replay_span_kind kind;
+    uint64_t begin, end;  /* cycles since the launch began; end: the first one after it */
+    uint32_t track;       /* ISSUE, STALL: scheduler * issue width + number; else the warp's place in the SM */
+    uint32_t reason;      /* STALL: index in the report's `slots` */
+    uint32_t block, warp; /* of the launch; not of a STALL */
+    const hd_replay_instruction *instruction; /* ISSUE, INSTRUCTION; else NULL */
+} hd_replay_span;
+
+/* What one SM did in a range of cycles, in the first run of the launch. Issue slots have spans without gaps; those of
+ * instructions may end after the range, those of warps are cut to it. */
+typedef struct hd_replay_timeline {
+    uint32_t sm, schedulers, issue_width;
+    uint64_t first, end;
+    const hd_replay_span *spans;
+    uint32_t span_count;
+} hd_replay_timeline;
+
 typedef struct hd_replay_result { /* one model on one launch */
     const char *model;            /* name with the options that were given: "bow-wr(iw=4)" */
     const char *title;            /* the technique's name in its paper, for a standard configuration; else the model's
@@ -112,8 +142,9 @@ typedef struct hd_replay_result { /* one model on one launch */
     double physical_access_variation; /* coefficient of variation of the accesses per physical register */
     hd_replay_headline headline;
     hd_replay_allocation allocated;
-    uint64_t storage_bits;          /* storage that the technique adds per SM; 0: none or unknown */
-    const hd_replay_timing *timing; /* NULL: cycles were not asked for, or there are none */
+    uint64_t storage_bits;              /* storage that the technique adds per SM; 0: none or unknown */
+    const hd_replay_timing *timing;     /* NULL: cycles were not asked for, or there are none */
+    const hd_replay_timeline *timeline; /* NULL: it was not asked for, or there is none */
 } hd_replay_result;
 
 typedef struct hd_replay_kernel { /* one launch of a launch file, all its runs combined */

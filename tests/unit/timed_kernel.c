@@ -60,7 +60,7 @@ static hd_rf_residency residency_of(const timed *t, const kernel_run *run)
 static void time_blocks(timed *t, hd_rf_model **models, const hd_rf_residency *residency)
 {
     hd_sm_code *code = hd_sm_code_new(t->code);
-    hd_timing_setup setup = {&t->machine, code, NULL, models, t->sms, t->every_cycle};
+    hd_timing_setup setup = {&t->machine, code, NULL, models, t->sms, t->every_cycle, t->timeline};
     hd_timing *timing = hd_timing_new(&setup);
     hd_timing_begin(timing, residency, 0);
     for (uint32_t i = 0; i < t->blocks.count; i++)

@@ -12,6 +12,7 @@ typedef struct timed { /* a kernel, and what it took */
     bool every_cycle;
     const char *declarations;      /* in front of the kernel; NULL: none */
     const hd_rf_model_info *model; /* NULL: the baseline */
+    hd_timeline *timeline;         /* NULL: none is recorded */
     uint32_t *memory;              /* the kernel's output, with its initial content; NULL: zeros */
     size_t memory_bytes;
     /* results */
