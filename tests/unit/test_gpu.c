@@ -196,6 +196,35 @@ static void designs_of_register_files(void **state)
     hd_diagnostics_free(&diagnostics);
 }
 
+/* What follows from clocks, lanes and buses is what NVIDIA states for the product, within 3 %: TFLOP/s of 32 bits (two
+ * for a multiplication with addition), GB/s. 0: stated for another clock. */
+static void peaks_of_products(void **state)
+{
+    static const struct {
+        const char *name;
+        double tflops, gbytes, l2_mbytes;
+    } products[] = {
+        {"volta-v100", 15.7, 900, 6},     {"turing-tu106", 0, 336, 3},    {"ampere-a100", 19.5, 2039, 40},
+        {"ampere-rtx3070", 20.3, 448, 4}, {"ampere-a6000", 38.7, 768, 6}, {"hopper-h100", 67, 3350, 50},
+        {"hopper-h200", 67, 4800, 60},
+    };
+    (void)state;
+    for (uint32_t i = 0; i < sizeof products / sizeof *products; i++) {
+        hd_diagnostics diagnostics;
+        hd_gpu *gpu = load(products[i].name, &diagnostics);
+        const hd_machine *m = &gpu->machine;
+        hd_machine_class_timing mad = m->classes[HD_MACHINE_CLASS_FP_MAD];
+        double tflops = 2e-6 * 32 * gpu->limits.sms * m->units[mad.unit] / mad.interval * m->clocks.core_mhz,
+               gbytes = 1e-3 * m->dram.channels * m->dram.bytes * m->clocks.dram_mhz;
+        print_message("%-16s %6.1f TFLOP/s %7.0f GB/s\n", gpu->name, tflops, gbytes);
+        assert_true(!(products[i].tflops > 0) || fabs(tflops / products[i].tflops - 1) < 0.03);
+        assert_true(fabs(gbytes / products[i].gbytes - 1) < 0.03);
+        assert_true(m->l2.bytes == products[i].l2_mbytes * (1 << 20));
+        hd_gpu_free(gpu);
+        hd_diagnostics_free(&diagnostics);
+    }
+}
+
 static void expect_error(const char *name, hd_diagnostic_kind kind, const char *part)
 {
     hd_diagnostics diagnostics;
@@ -257,7 +286,8 @@ int main(void)
         cmocka_unit_test(every_built_in_one_is_right), cmocka_unit_test(the_papers_figures),
         cmocka_unit_test(energy_of_counted_accesses),  cmocka_unit_test(energy_of_a_table_of_another_size),
         cmocka_unit_test(energy_of_leakage),           cmocka_unit_test(every_built_in_one_has_all_energies),
-        cmocka_unit_test(designs_of_register_files),   cmocka_unit_test(wrong_descriptions),
+        cmocka_unit_test(designs_of_register_files),   cmocka_unit_test(peaks_of_products),
+        cmocka_unit_test(wrong_descriptions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
