@@ -11,7 +11,7 @@ enum { LOOPS = 4, PLACES = 3 * LOOPS + 1 };
 typedef struct loop {
     const char *type, *compare;
     uint32_t bits;
-    bool is_signed, head, negated, copies, subtracts, swapped, in_register, steps_first;
+    bool is_signed, head, negated, copies, subtracts, swapped, in_register, steps_first, apart;
     int64_t start, step, bound;
 } loop;
 
@@ -19,6 +19,8 @@ typedef struct nest {
     uint64_t random;
     hd_writer text;
     uint32_t loops, places; /* so far; a place is a counter %n */
+    bool pads;              /* an instruction without effect after each comparison and each step */
+    uint32_t apart;         /* loops whose comparison is in a block before the one with the branch */
 } nest;
 
 static uint32_t choose(nest *n, uint32_t count) { return (uint32_t)(unit_random(&n->random) % count); }
@@ -50,6 +52,7 @@ static loop random_loop(nest *n)
     uint32_t flags = choose(n, 128);
     l.head = flags & 1, l.negated = flags & 2, l.copies = flags & 4, l.subtracts = flags & 8, l.swapped = flags & 16;
     l.in_register = flags & 32, l.steps_first = flags & 64;
+    l.apart = choose(n, 20) == 0;
     l.start = start_or_bound(n, &l), l.bound = start_or_bound(n, &l), l.step = steps[choose(n, 7)];
     return l;
 }
@@ -82,6 +85,8 @@ static void write_step(nest *n, const loop *l, uint32_t k)
                     number(&as_signed, l->subtracts ? -l->step : l->step, step));
     if (l->copies)
         hd_write_format(&n->text, "mov.b%u %%c%u_%u, %%t%u_%u;\n", l->bits, l->bits, k, l->bits, k);
+    if (n->pads)
+        hd_write_string(&n->text, "mov.u32 %n28, %n29;\n");
 }
 
 static void write_test(nest *n, const loop *l, uint32_t k)
@@ -94,6 +99,11 @@ static void write_test(nest *n, const loop *l, uint32_t k)
     bool swapped = l->swapped && l->in_register;
     hd_write_format(&n->text, "setp.%s.%s %%p%u, %s, %s;\n", l->compare, l->type, k, swapped ? bound : counter,
                     swapped ? counter : bound);
+    if (n->pads)
+        hd_write_string(&n->text, "mov.u32 %n28, %n29;\n");
+    if (l->apart)
+        hd_write_format(&n->text, "bra S%u;\nS%u:\n", k, k);
+    n->apart += l->apart;
 }
 
 static void write_nest(nest *n, uint32_t depth)
@@ -124,9 +134,9 @@ static void write_nest(nest *n, uint32_t depth)
     }
 }
 
-static void write_kernel(nest *n, uint64_t seed)
+static void write_kernel(nest *n, uint64_t seed, bool pads)
 {
-    *n = (nest){.random = seed};
+    *n = (nest){.random = seed, .pads = pads};
     hd_writer_to_memory(&n->text);
     hd_write_string(
         &n->text,
@@ -135,6 +145,8 @@ static void write_kernel(nest *n, uint64_t seed)
     for (uint32_t k = 0; k < LOOPS; k++)
         for (uint32_t bits = 16; bits <= 64; bits *= 2)
             hd_write_format(&n->text, ".reg .b%u %%c%u_%u, %%t%u_%u, %%b%u_%u;\n", bits, bits, k, bits, k, bits, k);
+    uint32_t bits = 16u << choose(n, 3), k = choose(n, LOOPS); /* decides nothing */
+    hd_write_format(&n->text, "setp.lt.s%u %%p8, %%c%u_%u, 9;\n", bits, bits, k);
     for (uint32_t p = 0; p < PLACES; p++)
         hd_write_format(&n->text, "mov.u32 %%n%u, 0;\n", p);
     while (n->loops < LOOPS - 1)
@@ -207,11 +219,16 @@ static void counted_loops_turn_as_often(void **state)
 {
     (void)state;
     uint32_t proved = 0, turned = 0;
-    for (uint64_t seed = 0; seed < 3000; seed++) {
-        nest n;
-        write_kernel(&n, seed);
-        estimated e = estimate(n.text.buffer.items);
+    for (uint64_t seed = 0; seed < 3500; seed++) {
+        nest n, padded;
+        write_kernel(&n, seed, false);
+        write_kernel(&padded, seed, true);
+        estimated e = estimate(n.text.buffer.items), same = estimate(padded.text.buffer.items);
+        hd_writer_free(&padded.text);
+        assert_int_equal(e.counted, same.counted);
+        assert_memory_equal(e.places, same.places, sizeof e.places);
         assert_int_equal(e.loops, n.loops);
+        assert_true(e.counted <= n.loops - n.apart);
         if (e.counted == e.loops)
             turned += run_and_compare(&n, &e, seed) > 1;
         proved += e.counted == e.loops;
