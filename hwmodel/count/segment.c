@@ -2,8 +2,9 @@
 #include "hwmodel/count/segment.h"
 #include "base/sequences.h"
 
-/* The key of a segment: head, parts, effective lanes, masks, and last the widths. All of them begin with a word. */
-enum { HEAD_FUNCTION, HEAD_COUNTS, HEAD_WIDTHS, HEAD, PART = sizeof(hd_segment_part) / sizeof(uint32_t) };
+/* The key of a segment: head, parts, effective lanes; their number and the widths; masks. All of them begin with a
+ * word. The first three are the key of its shape, and all but the masks that of its wide shape. */
+enum { HEAD_FUNCTION, HEAD_COUNTS, HEAD, PART = sizeof(hd_segment_part) / sizeof(uint32_t) };
 
 typedef struct kept {
     hd_trace_segment segment; /* first; points into the key */
@@ -13,8 +14,8 @@ typedef struct kept {
 struct hd_segments {
     const hd_rf_module *code;
     hd_arena arena;
-    hd_sequences numbers;                   /* of keys, with and without widths */
-    HD_ARRAY(const hd_trace_segment *) all; /* by number; NULL: of a shape alone */
+    hd_sequences keys, shapes;
+    HD_ARRAY(const hd_trace_segment *) all; /* by the number of the key */
     hd_loose_segments loose;                /* not handed over yet */
     hd_segment_event open, single;          /* without a part: none */
     hd_u32_array key;
@@ -49,7 +50,8 @@ void hd_segments_free(hd_segments *s)
     hd_array_free(&s->loose);
     hd_array_free(&s->all);
     hd_array_free(&s->key);
-    hd_sequences_free(&s->numbers);
+    hd_sequences_free(&s->keys);
+    hd_sequences_free(&s->shapes);
     hd_arena_free(&s->arena);
     free(s);
 }
@@ -67,28 +69,31 @@ static void add_bytes(hd_u32_array *key, const void *from, size_t bytes)
     memcpy(words, from, bytes);
 }
 
+static uint32_t shape_words(const hd_segment_event *o)
+{
+    return HEAD + o->part_count * PART + words_for(o->count * sizeof *o->effective);
+}
+static uint32_t wide_shape_words(const hd_segment_event *o)
+{
+    return shape_words(o) + 1 + words_for(o->width_words * sizeof *o->widths);
+}
+
 static void make_key(hd_segments *s, const hd_segment_event *o)
 {
-    const uint32_t head[HEAD] = {o->function, o->part_count << 16 | o->count << 8 | o->mask_count, o->width_words};
+    const uint32_t head[HEAD] = {o->function, o->part_count << 16 | o->count << 8 | o->mask_count};
     hd_array_clear(&s->key);
     add_bytes(&s->key, head, sizeof head);
     add_bytes(&s->key, o->parts, o->part_count * sizeof *o->parts);
     add_bytes(&s->key, o->effective, o->count * sizeof *o->effective);
-    add_bytes(&s->key, o->masks, o->mask_count * sizeof *o->masks);
+    hd_array_push(&s->key, o->width_words);
     add_bytes(&s->key, o->widths, o->width_words * sizeof *o->widths);
+    add_bytes(&s->key, o->masks, o->mask_count * sizeof *o->masks);
 }
 
-static uint32_t number_key(hd_segments *s, bool room)
+static uint32_t number_shape(hd_segments *s, uint32_t words)
 {
-    return hd_sequences_number(&s->numbers, s->key.items, s->key.count, room ? HD_SEGMENTS : 0);
-}
-
-/* Of the key without its widths, which it loses. */
-static uint32_t number_shape(hd_segments *s, bool room)
-{
-    s->key.count -= words_for(s->key.items[HEAD_WIDTHS] * sizeof(hd_width));
-    s->key.items[HEAD_WIDTHS] = 0;
-    return number_key(s, room);
+    bool room = hd_sequences_bytes(&s->shapes) + words * sizeof(uint32_t) < HD_SEGMENT_BYTES;
+    return hd_sequences_number(&s->shapes, s->key.items, words, room ? HD_SEGMENTS : 0);
 }
 
 /* ---- objects ----------------------------------------------------------------------------------------------------- */
@@ -97,11 +102,11 @@ static void point_into_key(kept *k)
 {
     hd_trace_segment *s = &k->segment;
     const uint32_t *parts = k->key + HEAD, *effective = parts + s->part_count * PART,
-                   *masks = effective + words_for(s->count);
+                   *widths = effective + words_for(s->count) + 1;
     s->parts = (const hd_segment_part *)(const void *)parts;
     s->effective = (const uint8_t *)effective;
-    s->masks = masks;
-    s->widths = k->key[HEAD_WIDTHS] ? (const hd_width *)(masks + (k->key[HEAD_COUNTS] & 0xff)) : NULL;
+    s->widths = widths[-1] ? (const hd_width *)widths : NULL;
+    s->masks = widths + words_for(widths[-1] * sizeof *s->widths);
 }
 
 static size_t size_of(uint32_t key_words) { return sizeof(kept) + key_words * sizeof(uint32_t); }
@@ -111,11 +116,12 @@ static void fill_segment(const hd_segments *s, kept *k, const hd_segment_event *
 {
     const hd_rf_code *code = s->code->functions[o->function];
     memcpy(k->key, s->key.items, s->key.count * sizeof *k->key);
-    k->segment = (hd_trace_segment){.number = HD_NONE,
-                                    .shape = HD_NONE,
+    k->segment = (hd_trace_segment){.shape = HD_NONE,
+                                    .wide_shape = HD_NONE,
                                     .function = o->function,
                                     .count = o->count,
                                     .part_count = o->part_count,
+                                    .mask_count = o->mask_count,
                                     .key_words = s->key.count,
                                     .barrier = o->barrier};
     point_into_key(k);
@@ -143,33 +149,35 @@ hd_trace_segment *hd_segment_copy(const hd_trace_segment *segment, size_t *bytes
     return &copy->segment;
 }
 
+/* The segment whose key is s->key. */
 static hd_trace_segment *make_loose(hd_segments *s, const hd_segment_event *o)
 {
-    make_key(s, o);
     kept *k = hd_malloc(size_of(s->key.count));
     fill_segment(s, k, o);
+    k->segment.loose = true;
     hd_array_push(&s->loose, &k->segment);
+    return &k->segment;
+}
+
+static hd_trace_segment *make_kept(hd_segments *s, const hd_segment_event *o)
+{
+    kept *k = hd_arena_alloc(&s->arena, size_of(s->key.count));
+    fill_segment(s, k, o);
+    hd_array_push(&s->all, &k->segment);
     return &k->segment;
 }
 
 static const hd_trace_segment *find_or_make(hd_segments *s, const hd_segment_event *o)
 {
     make_key(s, o);
-    bool room =
-        s->arena.reserved_bytes + hd_sequences_bytes(&s->numbers) + 3 * size_of(s->key.count) < HD_SEGMENT_BYTES;
-    uint32_t number = number_key(s, room);
-    if (number < s->all.count && s->all.items[number])
+    bool room = s->arena.reserved_bytes + hd_sequences_bytes(&s->keys) + 2 * size_of(s->key.count) < HD_SEGMENT_BYTES;
+    uint32_t number = hd_sequences_number(&s->keys, s->key.items, s->key.count, room ? HD_SEGMENTS : 0);
+    if (number < s->all.count)
         return s->all.items[number];
-    if (number == HD_NONE || !room)
-        return make_loose(s, o);
-    kept *k = hd_arena_alloc(&s->arena, size_of(s->key.count));
-    fill_segment(s, k, o);
-    k->segment.number = number;
-    k->segment.shape = o->width_words ? number_shape(s, room) : number;
-    while (s->all.count < s->numbers.ends.count)
-        hd_array_push(&s->all, NULL);
-    s->all.items[number] = &k->segment;
-    return &k->segment;
+    hd_trace_segment *segment = number == HD_NONE ? make_loose(s, o) : make_kept(s, o);
+    segment->shape = number_shape(s, shape_words(o));
+    segment->wide_shape = o->width_words ? number_shape(s, wide_shape_words(o)) : segment->shape;
+    return segment;
 }
 
 static hd_warp_event event_of(const hd_segment_event *o, const hd_trace_segment *segment)
@@ -227,6 +235,7 @@ hd_warp_event hd_segments_single(hd_segments *s, const hd_event *e)
 {
     s->single.part_count = 0;
     append_event(s, &s->single, e);
+    make_key(s, &s->single);
     hd_trace_segment *segment = make_loose(s, &s->single);
     segment->addresses = e->addresses;
     segment->results = e->results;

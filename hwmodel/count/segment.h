@@ -1,11 +1,12 @@
 /* Trace segments: instructions that a warp executed one after another in one frame (hwmodel/stream.h says how many).
  *
  * They come from the interpreter (hd_segment_event), or are put together here from single events. Segments with the
- * same instructions, active and effective lanes, and widths of results where these are recorded, are one object with a
- * number. `shape` is a number for all of that but the widths.
+ * same instructions, active and effective lanes, and widths of results where these are recorded, are one object.
+ * Segments with the same instructions, of which the same ones have the same lanes, have the same `shape`; with the same
+ * widths too, the same `wide_shape`.
  *
- * Memory: HD_SEGMENTS objects and HD_SEGMENT_BYTES at most. A segment that finds no room has no number, is loose, and
- * lives as long as its owner wants (hd_segments_hand_over). Cost: O(length) a segment.
+ * Memory: HD_SEGMENTS objects, as many shapes, and HD_SEGMENT_BYTES of each at most. A segment that finds no room is
+ * loose, and lives as long as its owner wants (hd_segments_hand_over). Cost: O(length) a segment.
  */
 #ifndef HD_HWMODEL_COUNT_SEGMENT_H
 #define HD_HWMODEL_COUNT_SEGMENT_H
@@ -16,8 +17,9 @@
 enum { HD_SEGMENTS = 1 << 16, HD_SEGMENT_BYTES = 16 << 20 };
 
 typedef struct hd_trace_segment {
-    uint32_t number, shape; /* HD_NONE: there was no room */
-    uint32_t function, count, part_count, key_words;
+    uint32_t shape, wide_shape; /* HD_NONE: there was no room */
+    bool loose;
+    uint32_t function, count, part_count, mask_count, key_words;
     bool barrier;     /* it ends at one */
     uint64_t loads;   /* its long-latency loads with an effective lane: a bit an instruction */
     uint64_t touches; /* of its instructions: code.h */

@@ -61,7 +61,7 @@ static uint32_t others_at(const hd_cta_streams *cta, const hd_warp_stream *s)
 /* As long as the block is there. */
 static const hd_trace_segment *keep_segment(hd_cta_streams *cta, const hd_trace_segment *segment)
 {
-    if (!segment || segment->number != HD_NONE)
+    if (!segment || !segment->loose)
         return segment;
     size_t bytes = 0;
     hd_array_push(&cta->own, hd_segment_copy(segment, &bytes));

@@ -29,7 +29,7 @@ typedef struct hd_warp_stream {
 typedef struct hd_cta_streams {
     uint32_t cta, warp_count, readers; /* readers: on several threads */
     uint64_t bytes;
-    hd_loose_segments own; /* copies of segments without a number */
+    hd_loose_segments own; /* copies of loose segments */
     hd_warp_stream warps[HD_STREAM_WARPS];
 } hd_cta_streams;
 

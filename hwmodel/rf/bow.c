@@ -418,9 +418,9 @@ static void pass_entry(hd_snapshot *c, const hd_bow_window *w, hd_bow_entry *e)
     e->index = owner.index;
     e->frame = owner.frame;
     e->accessed = w->now - hd_snapshot_word(c, w->now - e->accessed);
-    e->valid = hd_snapshot_word(c, e->valid);
-    e->dirty = hd_snapshot_word(c, e->dirty);
-    e->filed = hd_snapshot_word(c, e->filed);
+    e->valid = hd_snapshot_lanes(c, e->valid);
+    e->dirty = hd_snapshot_lanes(c, e->dirty);
+    e->filed = hd_snapshot_lanes(c, e->filed);
     e->claim = hd_snapshot_claim(c, e->index, e->claim);
 }
 

@@ -9,7 +9,9 @@
  * fixed order, as words that mean the same at any time and in any warp. Two warps with the same words are in the same
  * state: with the same instructions, lanes and widths to come, the model does the same for both. So there are no times
  * and serials among the words, but ages and ranks; of a claim only the lanes that are fresh (identity.h): with the
- * serial of now they prove, and go stale, exactly as the claim does. The model must not read the clock. The same hook
+ * serial of now they prove, and go stale, exactly as the claim does. The model must not read the clock. Lane masks are
+ * marked (hd_snapshot_lanes), because which lanes they are of is left out (count/memo/classes.h): the model may combine
+ * masks and ask whether one is empty, but must neither count lanes nor prefer one. The same hook
  * restores: hd_snapshot_word then returns what was written. The warp's frames have begun already, with the serials that
  * they have there; whatever the model knew of the warp is overwritten.
  *
@@ -30,11 +32,13 @@
 enum { HD_SNAPSHOT_INDEX_BITS = 24 /* of an owner; above them its frame */, HD_SNAPSHOT_FRAMES = 16 /* at most */ };
 
 typedef struct hd_snapshot {
-    bool out;     /* it is taken; else the model is restored from it */
-    bool unfit;   /* the warp's storage holds a register of an ended frame: there is no snapshot */
-    uint32_t end; /* registers of all its frames */
-    hd_u32_array *words;
-    uint32_t at; /* of the words, the next to be restored */
+    bool out;                    /* it is taken; else the model is restored from it */
+    bool unfit;                  /* the warp's storage holds a register of an ended frame: there is no snapshot */
+    uint32_t end;                /* registers of all its frames */
+    hd_u32_array *words, *masks; /* masks: which of the words are lane masks */
+    uint32_t at;                 /* of the words, the next to be restored */
+    const uint32_t
+        *class_lanes; /* of lane masks: the lanes for which each of their bits stands when they are restored */
     const hd_identity_warp *identity;
 } hd_snapshot;
 
@@ -46,10 +50,23 @@ static inline uint32_t hd_snapshot_word(hd_snapshot *c, uint32_t value)
     return value;
 }
 
+/* A lane mask. */
+static inline uint32_t hd_snapshot_lanes(hd_snapshot *c, uint32_t lanes)
+{
+    if (c->out) {
+        hd_array_push(c->masks, c->words->count);
+        return hd_snapshot_word(c, lanes);
+    }
+    lanes = 0;
+    for (uint32_t classes = hd_snapshot_word(c, 0); classes; classes &= classes - 1)
+        lanes |= c->class_lanes[__builtin_ctz(classes)];
+    return lanes;
+}
+
 /* Of the register `index`. */
 static inline hd_claim hd_snapshot_claim(hd_snapshot *c, uint32_t index, hd_claim claim)
 {
-    uint32_t lanes = hd_snapshot_word(c, c->out && !c->unfit ? hd_identity_fresh(c->identity, index, claim) : 0);
+    uint32_t lanes = hd_snapshot_lanes(c, c->out && !c->unfit ? hd_identity_fresh(c->identity, index, claim) : 0);
     return c->out ? claim : (hd_claim){c->identity->serial, lanes};
 }
 

@@ -395,7 +395,7 @@ static void rfc_snapshot(hd_rf_model *model, hd_rf_warp *warp, hd_snapshot *c)
     for (uint32_t i = 0, at = w->own.oldest, newer; i < rfc->entries; i++, at = newer) {
         hd_rfc_entry *e = &w->own.entries.items[at];
         newer = e->newer;
-        e->lanes = hd_snapshot_word(c, e->lanes);
+        e->lanes = hd_snapshot_lanes(c, e->lanes);
         if (!e->lanes)
             continue;
         hd_owner owner = hd_snapshot_owner(c, (hd_owner){warp->identity.warp, e->frame, e->index});

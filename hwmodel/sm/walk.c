@@ -33,8 +33,8 @@ hd_rf_step sm_walk_reach(hd_sm *sm, uint32_t cta, uint32_t warp, const hd_trace_
     const hd_segment_part part = {0, s->instruction, 0};
     const uint32_t masks[] = {s->active, s->effective};
     const uint8_t effective = 1;
-    const hd_trace_segment segment = {.number = HD_NONE,
-                                      .shape = HD_NONE,
+    const hd_trace_segment segment = {.shape = HD_NONE,
+                                      .wide_shape = HD_NONE,
                                       .function = s->function,
                                       .count = 1,
                                       .part_count = 1,

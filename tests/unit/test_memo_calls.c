@@ -199,6 +199,23 @@ static void a_new_frame_is_not_the_same_again(void **state)
         expect_case(text, v);
 }
 
+/* The warps of a block diverge in lanes of their own, of different number. */
+static void lanes_make_no_difference(void **state)
+{
+    static const char text[] =
+        HEAD ENTRY "setp.lt.u32 %p1, %r1, 9;\nsetp.lt.u32 %p2, %r1, 20;\nmov.u32 %r2, 1;\n@%p1 bra THEN;\n"
+                   "add.u32 %r2, %r2, %r0;\n@%p2 add.u32 %r2, %r2, %r1;\nmul.lo.u32 %r3, %r2, %r2;\nTHEN:\n"
+                   "@%p2 add.u32 %r4, %r2, %r0;\n@%p1 mov.u32 %r2, 3;\nadd.u32 %r2, %r2, %r0;\n"
+                   "@%p2 add.u32 %r5, %r4, %r2;\nst.global.u32 [%rd1], %r2;\n" END;
+    (void)state;
+    for (uint32_t v = 0; v < VARIANTS; v++) {
+        for (uint32_t i = 0; i < THREADS; i++)
+            in[i] = (i * (3 + i / 32 * 2) + i / 32) % 32 + i / 32;
+        reads n = expect_case(text, v);
+        assert_true(n.known * 10 < n.walked * 3); /* else a third: the three blocks do the same */
+    }
+}
+
 /* Warps end within a function, with and without a value in the kernel's frame that was loaded and read once. */
 static void frames_that_rest_end_with_the_warp(void **state)
 {
@@ -218,7 +235,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_calls_count_the_same),        cmocka_unit_test(recursion_counts_the_same),
         cmocka_unit_test(registers_of_callers_count),         cmocka_unit_test(a_new_frame_is_not_the_same_again),
-        cmocka_unit_test(frames_that_rest_end_with_the_warp),
+        cmocka_unit_test(frames_that_rest_end_with_the_warp), cmocka_unit_test(lanes_make_no_difference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
