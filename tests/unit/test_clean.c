@@ -1,6 +1,7 @@
 /* The clean-up passes: on random programs, each and all of them, in the interpreter against program_evaluate; and what
  * they make of small kernels, as text. CLEAN_COUNT=N programs for each list of passes (default 60), CLEAN_SEED=N starts
  * there, CLEAN_PASSES=LIST runs only that list. */
+#include "golden.h"
 #include "kernel.h"
 #include "program.h"
 
@@ -217,9 +218,113 @@ static void numbers_fold_as_they_run(void **state)
     free(text);
 }
 
+/* ---- packs ------------------------------------------------------------------------------------------------------- */
+
+enum { PACK_LINES = 24, PACKED = 6 };
+
+static uint32_t below(uint64_t *state, uint32_t n) { return (uint32_t)(next_random(state) >> 8) % n; }
+
+/* Moves between registers and their parts, few of them, so that parts are overwritten and names return. */
+static void pack_line(char *line, uint64_t *state)
+{
+    uint32_t a = below(state, PACKED), b = below(state, PACKED), c = below(state, PACKED);
+    uint32_t other = (b + 1 + below(state, PACKED - 1)) % PACKED;
+    const char *guard = below(state, 6) ? "" : below(state, 2) ? "@%p1 " : "@!%p2 ";
+    switch (below(state, 10)) {
+    case 0:
+    case 1: sprintf(line, "%smov.b32 %%r%u, {%%h%u, %%h%u};\n", guard, a, b, c); return;
+    case 2:
+    case 3: sprintf(line, "%smov.b64 %%rd%u, {%%r%u, %%r%u};\n", guard, 4 + a, b, c); return;
+    case 4: sprintf(line, "%smov.b32 {%%h%u, %%h%u}, %%r%u;\n", guard, b, other, a); return;
+    case 5:
+    case 6: sprintf(line, "%smov.b64 {%%r%u, %%r%u}, %%rd%u;\n", guard, b, other, 4 + a); return;
+    case 7: sprintf(line, "%smov.b32 {%s%u, _}, %%r%u;\n", guard, "%h", b, a); return;
+    case 8: sprintf(line, "%smov.b64 {_, %%r%u}, %%rd%u;\n", guard, b, 4 + a); return;
+    default: sprintf(line, "%smov.b32 %%r%u, %%r%u;\n", guard, a, b);
+    }
+}
+
+static void pack_lines(char *text, uint64_t seed)
+{
+    uint64_t state = seed;
+    text[0] = 0;
+    sprintf(text, "setp.lt.u32 %%p1, %%r0, 5;\nsetp.ne.u32 %%p2, %%r0, 7;\n");
+    for (uint32_t k = 0; k < PACKED; k++)
+        sprintf(text + strlen(text), "mov.u32 %%r%u, 0x%x;\nmov.u16 %%h%u, 0x%x;\nmov.u64 %%rd%u, 0x%llx;\n", k,
+                (uint32_t)next_random(&state), k, (uint32_t)next_random(&state) & 0xffff, 4 + k,
+                (unsigned long long)next_random(&state));
+    for (uint32_t k = 0; k < PACK_LINES; k++)
+        pack_line(text + strlen(text), &state);
+    for (uint32_t k = 0; k < PACKED; k++)
+        sprintf(
+            text + strlen(text),
+            "st.global.u32 [%%rd1+%u], %%r%u;\nst.global.u16 [%%rd1+%u], %%h%u;\nst.global.u64 [%%rd1+%u], %%rd%u;\n",
+            16 * k, k, 16 * k + 4, k, 16 * k + 8, 4 + k);
+}
+
+/* What is left after the passes. */
+static void count_left(golden_sums *s, const char *text, const char *passes)
+{
+    rf_bench b;
+    rf_bench_open(&b, text, strlen(text));
+    rf_bench_pass(&b, passes);
+    const hd_function *f = b.module->functions.items[0];
+    for (uint32_t i = 0; i < f->instructions.count; i++) {
+        const hd_instruction *insn = &f->instructions.items[i];
+        const hd_operand *o = hd_insn_operands(f, insn);
+        bool is_mov = hd_insn_form(f, insn)->opcode == HD_OP_MOV;
+        golden_add(s, "instructions", 1);
+        golden_add(s, "packs", is_mov && o[1].kind == HD_OPERAND_VECTOR);
+        golden_add(s, "unpacks", is_mov && o->kind == HD_OPERAND_VECTOR);
+        HD_INSN_REGISTERS (f, insn, r)
+            golden_add(s, "sum of registers", r->value);
+    }
+    rf_bench_close(&b);
+}
+
+/* Values by the interpreter; how many instructions are left, against tests/numbers/packs.txt. */
+static void packs_move_as_they_did(void **state)
+{
+    static const char *const passes[] = {"fold", "copyprop(all)", "fold,copyprop(all),dce", "clean", "clean,regalloc"};
+    enum { LISTS = sizeof passes / sizeof *passes };
+    uint64_t count = 10 * number_from("CLEAN_COUNT", 60);
+    char *lines = malloc(LINES_BYTES), *text = malloc(2 * LINES_BYTES);
+    golden_sums sums[LISTS] = {0};
+    hd_writer writer;
+    (void)state;
+    for (uint64_t seed = 1; seed <= count; seed++) {
+        uint64_t plain[2 * PACKED], changed[2 * PACKED];
+        memset(plain, 0, sizeof plain);
+        memset(changed, 0, sizeof changed);
+        pack_lines(lines, seed);
+        kernel_run run = {
+            .text = kernel_text(text, 2 * LINES_BYTES, lines), .out = plain, .out_bytes = sizeof plain, .block = 16};
+        run_kernel(&run);
+        assert_int_equal(run.status, HD_EXEC_DONE);
+        run.passes = passes[seed % LISTS];
+        run.out = changed;
+        run_kernel(&run);
+        assert_int_equal(run.status, HD_EXEC_DONE);
+        if (memcmp(plain, changed, sizeof plain) != 0)
+            fail_msg("seed %llu: %s changes what is stored by\n%s", (unsigned long long)seed, run.passes, lines);
+        count_left(&sums[seed % LISTS], text, run.passes);
+    }
+    hd_writer_to_memory(&writer);
+    for (uint32_t l = 0; l < LISTS; l++) {
+        golden_write(&sums[l], &writer, passes[l]);
+        hd_array_free(&sums[l].items);
+    }
+    if (!getenv("CLEAN_COUNT"))
+        golden_expect("packs.txt", &writer);
+    hd_writer_free(&writer);
+    free(lines);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(programs_compute_the_same),
-                                       cmocka_unit_test(numbers_fold_as_they_run)};
+                                       cmocka_unit_test(numbers_fold_as_they_run),
+                                       cmocka_unit_test(packs_move_as_they_did)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
