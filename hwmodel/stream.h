@@ -20,6 +20,10 @@ typedef enum hd_event_kind {
     HD_EVENT_WARP_END,
     HD_EVENT_CTA_END,
     HD_EVENT_LAUNCH_END,
+    /* with HD_COLUMN_BARRIERS, whose sinks do not stop the run at these: */
+    HD_EVENT_ARRIVE, /* the warp arrives at `barrier` */
+    HD_EVENT_OPEN,   /* of the CTA: `barrier` opens for those that have arrived since it opened last */
+    HD_EVENT_PASS,   /* the warp, which has waited for that, goes on */
 } hd_event_kind;
 
 enum {                          /* columns that a sink may request; others are NULL */
@@ -27,7 +31,8 @@ enum {                          /* columns that a sink may request; others are N
        /* values that the instruction writes: words[slot][lane], slot as in hd_insn_destination_slot, 32-bit words in
         * order */
        HD_COLUMN_RESULTS = 2,
-       HD_COLUMN_WIDTHS = 4, /* the number of bytes that each of these words needs: hd_width */
+       HD_COLUMN_WIDTHS = 4,   /* the number of bytes that each of these words needs: hd_width */
+       HD_COLUMN_BARRIERS = 8, /* ARRIVE, OPEN, PASS */
 };
 
 /* A word needs as many bytes as its widest lane by sign extension, 1 to 4. Inactive lanes count with their last value
@@ -38,8 +43,12 @@ typedef struct hd_width {
     uint8_t written, held;
 } hd_width;
 
+enum { HD_EVENT_BARRIERS = 17 /* numbers of barriers: 0 to 15 of the CTA, 16 of its cluster */ };
+
 typedef struct hd_event {
     uint8_t kind;
+    uint8_t barrier;      /* of ARRIVE, OPEN, PASS */
+    bool reported;        /* of ARRIVE: its ISSUE has been; else it comes when the instruction has its result */
     uint32_t cta;         /* linear index in the grid */
     uint32_t warp;        /* launch-wide: cta * warps per CTA + index in the CTA */
     uint32_t frame;       /* serial of the warp's call frame; 0 = the kernel's */

@@ -360,7 +360,10 @@ static bool keep_other(hd_count *c, const hd_event *event)
     case HD_EVENT_CTA_START:
     case HD_EVENT_ISSUE:
     case HD_EVENT_CALL: /* the frame begins with its first instruction */
-    case HD_EVENT_LAUNCH_END: return true;
+    case HD_EVENT_LAUNCH_END:
+    case HD_EVENT_ARRIVE: /* not asked for, as the next two */
+    case HD_EVENT_OPEN:
+    case HD_EVENT_PASS: return true;
     }
     return keep_event(c, &e, c->events);
 }

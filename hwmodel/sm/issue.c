@@ -60,9 +60,11 @@ void sm_reach_next(hd_sm *sm, uint32_t slot)
 static bool waits_at_barrier(const hd_sm *sm, const sm_warp *w)
 {
     const sm_cta *cta = &sm->ctas.items[w->cta];
-    for (uint32_t rest = w->cursor.step.waits; rest; rest &= rest - 1)
-        if (cta->barriers[__builtin_ctz(rest)] < cta->barriers[w->index])
+    for (uint32_t rest = w->cursor.step.waits; rest; rest &= rest - 1) {
+        uint32_t other = (uint32_t)__builtin_ctz(rest);
+        if (cta->barriers[other] < cta->barriers[w->index] + (uint32_t)w->cursor.arrivals[other])
             return true;
+    }
     return false;
 }
 

@@ -15,6 +15,7 @@ enum {
     HD_TRACE_RETURN,
     HD_TRACE_WIDTHS,
     HD_TRACE_RESULTS,
+    HD_TRACE_ARRIVALS,
 };
 
 #endif

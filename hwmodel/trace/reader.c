@@ -67,6 +67,13 @@ static void take_results(hd_trace_cursor *c)
     c->at += words * sizeof(uint32_t);
 }
 
+static void take_waits(hd_trace_cursor *c, bool differ)
+{
+    c->step.waits = (uint32_t)take_varint(c);
+    for (uint32_t rest = c->step.waits; rest; rest &= rest - 1)
+        c->arrivals[__builtin_ctz(rest)] = differ ? (int32_t)unzigzag(take_varint(c)) : 0;
+}
+
 /* A code that comes before an instruction. */
 static void take_difference(hd_trace_cursor *c)
 {
@@ -79,7 +86,8 @@ static void take_difference(hd_trace_cursor *c)
         c->function = (uint32_t)take_varint(c);
         c->next = 0;
         break;
-    case HD_TRACE_WAIT: c->step.waits = (uint32_t)take_varint(c); break;
+    case HD_TRACE_WAIT:
+    case HD_TRACE_ARRIVALS: take_waits(c, c->at[-1] == HD_TRACE_ARRIVALS); break;
     case HD_TRACE_RETURN: c->step.returned = (uint32_t)take_varint(c); break;
     case HD_TRACE_WIDTHS: take_widths(c); break;
     case HD_TRACE_RESULTS: take_results(c); break;

@@ -3,17 +3,23 @@
 #include "base/array.h"
 #include <assert.h>
 
+typedef struct arrivals {                   /* at a barrier */
+    uint32_t warps, counts[HD_TRACE_WARPS]; /* counts: barrier instructions that each has issued, this one included */
+} arrivals;
+
 typedef struct recorded_warp { /* what the decoder will know of it */
     uint32_t next, active, frame, function;
     uint64_t last;
     uint32_t barriers; /* that it has issued */
-    bool after_barrier;
-    uint32_t run; /* index of the RUN that is open in its bytes; HD_NONE: none is */
+    bool unreported;   /* it waits at a barrier instruction that is reported when it has executed */
+    arrivals waits;    /* for which its next instruction waits, or the one after an unreported one */
+    uint32_t run;      /* index of the RUN that is open in its bytes; HD_NONE: none is */
 } recorded_warp;
 
 typedef struct recorded_cta {
     hd_trace_cta *cta;
     recorded_warp warps[HD_TRACE_WARPS];
+    arrivals gathering[HD_EVENT_BARRIERS], opened[HD_EVENT_BARRIERS]; /* by barrier */
 } recorded_cta;
 
 struct hd_trace_recorder {
@@ -168,22 +174,25 @@ static bool put_differences(trace_warp *w, recorded_warp *known, const hd_event 
     return w->bytes.count != before;
 }
 
-static uint32_t waits_of(const recorded_cta *cta, const recorded_warp *known)
+static void put_waits(trace_warp *w, const recorded_warp *known)
 {
-    uint32_t waits = 0;
-    for (uint32_t i = 0; i < cta->cta->warp_count; i++)
-        waits |= (uint32_t)(cta->warps[i].barriers >= known->barriers) << i;
-    return waits;
+    bool differ = false;
+    for (uint32_t rest = known->waits.warps; rest; rest &= rest - 1)
+        differ = differ || known->waits.counts[__builtin_ctz(rest)] != known->barriers;
+    put_byte(w, differ ? HD_TRACE_ARRIVALS : HD_TRACE_WAIT);
+    put_varint(w, known->waits.warps);
+    for (uint32_t rest = known->waits.warps; rest && differ; rest &= rest - 1)
+        put_signed(w, (uint64_t)known->waits.counts[__builtin_ctz(rest)] - known->barriers);
 }
 
 static void record_issue(const hd_trace_recorder *r, recorded_cta *cta, uint32_t index, const hd_event *e)
 {
     trace_warp *w = &cta->cta->warps[index];
     recorded_warp *known = &cta->warps[index];
-    bool waits = known->after_barrier, memory = e->addresses && e->effective;
+    bool waits = known->waits.warps && !known->unreported, memory = e->addresses && e->effective;
     if (waits) {
-        put_byte(w, HD_TRACE_WAIT);
-        put_varint(w, waits_of(cta, known));
+        put_waits(w, known);
+        known->waits.warps = 0;
     }
     if (put_differences(w, known, e, r->user.columns) || waits)
         known->run = HD_NONE;
@@ -198,8 +207,10 @@ static void record_issue(const hd_trace_recorder *r, recorded_cta *cta, uint32_t
         put_byte(w, 0);
     }
     known->next = e->instruction + 1;
-    known->after_barrier = r->user.barrier(r->user.context, e->function, e->instruction);
-    known->barriers += known->after_barrier;
+    if (r->user.barrier(r->user.context, e->function, e->instruction)) {
+        known->barriers++;
+        known->unreported = false;
+    }
     cta->cta->instructions++;
 }
 
@@ -258,7 +269,6 @@ static void end_warp(hd_trace_recorder *r, const hd_event *e)
 {
     recorded_cta *cta = find_cta(r, e->cta);
     uint32_t index = index_of(cta, e->warp);
-    cta->warps[index].barriers = UINT32_MAX; /* nobody waits for it any more */
     hd_array_fit(&cta->cta->warps[index].bytes);
 }
 
@@ -276,6 +286,27 @@ static bool end_cta(hd_trace_recorder *r, uint32_t number)
     return r->user.ended(r->user.context, cta);
 }
 
+static void record_arrival(recorded_cta *cta, uint32_t index, const hd_event *e)
+{
+    recorded_warp *known = &cta->warps[index];
+    known->unreported = !e->reported;
+    cta->gathering[e->barrier].warps |= 1u << index;
+    cta->gathering[e->barrier].counts[index] = known->barriers + known->unreported;
+}
+
+static void record_barrier(hd_trace_recorder *r, const hd_event *e)
+{
+    recorded_cta *cta = find_cta(r, e->cta);
+    if (e->kind == HD_EVENT_OPEN) {
+        cta->opened[e->barrier] = cta->gathering[e->barrier];
+        cta->gathering[e->barrier].warps = 0;
+    } else if (e->kind == HD_EVENT_ARRIVE) {
+        record_arrival(cta, index_of(cta, e->warp), e);
+    } else {
+        cta->warps[index_of(cta, e->warp)].waits = cta->opened[e->barrier];
+    }
+}
+
 static bool take(void *recorder, const hd_event *e)
 {
     hd_trace_recorder *r = recorder;
@@ -287,6 +318,9 @@ static bool take(void *recorder, const hd_event *e)
         return true;
     }
     case HD_EVENT_RETURN: record_return(r, e); return true;
+    case HD_EVENT_ARRIVE:
+    case HD_EVENT_OPEN:
+    case HD_EVENT_PASS: record_barrier(r, e); return true;
     case HD_EVENT_WARP_END: end_warp(r, e); return true;
     case HD_EVENT_CTA_END: return end_cta(r, e->cta);
     case HD_EVENT_LAUNCH: free_running(r); return true;
@@ -299,5 +333,5 @@ static bool take(void *recorder, const hd_event *e)
 
 hd_sink hd_trace_recorder_sink(hd_trace_recorder *r)
 {
-    return (hd_sink){.take = take, .context = r, .columns = HD_COLUMN_ADDRESSES | r->user.columns};
+    return (hd_sink){.take = take, .context = r, .columns = HD_COLUMN_ADDRESSES | HD_COLUMN_BARRIERS | r->user.columns};
 }

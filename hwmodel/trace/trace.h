@@ -12,12 +12,15 @@
  *   0x82       ACTIVE       4 bytes: the active lanes from here on
  *   0x83       EFFECTIVE    4 bytes: lanes that execute the next instruction, and only that one
  *   0x84       FRAME        varints: frame, function; the frame of the next instruction, at its instruction 0
- *   0x85       WAIT         varint: warps of the block (bit i: its warp i) that the next instruction waits for: each
- *                           must have issued as many barrier instructions as this warp
+ *   0x85       WAIT         varint: warps of the block (bit i: its warp i) that the next instruction waits for, those
+ *                           that arrived at the barrier before it opened: each must have issued as many barrier
+ *                           instructions as this warp has
  *   0x86       RETURN       varint: lanes of that frame are back from a call before the next instruction
  *   0x87       WIDTHS       varint n, n bytes: widths of the next instruction's results (hd_width: held << 4 | written)
  *   0x88       RESULTS      varint n, bytes up to a multiple of 4 of the trace, 32 n words as they are in memory:
  *   values
+ *   0x89       ARRIVALS     varint: warps as in WAIT; for each a signed varint: barrier instructions that it must
+ *                           have issued, less those that this warp has
  *
  * Addresses follow their code: a signed varint (the address of the first lane that executes, less that of the last
  * MEMORY instruction), then a varint: 1 + twice the zigzag of the stride, where lane i has address first + (i - first
@@ -76,7 +79,7 @@ hd_sink hd_trace_recorder_sink(hd_trace_recorder *recorder);
 typedef struct hd_trace_step { /* one warp instruction */
     uint32_t frame, function, instruction;
     uint32_t active, effective;
-    uint32_t waits;    /* as WAIT; 0: for no warp */
+    uint32_t waits;    /* as WAIT and ARRIVALS; 0: for no warp */
     uint32_t returned; /* frame of RETURN; HD_NONE: there was none */
     bool has_addresses;
     int64_t stride; /* of all lanes, where `strided` */
@@ -93,6 +96,7 @@ typedef struct hd_trace_cursor {
     hd_trace_step step;
     uint64_t addresses[32]; /* of the step's lanes that execute; others are not set */
     hd_width widths[HD_MOST_RETURNED];
+    int32_t arrivals[HD_TRACE_WARPS]; /* of the step's `waits`: as ARRIVALS */
 } hd_trace_cursor;
 
 void hd_trace_open(hd_trace_cursor *cursor, const hd_trace_warp *warp);

@@ -575,6 +575,9 @@ static bool take(void *context, const hd_event *e)
     case HD_EVENT_WARP_END: snprintf(l->text + used, sizeof l->text - used, "end%u ", e->warp); break;
     case HD_EVENT_CTA_END: snprintf(l->text + used, sizeof l->text - used, "done%u ", e->cta); break;
     case HD_EVENT_LAUNCH_END: snprintf(l->text + used, sizeof l->text - used, "finished"); break;
+    case HD_EVENT_ARRIVE:
+    case HD_EVENT_OPEN:
+    case HD_EVENT_PASS: fail_msg("not asked for");
     }
     return !l->stop_after || --l->stop_after;
 }

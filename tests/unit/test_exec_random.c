@@ -133,7 +133,10 @@ static bool take(void *context, const hd_event *e)
     case HD_EVENT_LAUNCH:
     case HD_EVENT_CTA_START:
     case HD_EVENT_CTA_END:
-    case HD_EVENT_LAUNCH_END: break;
+    case HD_EVENT_LAUNCH_END:
+    case HD_EVENT_ARRIVE:
+    case HD_EVENT_OPEN:
+    case HD_EVENT_PASS: break;
     }
     return true;
 }

@@ -252,6 +252,36 @@ static void shared_atomics(void **state)
     assert_int_equal(same.counts.cycles - other.counts.cycles, 31);
 }
 
+#define ADD5 \
+    "add.u32 %r4, %r4, 1;\nadd.u32 %r4, %r4, 1;\nadd.u32 %r4, %r4, 1;\nadd.u32 %r4, %r4, 1;\nadd.u32 %r4, %r4, 1;\n"
+#define ADD20 ADD5 ADD5 ADD5 ADD5
+
+/* Two warps, with a body each. */
+static uint64_t cycles_of_two(const char *first, const char *second)
+{
+    char body[2048];
+    timed t = {0};
+    snprintf(body, sizeof body,
+             "mov.u32 %%r4, 0;\nsetp.ge.u32 %%p1, %%r0, 32;\n@%%p1 bra SECOND;\n%sbra DONE;\nSECOND:\n%sDONE:\n", first,
+             second);
+    time_body(&t, body, 1, 64);
+    return t.counts.cycles;
+}
+
+/* An addition takes 6 cycles of a chain. Who waits at bar.sync goes on when the other one has arrived. Who arrives
+ * with bar.arrive, or has a barrier of its own, goes on at once: what it does until the other one, which adds for 120
+ * cycles, has ended takes no time. */
+static void named_barriers(void **state)
+{
+    (void)state;
+    assert_int_equal(cycles_of_two("bar.sync 1, 64;\nmov.u32 %r5, 1;\n", ADD20 "bar.arrive 1, 64;\n"),
+                     cycles_of_two("bar.sync 1, 64;\nmov.u32 %r5, 1;\n", ADD5 "bar.arrive 1, 64;\n") + 15 * 6);
+    assert_int_equal(cycles_of_two(ADD20 "bar.sync 1, 64;\nmov.u32 %r5, 1;\n", "bar.arrive 1, 64;\n" ADD5),
+                     cycles_of_two(ADD20 "bar.sync 1, 64;\nmov.u32 %r5, 1;\n", "bar.arrive 1, 64;\n" ADD5 ADD5));
+    assert_int_equal(cycles_of_two(ADD20 "bar.sync 1, 32;\nmov.u32 %r5, 1;\n", "bar.sync 2, 32;\n" ADD5),
+                     cycles_of_two(ADD20 "bar.sync 1, 32;\nmov.u32 %r5, 1;\n", "bar.sync 2, 32;\n" ADD5 ADD5));
+}
+
 /* ---- sub-cores: cycles of a body less those of another, one warp, on small_subcore_machine ----------------------- */
 
 static uint64_t subcore_cycles(const char *body, hd_sm_counts *counts)
@@ -384,24 +414,15 @@ static void the_clock_may_jump(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_dependent_chain),
-                                       cmocka_unit_test(independent_instructions),
-                                       cmocka_unit_test(slow_banks),
-                                       cmocka_unit_test(bypass_window),
-                                       cmocka_unit_test(bank_conflicts),
-                                       cmocka_unit_test(initiation_interval),
-                                       cmocka_unit_test(a_load_that_hits),
-                                       cmocka_unit_test(a_load_that_misses),
-                                       cmocka_unit_test(a_fence_waits),
-                                       cmocka_unit_test(constants),
-                                       cmocka_unit_test(read_only_loads),
-                                       cmocka_unit_test(shared_atomics),
-                                       cmocka_unit_test(fetch_after_a_branch),
-                                       cmocka_unit_test(fetch_that_misses),
-                                       cmocka_unit_test(subcore_forwards),
-                                       cmocka_unit_test(subcore_read_ports),
-                                       cmocka_unit_test(subcore_keeps_operands),
-                                       cmocka_unit_test(subcore_queue),
-                                       cmocka_unit_test(the_clock_may_jump)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_dependent_chain),  cmocka_unit_test(independent_instructions),
+                                       cmocka_unit_test(slow_banks),         cmocka_unit_test(bypass_window),
+                                       cmocka_unit_test(bank_conflicts),     cmocka_unit_test(initiation_interval),
+                                       cmocka_unit_test(a_load_that_hits),   cmocka_unit_test(a_load_that_misses),
+                                       cmocka_unit_test(a_fence_waits),      cmocka_unit_test(constants),
+                                       cmocka_unit_test(read_only_loads),    cmocka_unit_test(shared_atomics),
+                                       cmocka_unit_test(named_barriers),     cmocka_unit_test(fetch_after_a_branch),
+                                       cmocka_unit_test(fetch_that_misses),  cmocka_unit_test(subcore_forwards),
+                                       cmocka_unit_test(subcore_read_ports), cmocka_unit_test(subcore_keeps_operands),
+                                       cmocka_unit_test(subcore_queue),      cmocka_unit_test(the_clock_may_jump)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -179,47 +179,97 @@ static void traces_are_small(void **state)
     free_watch(&w);
 }
 
-/* Of each warp, the masks of its WAITs. */
-static void waits_of(const watch *w, uint32_t cta, uint32_t warp, uint32_t *waits, uint32_t most)
+/* The waits of a warp: for each, the warps, and how many barrier instructions of them less its own. */
+static void expect_waits(const watch *w, uint32_t cta, uint32_t warp, const char *expected)
 {
+    char text[256] = "";
     hd_trace_cursor cursor;
     hd_trace_open(&cursor, &w->ctas.items[cta]->warps[warp]);
-    uint32_t count = 0;
-    while (hd_trace_next(&cursor))
-        if (cursor.step.waits) {
-            assert_true(count < most);
-            waits[count++] = cursor.step.waits;
-        }
-    assert_int_equal(count, most);
+    while (hd_trace_next(&cursor)) {
+        for (uint32_t rest = cursor.step.waits; rest; rest &= rest - 1)
+            snprintf(text + strlen(text), sizeof text - strlen(text), "%d%+d ", __builtin_ctz(rest),
+                     cursor.arrivals[__builtin_ctz(rest)]);
+        if (cursor.step.waits)
+            snprintf(text + strlen(text), sizeof text - strlen(text), "| ");
+    }
+    assert_string_equal(text, expected);
 }
 
 static void barriers_name_the_warps_that_came(void **state)
 {
     watch w = {0};
-    uint32_t waits[2];
     (void)state;
     trace_body("bar.sync 0;\nadd.u32 %r4, %r4, 1;\nbar.sync 0;\nadd.u32 %r4, %r4, 1;", 2, 128, &w);
     for (uint32_t cta = 0; cta < 2; cta++)
-        for (uint32_t warp = 0; warp < 4; warp++) {
-            waits_of(&w, cta, warp, waits, 2);
-            assert_int_equal(waits[0], 15);
-            assert_int_equal(waits[1], 15);
-        }
+        for (uint32_t warp = 0; warp < 4; warp++)
+            expect_waits(&w, cta, warp, "0+0 1+0 2+0 3+0 | 0+0 1+0 2+0 3+0 | ");
     free_watch(&w);
     /* Warps 0 and 1 meet at a barrier of their own; 2 and 3 go through. */
     w = (watch){0};
     trace_body("setp.ge.u32 %p1, %r0, 64;\n@%p1 bra DONE;\nbar.sync 1, 64;\nadd.u32 %r4, %r4, 1;\nDONE:", 1, 128, &w);
-    for (uint32_t warp = 0; warp < 2; warp++) {
-        waits_of(&w, 0, warp, waits, 1);
-        assert_int_equal(waits[0] & 3, 3);
-    }
-    waits_of(&w, 0, 2, waits, 0);
+    for (uint32_t warp = 0; warp < 2; warp++)
+        expect_waits(&w, 0, warp, "0+0 1+0 | ");
+    expect_waits(&w, 0, 2, "");
+    free_watch(&w);
+}
+
+/* Two pairs of warps, each with its own barrier, by a number in a register: nobody waits for the other pair. */
+static void named_barriers_are_apart(void **state)
+{
+    watch w = {0};
+    (void)state;
+    trace_body("shr.u32 %r4, %r0, 6;\nadd.u32 %r4, %r4, 1;\nbar.sync %r4, 64;\nadd.u32 %r5, %r4, 1;", 1, 128, &w);
+    for (uint32_t warp = 0; warp < 4; warp++)
+        expect_waits(&w, 0, warp, warp < 2 ? "0+0 1+0 | " : "2+0 3+0 | ");
+    free_watch(&w);
+}
+
+#define ROLES "setp.ge.u32 %p1, %r0, 32;\n@%p1 bra CONSUMER;\n"
+/* Warp 0 produces twice and waits for nobody at bar.arrive; warp 1 waits for it, once after each of its arrivals. */
+static void arrive_waits_for_nobody(void **state)
+{
+    watch w = {0};
+    (void)state;
+    trace_body(ROLES "bar.arrive 1, 64;\nadd.u32 %r4, %r4, 1;\nbar.arrive 2, 64;\nadd.u32 %r4, %r4, 1;\nbra DONE;\n"
+                     "CONSUMER:\nbar.sync 1, 64;\nadd.u32 %r5, %r5, 1;\nbar.sync 2, 64;\nadd.u32 %r5, %r5, 1;\nDONE:",
+               1, 64, &w);
+    expect_waits(&w, 0, 0, "");
+    expect_waits(&w, 0, 1, "0+0 1+0 | 0+0 1+0 | ");
+    free_watch(&w);
+    /* With a barrier before that, of the consumer alone, its second is the producer's first. */
+    w = (watch){0};
+    trace_body(ROLES "bar.arrive 1, 64;\nadd.u32 %r4, %r4, 1;\nbra DONE;\n"
+                     "CONSUMER:\nbar.sync 2, 32;\nadd.u32 %r5, %r5, 1;\nbar.sync 1, 64;\nadd.u32 %r5, %r5, 1;\nDONE:",
+               1, 64, &w);
+    expect_waits(&w, 0, 0, "");
+    expect_waits(&w, 0, 1, "1+0 | 0-1 1+0 | ");
+    free_watch(&w);
+}
+
+/* A reduction is reported when it has its result: the instruction after it waits, not itself. In a cluster, arriving
+ * and waiting are two instructions. */
+static void reductions_and_clusters(void **state)
+{
+    watch w = {0};
+    (void)state;
+    trace_body("bar.red.popc.u32 %r4, 0, %p1;\nadd.u32 %r4, %r4, 1;\nbar.red.popc.u32 %r4, 0, %p1;\nbar.sync 0;\n"
+               "add.u32 %r5, %r4, 1;",
+               1, 64, &w);
+    for (uint32_t warp = 0; warp < 2; warp++)
+        expect_waits(&w, 0, warp, "0+0 1+0 | 0+0 1+0 | 0+0 1+0 | ");
+    free_watch(&w);
+    w = (watch){0};
+    trace_body("barrier.cluster.arrive;\nadd.u32 %r4, %r4, 1;\nbarrier.cluster.wait;\nadd.u32 %r5, %r4, 1;", 1, 64, &w);
+    for (uint32_t warp = 0; warp < 2; warp++)
+        expect_waits(&w, 0, warp, "0-1 1-1 | ");
     free_watch(&w);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_programs_come_back), cmocka_unit_test(traces_are_small),
-                                       cmocka_unit_test(barriers_name_the_warps_that_came)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_programs_come_back),         cmocka_unit_test(traces_are_small),
+        cmocka_unit_test(barriers_name_the_warps_that_came), cmocka_unit_test(named_barriers_are_apart),
+        cmocka_unit_test(arrive_waits_for_nobody),           cmocka_unit_test(reductions_and_clusters)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@
 #include "hwmodel/exec/control/barrier.h"
 #include "hwmodel/exec/checks/checks.h"
 #include "hwmodel/exec/control/control.h"
+#include "hwmodel/exec/control/events.h"
 #include "hwmodel/exec/control/meet.h"
 #include "hwmodel/exec/control/park.h"
 #include "hwmodel/exec/ops/rows.h"
@@ -23,17 +24,20 @@
 
 static void open_barrier(hd_cta *cta, hd_barrier *b)
 {
+    uint32_t number = (uint32_t)(b - cta->barriers);
+    hd_emit_open(cta, number);
     for (uint32_t i = 0; i < cta->warp_count; i++) {
         hd_warp *w = &cta->warps[i];
         if (!(b->waiting >> i & 1))
             continue;
         w->state = HD_WARP_READY;
+        hd_emit_pass(w, number);
         w->ayes_of_barrier = b->ayes;
         w->noes_of_barrier = b->noes;
         hd_unpark(w, HD_ALL_LANES);
     }
     if (cta->checks && cta->checks->races)
-        hd_races_open(cta, (uint32_t)(b - cta->barriers), b->waiting);
+        hd_races_open(cta, number, b->waiting);
     *b = (hd_barrier){0};
     cta->statistics->barriers++;
 }
@@ -96,6 +100,7 @@ static hd_step arrive(const hd_op *op, hd_warp *w, uint32_t mask, hd_barrier_use
     b->kind = op->boolean;
     b->expected = use.count;
     b->arrived += LANES;
+    hd_emit_arrive(w, use.number, !op->written_count);
     if (w->cta->checks && w->cta->checks->races)
         hd_races_arrive(w, use.number);
     if (reduces) {
@@ -246,6 +251,7 @@ static void check_cluster(hd_cta *cta)
     }
     if (!any)
         return;
+    hd_emit_open(cta, HD_CLUSTER_BARRIER);
     for (uint32_t i = 0; i < cta->warp_count; i++) {
         hd_warp *w = &cta->warps[i];
         w->cluster_open |= w->cluster_arrived;
@@ -274,6 +280,7 @@ hd_step hd_run_cluster_arrive(const hd_op *op, hd_warp *w, uint32_t mask)
     if (step != HD_STEP_NEXT)
         return step;
     w->cluster_arrived |= mask;
+    hd_emit_arrive(w, HD_CLUSTER_BARRIER, true);
     check_cluster(w->cta);
     return HD_STEP_NEXT;
 }
@@ -289,6 +296,7 @@ hd_step hd_run_cluster_wait(const hd_op *op, hd_warp *w, uint32_t mask)
     check_cluster(w->cta); /* lanes may have ended */
     if (!(mask & ~w->cluster_open)) {
         w->cluster_open &= ~mask;
+        hd_emit_pass(w, HD_CLUSTER_BARRIER);
         return HD_STEP_NEXT;
     }
     if (mask & ~w->parked)

@@ -21,6 +21,32 @@ bool hd_emit(const hd_warp *w, hd_event_kind kind)
     return true;
 }
 
+static void emit_barrier(const hd_cta *cta, const hd_event *e)
+{
+    for (uint32_t i = 0; i < cta->sink_count && cta->columns & HD_COLUMN_BARRIERS; i++)
+        if (cta->sinks[i].columns & HD_COLUMN_BARRIERS)
+            cta->sinks[i].take(cta->sinks[i].context, e);
+}
+
+void hd_emit_arrive(const hd_warp *w, uint32_t barrier, bool reported)
+{
+    hd_event e = {.kind = HD_EVENT_ARRIVE, .barrier = (uint8_t)barrier, .reported = reported};
+    e.cta = w->cta->index;
+    e.warp = w->id;
+    emit_barrier(w->cta, &e);
+}
+
+void hd_emit_open(const hd_cta *cta, uint32_t barrier)
+{
+    emit_barrier(cta, &(hd_event){.kind = HD_EVENT_OPEN, .barrier = (uint8_t)barrier, .cta = cta->index});
+}
+
+void hd_emit_pass(const hd_warp *w, uint32_t barrier)
+{
+    hd_event e = {.kind = HD_EVENT_PASS, .barrier = (uint8_t)barrier, .cta = w->cta->index, .warp = w->id};
+    emit_barrier(w->cta, &e);
+}
+
 bool hd_emit_segment(hd_cta *cta)
 {
     hd_segment_event *s = cta->segment;

@@ -5,8 +5,12 @@
 #include "hwmodel/exec/state/state.h"
 
 bool hd_emit(const hd_warp *w, hd_event_kind kind); /* an event without an instruction; false: a sink stops the run */
-bool hd_emit_segment(hd_cta *cta);                  /* reports the pending segment */
-void hd_watch(hd_cta *cta);                         /* sets cta->watched */
-hd_step hd_stop(hd_warp *w);                        /* requested by a sink */
+/* Of barriers, to the sinks that want these. */
+void hd_emit_arrive(const hd_warp *w, uint32_t barrier, bool reported);
+void hd_emit_open(const hd_cta *cta, uint32_t barrier);
+void hd_emit_pass(const hd_warp *w, uint32_t barrier);
+bool hd_emit_segment(hd_cta *cta); /* reports the pending segment */
+void hd_watch(hd_cta *cta);        /* sets cta->watched */
+hd_step hd_stop(hd_warp *w);       /* requested by a sink */
 
 #endif
