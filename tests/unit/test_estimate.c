@@ -113,6 +113,56 @@ static void stays_below_limits(void **state)
     assert_int_equal(held_at_once(4, ".maxntid 256, 1, 1 .minnctapersm 2").room, 128);
 }
 
+/* Pairs of 16-bit values that one load brings, held until they are stored: together, or each alone. */
+static measured halves_at_once(uint32_t count, bool together)
+{
+    text t = begin("");
+    add(&t, ".reg .b16 %%h<400>;\n");
+    for (uint32_t i = 0; i < count; i++)
+        if (together)
+            add(&t, "ld.volatile.global.v2.u16 {%%h%u, %%h%u}, [%%rd1+%u];\n", 2 * i, 2 * i + 1, 4 * i);
+        else
+            add(&t, "ld.volatile.global.u16 %%h%u, [%%rd1+%u];\nld.volatile.global.u16 %%h%u, [%%rd1+%u];\n", 2 * i,
+                4 * i, 2 * i + 1, 4 * i + 2);
+    add(&t, "bar.sync 0;\n");
+    for (uint32_t i = 0; i < count; i++)
+        add(&t, "st.volatile.global.v2.u16 [%%rd2+%u], {%%h%u, %%h%u};\n", 4 * i, 2 * i, 2 * i + 1);
+    return measure(&t);
+}
+
+/* Loads that may be hoisted, as pairs of halves or as words, each stored at once. */
+static measured halves_in_a_row(uint32_t count, bool halves)
+{
+    text t = begin("");
+    add(&t, ".reg .b16 %%h<400>;\n");
+    for (uint32_t i = 0; i < count; i++)
+        if (halves)
+            add(&t, "ld.global.nc.v2.u16 {%%h%u, %%h%u}, [%%rd1+%u];\nst.global.v2.u16 [%%rd2+%u], {%%h%u, %%h%u};\n",
+                2 * i, 2 * i + 1, 4 * i, 4 * i, 2 * i, 2 * i + 1);
+        else
+            add(&t, "ld.global.nc.u32 %%r%u, [%%rd1+%u];\nst.global.u32 [%%rd2+%u], %%r%u;\n", 10 + i, 4 * i, 4 * i,
+                10 + i);
+    return measure(&t);
+}
+
+static void pairs_of_halves_are_one_register(void **state)
+{
+    (void)state;
+    for (uint32_t count = 1; count <= 90; count += count < 12 ? 1 : 13) {
+        measured words = halves_in_a_row(count, false), pairs = halves_in_a_row(count, true);
+        assert_memory_equal(&words, &pairs, sizeof words);
+    }
+    for (uint32_t count = 4; count <= 90; count += count < 12 ? 1 : 13) {
+        measured words = held_at_once(count, ""), pairs = halves_at_once(count, true),
+                 alone = halves_at_once(count, false);
+        for (uint32_t kind = 0; kind < HD_ESTIMATE_KINDS; kind++)
+            assert_int_equal(pairs.x.needed[kind], words.x.needed[kind]);
+        assert_int_equal(pairs.x.written, words.x.written);
+        assert_int_equal(pairs.estimate, words.estimate);
+        assert_true(alone.x.needed[0] >= 2 * count);
+    }
+}
+
 static void is_the_same_each_time(void **state)
 {
     (void)state;
@@ -448,6 +498,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(holds_what_liveness_forces),
         cmocka_unit_test(stays_below_limits),
+        cmocka_unit_test(pairs_of_halves_are_one_register),
         cmocka_unit_test(is_the_same_each_time),
         cmocka_unit_test(hoists_loads_within_the_room),
         cmocka_unit_test(hoists_loads_past_barriers_and_not_past_calls),
