@@ -1,0 +1,149 @@
+/* Hooks of technique.h that only cycles show, in cycles that are derived by hand: warps by rank, units that are
+ * offered, and instructions that skip their unit. The models are the baseline with one hook more, or another. */
+#include "small_machine.h"
+#include "timed_kernel.h"
+
+#include "ir/form.h"
+
+typedef struct hooked { /* a model, and its hooks */
+    hd_rf_model_info info;
+    hd_rf_ops ops;
+} hooked;
+
+static const hd_rf_ops *baseline;
+
+static hooked hook(void)
+{
+    const hd_rf_model_info *info = hd_rf_model_find("baseline", 8);
+    hooked h = {*info, *info->ops};
+    baseline = info->ops;
+    return h;
+}
+
+static timed time_hooked(const hooked *h, const char *body, uint32_t block)
+{
+    hooked own = *h;
+    own.info.ops = &own.ops;
+    timed t = {.model = &own.info, .machine = small_machine()};
+    t.machine.fetch.buffer = t.machine.fetch.width = 8; /* so that warps wait for each other only */
+    time_body(&t, body, 1, block);
+    t.model = NULL;
+    return t;
+}
+
+static const hd_form *form_of(const hd_rf_step *step) { return hd_insn_form(step->code->function, step->insn); }
+
+static uint32_t opcode_of(const hd_rf_step *step) { return form_of(step)->opcode; }
+
+/* ---- rank_warp --------------------------------------------------------------------------------------------------- */
+
+static uint32_t second_first(hd_rf_model *model, const hd_rf_step *next, uint64_t now)
+{
+    (void)model, (void)now;
+    return opcode_of(next) == HD_OP_SQRT ? next->warp->identity.warp : 0;
+}
+
+static uint32_t first_first(hd_rf_model *model, const hd_rf_step *next, uint64_t now)
+{
+    (void)model, (void)now;
+    return opcode_of(next) == HD_OP_SQRT ? 1 - next->warp->identity.warp : 0;
+}
+
+/* After the barrier both warps may compute a root in the same cycle; the first one has a chain after it. The unit takes
+ * a root every 8 cycles: so much later does the chain begin where the second warp is first. */
+static void ranks_decide_who_is_first(void **state)
+{
+    static const char body[] = "mov.f32 %f1, 0f40000000;\nsetp.ge.u32 %p1, %r0, 32;\nbar.sync 0;\n"
+                               "sqrt.approx.f32 %f2, %f1;\n@%p1 bra DONE;\nadd.f32 %f2, %f2, %f2;\n"
+                               "add.f32 %f2, %f2, %f2;\nadd.f32 %f2, %f2, %f2;\nDONE:\n";
+    hooked first = hook(), second = first;
+    (void)state;
+    first.ops.rank_warp = first_first;
+    second.ops.rank_warp = second_first;
+    assert_int_equal(time_hooked(&second, body, 64).counts.cycles, time_hooked(&first, body, 64).counts.cycles + 8);
+}
+
+/* ---- idle_slot --------------------------------------------------------------------------------------------------- */
+
+static struct {
+    uint64_t calls, busy, last;
+} offers;
+
+static uint32_t take_all(hd_rf_model *model, uint32_t units, uint64_t now, hd_access_sink *sink)
+{
+    const uint32_t all = (1u << (HD_UNIT_CTRL + 1)) - 1;
+    (void)model, (void)sink;
+    assert_true(!offers.calls || now > offers.last);
+    offers.last = now;
+    offers.calls++;
+    offers.busy += (uint32_t)__builtin_popcount(all & ~units);
+    return units;
+}
+
+/* Offered in each cycle in which a warp is resident, but for the unit of the instruction that issues. An operation
+ * takes the cycle that nobody wanted, so that it delays nothing. */
+static void idle_units_are_offered_in_each_cycle(void **state)
+{
+    static const char body[] = "add.u32 %r4, %r0, 1;\nmul.lo.u32 %r4, %r4, 3;\nld.global.u32 %r5, [%rd1];\n"
+                               "sqrt.approx.f32 %f1, 0f40000000;\nadd.u32 %r4, %r4, %r5;\n";
+    hooked h = hook(), plain = h;
+    (void)state;
+    h.ops.idle_slot = take_all;
+    memset(&offers, 0, sizeof offers);
+    timed with = time_hooked(&h, body, 32), without = time_hooked(&plain, body, 32);
+    assert_int_equal(offers.calls, with.counts.sm.busy_cycles);
+    assert_int_equal(offers.busy, with.counts.sm.warp_instructions);
+    assert_int_equal(with.counts.cycles, without.counts.cycles);
+    assert_memory_equal(with.counts.sm.slots, without.counts.sm.slots, sizeof with.counts.sm.slots);
+}
+
+/* ---- skips_unit -------------------------------------------------------------------------------------------------- */
+
+static void skip_products(hd_rf_model *model, const hd_rf_step *step, hd_access_sink *sink)
+{
+    baseline->execute(model, step, sink);
+    sink->skips_unit = opcode_of(step) == HD_OP_MUL;
+}
+
+static void skip_loads(hd_rf_model *model, const hd_rf_step *step, hd_access_sink *sink)
+{
+    baseline->execute(model, step, sink);
+    sink->skips_unit = opcode_of(step) == HD_OP_LD && form_of(step)->space == HD_SPACE_GLOBAL;
+}
+
+/* sm.h: issue in t, operands in t + 1, dispatch in t + 2, a result in t + 2 + 6. Without the unit it is there in t + 2:
+ * what needs it issues 6 cycles earlier. */
+static void products_skip_their_unit(void **state)
+{
+    static const char body[] =
+        "mul.lo.u32 %r4, %r0, 3;\nmul.lo.u32 %r4, %r4, 3;\nmul.lo.u32 %r4, %r4, 3;\nmul.lo.u32 %r4, %r4, 3;\n"
+        "add.u32 %r5, %r4, 1;\n";
+    hooked h = hook(), plain = h;
+    (void)state;
+    h.ops.execute = skip_products;
+    assert_int_equal(time_hooked(&plain, body, 32).counts.cycles, time_hooked(&h, body, 32).counts.cycles + 4 * 6);
+}
+
+/* A load that hits takes 1 in the unit, then 30; it looks into no cache when it skips. */
+static void loads_skip_memory(void **state)
+{
+    static const char body[] = "ld.global.u32 %r4, [%rd1];\nadd.u32 %r5, %r4, 1;\n"
+                               "ld.global.u32 %r6, [%rd1];\nadd.u32 %r7, %r6, 1;\n";
+    hooked h = hook(), plain = h;
+    (void)state;
+    h.ops.execute = skip_loads;
+    timed skips = time_hooked(&h, body, 32), loads = time_hooked(&plain, body, 32);
+    uint64_t miss = (7 + 1) + 50 + (13 + 11 + 4 + 60) + (7 + 5);
+    assert_int_equal(loads.counts.cycles - skips.counts.cycles, (1 + miss) + (1 + 30));
+    assert_int_equal(loads.counts.sm.l1_reads, 2);
+    assert_int_equal(skips.counts.sm.l1_reads, 0);
+    assert_int_equal(skips.counts.memory.l2_reads, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(ranks_decide_who_is_first),
+                                       cmocka_unit_test(idle_units_are_offered_in_each_cycle),
+                                       cmocka_unit_test(products_skip_their_unit), cmocka_unit_test(loads_skip_memory)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
