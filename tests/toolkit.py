@@ -1,4 +1,4 @@
-"""The CUDA toolkit, for tests that compile or assemble where there is one."""
+"""What the build under test is, and the CUDA toolkit, for tests that compile or assemble where there is one."""
 import glob
 import os
 import shutil
@@ -8,6 +8,17 @@ import threading
 
 class Failed(Exception):
     pass
+
+
+def is_slow(build):
+    """Whether the build folder's program has sanitizers or counters. Its tests take a part of their cases, and leave to
+    the plain build what needs only the output: ptxas on the PTX, for one."""
+    path = os.path.join(build, ".flags")
+    if not os.path.exists(path):
+        return False
+    with open(path, encoding="utf-8") as file:
+        flags = file.read()
+    return "-fsanitize" in flags or "--coverage" in flags
 
 
 def find_tool(name):

@@ -25,6 +25,9 @@ WRONG = {
     "SET": (("nosuch", "'nosuch' is not KEY=VALUE"), ("nosuch.x=1", "there is no section 'nosuch'"), ("", "--set takes KEY=VALUE, not ''"),
             ("limits.sms=x", "'x' is not a whole number"), ("limits.nosuch=1", "unknown key 'nosuch'"), ("limits.sms.x=1", "there are no keys in what '.x' is to be in"),
             ("=1", "is not KEY=VALUE"), ("limits.sms=[1", "did not find expected")),
+    "TIMELINE": (("", "--timeline takes FILE, not ''"),),
+    "TIMELINE_CYCLES": (("x", "--timeline-cycles takes A:B"), ("5:3", "--timeline-cycles takes A:B"), ("", "--timeline-cycles takes A:B")),
+    "TIMELINE_SM": (("x", "--timeline-sm takes a number"), ("5:3", "--timeline-sm takes a number"), ("", "--timeline-sm takes a number")),
     "MEMORY_BASE": (("x", "--memory-base takes a multiple of"), ("0", "--memory-base takes"), ("", "--memory-base takes")),
     "FORMAT": (("nosuch", "--format takes one of"), ("", "--format takes one of")),
     "REQUIRE": (("nosuch<=1", "--require:1:1: error: "), ("registers", "--require:1:"), ("", "--require:1:1: error: ")),
@@ -93,11 +96,13 @@ def given(option, value):
     return [name + "=" + value] if name.startswith("--") else [name, value]
 
 
-def command_line(command, folder):
+def command_line(command, folder, option=None):
     """A command line that lacks nothing."""
     good = write(os.path.join(folder, "good.ptx"), KERNEL)
     operands = {"DIFF": [good, good], "LIST": ["passes"], "HELP": [], "REPLAY": [write(os.path.join(folder, "l.yaml"), "")]}.get(command, [good])
     needed = {"DUMP": ["--ir"], "REPORT": ["--ptxas=no"], "DIFF": ["--ptxas=no"]}.get(command, [])
+    if option in ("TIMELINE_CYCLES", "TIMELINE_SM"):
+        needed = needed + ["--time", "--timeline=" + os.path.join(folder, "timeline.json")]
     return COMMANDS[command][1], needed, operands
 
 
@@ -117,7 +122,7 @@ def case_the_tables_are_read(folder):
 
 def case_wrong_values(folder):
     for command, option in pairs():
-        name, needed, operands = command_line(command, folder)
+        name, needed, operands = command_line(command, folder, option)
         needed = [word for word in needed if not (option == "PTXAS_TIMEOUT" and word.startswith("--ptxas"))]
         more = ["-p", "bow"] if option == "PRINT_AFTER" else []
         for value, says in WRONG.get(option, ()):

@@ -1,6 +1,5 @@
 """What the suites of this folder share: running heddle, collecting cases, finding ptxas."""
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -59,12 +58,6 @@ def write(path, data):
 def read(path):
     with open(path, "rb") as file:
         return file.read()
-
-
-def find_tool(name):
-    homes = [os.environ.get("CUDA_HOME"), "/usr/local/cuda"]
-    inside = [os.path.join(home, "bin", name) for home in homes if home]
-    return shutil.which(name) or next((path for path in inside if os.access(path, os.X_OK)), None)
 
 
 class Cases:

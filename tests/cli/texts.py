@@ -10,7 +10,8 @@ import re
 import subprocess
 
 import ptx_tokens
-from support import CUBINCMP, TOP, Failed, expect, find_tool, heddle, read, same, write
+import toolkit
+from support import CUBINCMP, TOP, Failed, expect, heddle, read, same, write
 
 COMMENT = re.compile(rb" (?://@bow[^\r\n]*?(?=[ \t]*(?:\r|\n|$))|/\*@bow[^*]*\*/)")
 SECTION = b".section .heddle"
@@ -302,7 +303,7 @@ def machine_code_is_the_same(ptxas, name, data, folder):
 
 
 def run_ptxas(cases, pool, files):
-    ptxas = find_tool("ptxas")
+    ptxas = toolkit.find_tool("ptxas")
     if not ptxas:
         print("skip ptxas takes rewritten PTX: ptxas not found (PATH, CUDA_HOME, /usr/local/cuda)")
         return
