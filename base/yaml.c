@@ -585,3 +585,15 @@ bool hd_yaml_choice(const hd_yaml_node *node, const char *const *words, uint32_t
     snprintf(what, sizeof what, "one of: %s", list);
     return bad(node, what);
 }
+
+bool hd_yaml_address_bits(const hd_yaml_node *mapping, uint32_t *bits)
+{
+    static const char *const words[] = {"32", "64"};
+    const hd_yaml_node *node = hd_yaml_get(mapping, "address_bits");
+    uint32_t index = 0;
+    if (!node)
+        return true;
+    bool good = hd_yaml_choice(node, words, 2, &index);
+    *bits = index ? 64 : 32;
+    return good;
+}

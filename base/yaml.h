@@ -84,6 +84,8 @@ bool hd_yaml_string(const hd_yaml_node *node,
                     const char **value); /* not empty, without NUL; valid as long as the document */
 /* The index of the node's text in a list of words; else reports bad-value naming them. */
 bool hd_yaml_choice(const hd_yaml_node *node, const char *const *words, uint32_t count, uint32_t *index);
+/* The optional key address_bits of a mapping: 32 or 64; `*bits` stays where there is none. */
+bool hd_yaml_address_bits(const hd_yaml_node *mapping, uint32_t *bits);
 
 /* Whether a plain scalar is an integer (sign separate, magnitude in 64 bits). Reports nothing. */
 bool hd_yaml_is_integer(const hd_yaml_node *node, bool *negative, uint64_t *magnitude);

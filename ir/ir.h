@@ -368,6 +368,7 @@ typedef struct hd_module {
     hd_name target;                        /* first word of .target, "sm_80"; HD_NO_NAME if missing */
     uint32_t target_number;                /* 80; 0: unknown */
     uint32_t address_bits;                 /* 32 or 64 (64 where not declared) */
+    bool low_memory; /* all memory lies below 4 GB: addresses may have 32 bits, whatever address_bits is */
     HD_ARRAY(hd_statement) statements;
     HD_ARRAY(hd_function *) functions;
     HD_ARRAY(hd_symbol) symbols;

@@ -122,7 +122,8 @@ static bool accesses_memory(const hd_form *form)
            form->opcode == HD_OP_ATOM || form->opcode == HD_OP_RED;
 }
 
-/* Whether an address register must have 64 bits: in the generic and global space, with .address_size 64. */
+/* Whether an address register must have 64 bits: in the generic and global space, with .address_size 64, unless all
+ * memory lies below 4 GB. */
 static bool needs_wide_address(const compiler *c)
 {
     uint8_t space = c->form->space;
@@ -130,7 +131,7 @@ static bool needs_wide_address(const compiler *c)
         return false;
     for (uint32_t i = 0; i < c->module->verbatims.count; i++)
         if (c->module->verbatims.items[i].kind == HD_VERBATIM_ADDRESS_SIZE)
-            return c->module->address_bits == 64;
+            return c->module->address_bits == 64 && !c->module->low_memory;
     return false;
 }
 

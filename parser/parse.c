@@ -32,6 +32,7 @@ hd_module *hd_parse_ptx(hd_source *source, const hd_parse_options *options, hd_d
     hd_module *module = hd_module_new(source, diagnostics);
     module->strict = options->strict;
     module->one_of_several = options->one_of_several;
+    module->low_memory = options->low_memory;
     uint32_t errors = diagnostics->error_count;
     bool foreign = hd_refuse_foreign(source, diagnostics);
     bool expanded = !foreign && hd_expand_memory_operands(source, diagnostics);

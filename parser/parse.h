@@ -9,6 +9,7 @@ typedef struct hd_parse_options {
     bool one_of_several;     /* a kernel that is asked for may be in another input */
     bool drop_stale;         /* annotations of a changed kernel are dropped with a warning */
     bool ignore_annotations; /* do not read comments and section */
+    bool low_memory;         /* for a machine whose memory lies below 4 GB (hd_module.low_memory) */
     bool locate_annotations; /* only locate annotations in the text, to remove them; do not interpret them */
 } hd_parse_options;
 

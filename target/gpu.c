@@ -188,14 +188,17 @@ static bool read_register_file(const hd_yaml_node *node, hd_gpu *gpu)
 
 static bool read_gpu(hd_gpu *gpu)
 {
-    static const char *const keys[] = {"name", "summary", "compute", "limits", "register_file", "energies", "timing"};
+    static const char *const keys[] = {"name",   "summary",       "compute",  "address_bits",
+                                       "limits", "register_file", "energies", "timing"};
     const hd_yaml_node *root = gpu->yaml->root;
     if (!root || !hd_yaml_mapping(root))
         return false;
-    bool good = hd_yaml_known_keys(root, keys, 7);
+    bool good = hd_yaml_known_keys(root, keys, sizeof keys / sizeof *keys);
+    gpu->address_bits = 64;
     good = hd_yaml_string(hd_yaml_need(root, "name"), &gpu->name) && good;
     good = hd_yaml_string(hd_yaml_need(root, "summary"), &gpu->summary) && good;
     good = read_compute(hd_yaml_need(root, "compute"), gpu) && good;
+    good = hd_yaml_address_bits(root, &gpu->address_bits) && good;
     good = read_limits(hd_yaml_need(root, "limits"), &gpu->limits) && good;
     good = read_register_file(hd_yaml_get(root, "register_file"), gpu) && good;
     good = hd_machine_read(hd_yaml_get(root, "timing"), &gpu->machine) && good;

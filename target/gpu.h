@@ -45,6 +45,7 @@ typedef struct hd_gpu_limits {
 typedef struct hd_gpu {
     const char *name, *summary;
     uint32_t compute_major, compute_minor;
+    uint32_t address_bits; /* 32: all memory lies below 4 GB; 64 */
     hd_gpu_limits limits;
     uint32_t register_banks;                         /* 0: not given */
     hd_register_file_design designs[HD_GPU_DESIGNS]; /* in the order of the description file */

@@ -70,9 +70,12 @@ static bool add_models(replay_part *p, replay_file *f)
 
 static bool allocate_registers(const replay_part *p, replay_file *f, hd_diagnostics *diagnostics)
 {
-    char passes[64] = "clean,regalloc";
+    char passes[64];
+    const char *first = f->module->low_memory ? "address32,clean" : "clean";
     if (p->plan->options->max_registers)
-        snprintf(passes, sizeof passes, "clean,regalloc(max=%u)", p->plan->options->max_registers);
+        snprintf(passes, sizeof passes, "%s,regalloc(max=%u)", first, p->plan->options->max_registers);
+    else
+        snprintf(passes, sizeof passes, "%s,regalloc", first);
     return replay_run_passes(p, f, passes, diagnostics);
 }
 

@@ -13,7 +13,9 @@ static bool read_module(replay_part *p, replay_file *f)
                        f->launch->module_path, hd_source_why(errno));
         return false;
     }
-    f->module = hd_parse_ptx(&f->source, &p->plan->options->parse, &f->said);
+    hd_parse_options parse = p->plan->options->parse;
+    parse.low_memory = f->launch->address_bits == 32;
+    f->module = hd_parse_ptx(&f->source, &parse, &f->said);
     if (f->said.error_count == 0)
         hd_module_lower_offsets(f->module);
     return f->said.error_count == 0;
@@ -65,6 +67,8 @@ static hd_status run_file(replay_part *p, replay_file *f)
     replay_await_turn(p, f->path);
     f->launch = hd_launch_read(f->path, &p->diagnostics);
     f->launch->memory_base = p->plan->options->memory_base;
+    if (!f->launch->address_bits)
+        f->launch->address_bits = p->plan->gpu->address_bits;
     f->launch->gpu = p->plan->options->gpu ? p->plan->gpu->name : NULL;
     f->launch->gpu_shared_bytes = p->plan->gpu->limits.shared_bytes_per_cta;
     if (!f->launch->valid || !make_module(p, f))

@@ -268,11 +268,12 @@ static bool read_file(reader *r, const hd_yaml_node *root)
     const char *module = NULL;
     if (!root || !hd_yaml_mapping(root))
         return false;
-    bool good = hd_yaml_known_keys(root, KEYS("module", "buffers", "symbols", "textures", "launches"));
+    bool good = hd_yaml_known_keys(root, KEYS("module", "address_bits", "buffers", "symbols", "textures", "launches"));
     r->file->module = hd_yaml_need(root, "module");
     good = hd_yaml_string(r->file->module, &module) && good;
     if (module)
         r->file->module_path = hd_value_path(&r->file->arena, r->folder, module);
+    good = hd_yaml_address_bits(root, &r->file->address_bits) && good;
     good = read_data(r, root) && good;
     const hd_yaml_node *launches = hd_yaml_need(root, "launches");
     return launches && hd_launch_read_steps(r, launches) && good;

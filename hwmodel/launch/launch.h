@@ -120,7 +120,8 @@ typedef struct hd_launch_file {
     HD_ARRAY(hd_launch) launches; /* in text order */
     hd_launch_step *steps;
     uint32_t step_count;
-    bool valid; /* false: errors were reported */
+    bool valid;            /* false: errors were reported */
+    uint32_t address_bits; /* 32: all memory lies below 4 GB; 64; 0: not given */
     /* Set by the caller: */
     uint64_t memory_base;      /* address of the first allocation (hd_memory_move); 0: HD_MEMORY_BASE */
     const char *gpu;           /* the GPU that the launches are for; NULL: any */

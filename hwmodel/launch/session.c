@@ -364,7 +364,7 @@ hd_session *hd_session_open(const hd_launch_file *file, hd_module *module, hd_di
     s->diagnostics = diagnostics;
     s->options.instruction_limit = HD_INSTRUCTION_LIMIT;
     hd_arena_init(&s->arena);
-    hd_memory_init(&s->memory, module->address_bits);
+    hd_memory_init(&s->memory, file->address_bits == 32 ? 32 : module->address_bits);
     if (file->memory_base)
         hd_memory_move(&s->memory, file->memory_base);
     bool good = hd_image_load(&s->image, module, &s->memory, diagnostics);

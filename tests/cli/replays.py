@@ -1,4 +1,5 @@
 """Replays of several launch files, and the runs of one: side by side they say what they say one after another."""
+import json
 import os
 import subprocess
 
@@ -161,6 +162,31 @@ def case_the_worst_run_of_a_file_counts(folder):
         for options, path in ((["--technique=bow"], fault), (["--technique=bow", "--instruction-limit=20"], long)):
             result = run("replay", threads, *options, path)
             expect(result.status == 3 and result.err.count(": error:") == 2, "exit %d: %s", result.status, result.err)
+
+
+def case_addresses_of_32_bits(folder):
+    """The GPU's or the launch file's address_bits; results are the same, and registers fewer."""
+    example = os.path.join(TOP, "examples/vectorAdd")
+    text = read(os.path.join(example, "vectorAdd.yaml")).decode().replace("module: ", "module: " + example + "/")
+    plain = write(os.path.join(folder, "plain.yaml"), text)
+    narrow = write(os.path.join(folder, "narrow.yaml"), "address_bits: 32\n" + text)
+    wide = write(os.path.join(folder, "wide.yaml"), "address_bits: 64\n" + text)
+    wrong = write(os.path.join(folder, "wrong.yaml"), "address_bits: 16\n" + text)
+
+    def registers(path, *options):
+        result = run("replay", "--technique=corf", "--format=json", *options, path, cwd=folder)
+        expect(result.status == 0, "%s: exit %d: %s", path, result.status, result.err)
+        kernel = json.loads(result.out)["kernels"][0]
+        expect(kernel["outputs_ok"] and kernel["output_identical"] and all(r["verified"] for r in kernel["results"]), "%s: %s", path, kernel)
+        return kernel["results"][0]["rf_reads"]
+
+    setting = "--set=address_bits=32"
+    expect(registers(narrow) == registers(plain, setting) < registers(plain) == registers(wide, setting), "reads of the register file")
+    for status, path, options in ((1, wrong, ()), (2, plain, ("--set=address_bits=33",))):
+        result = run("replay", *options, path, cwd=folder)
+        expect(result.status == status and "32" in result.err, "%s %s: exit %d: %s", path, options, result.status, result.err)
+    result = run("rewrite", "-p", "address32", os.path.join(example, "vectorAdd.ptx"), cwd=folder)
+    expect(result.status == 1 and "address_bits" in result.err, "rewrite: exit %d: %s", result.status, result.err)
 
 
 def case_wrong_files_and_values_with_cycles(folder):

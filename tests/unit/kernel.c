@@ -39,7 +39,7 @@ static void launch(kernel_run *run, hd_module *module, hd_diagnostics *diagnosti
 {
     hd_memory memory;
     hd_image image;
-    hd_memory_init(&memory, module->address_bits);
+    hd_memory_init(&memory, run->low_memory ? 32 : module->address_bits);
     assert_true(hd_image_load(&image, module, &memory, diagnostics));
     image.textures = &run->textures;
     uint32_t in = hd_memory_allocate(&memory, "in", HD_SPACE_GLOBAL, run->in_bytes, 0, false);
@@ -92,7 +92,7 @@ static void run_passes(kernel_run *run, hd_module *module, hd_diagnostics *diagn
 static hd_module *read_text(kernel_run *run, hd_source *source, hd_diagnostics *diagnostics)
 {
     hd_source_from_memory(source, "k.ptx", run->text, strlen(run->text));
-    hd_module *module = hd_parse_ptx(source, &(hd_parse_options){0}, diagnostics);
+    hd_module *module = hd_parse_ptx(source, &(hd_parse_options){.low_memory = run->low_memory}, diagnostics);
     if (diagnostics->error_count) {
         keep_first(run, diagnostics);
         fail_msg("the kernel does not parse: %u: %s", run->line, run->message);

@@ -22,6 +22,7 @@ typedef struct kernel_run {
     uint32_t shared;
     bool cooperative;
     hd_exec_options options;
+    bool low_memory;    /* all memory below 4 GB */
     const char *passes; /* passes to run first, each verified; NULL: none */
     const hd_sink *sink;
     void (*opened)(struct kernel_run *run, hd_module *module); /* after the passes: may set `sink` */

@@ -25,6 +25,9 @@ static const char *const lists[] = {
     "copyprop(all),fold,dce,ifconvert(limit=64),copyprop(all),dce",
     "clean",
     "clean,clean",
+    "address32",
+    "address32,clean",
+    "clean,address32,clean,regalloc",
     "demo",
     "clean,demo",
 };
@@ -41,6 +44,7 @@ static void run_program(const program *p, uint64_t seed, const char *text, const
     memset(got, 0, sizeof got);
     kernel_run run = {.text = text,
                       .passes = passes,
+                      .low_memory = strstr(passes, "address32") != NULL,
                       .in = p->inputs,
                       .in_bytes = sizeof p->inputs,
                       .out = got,

@@ -275,6 +275,7 @@ static void wrong_descriptions(void **state)
     expect_file_error("dynamic_pj: 2.72", "dynamic_pj: -1", HD_DIAG_BAD_VALUE, "energy");
     expect_file_error("derived: \"bypass_collector, from 1.5 KB to 16 banks of 1 KB by capacity\"", "derived: [1]",
                       HD_DIAG_BAD_VALUE, "");
+    expect_file_error("limits:", "address_bits: 33\nlimits:", HD_DIAG_BAD_VALUE, "32");
     expect_file_error("compute: \"6.1\"", "compute: six", HD_DIAG_BAD_VALUE, "compute capability");
     expect_file_error("    source: \"[bow] table 3.4: 64 KB register bank, 28 nm, CACTI 7.0\"\n", "", HD_DIAG_BAD_KEY,
                       "source");
