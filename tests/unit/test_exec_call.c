@@ -16,20 +16,21 @@
 static uint32_t out[512];
 static unsigned char in[4096];
 static char printed[4096];
+static size_t printed_size;
 
 static void take_text(void *context, const char *text, size_t size)
 {
-    size_t used = strlen(printed);
     assert_null(context);
-    assert_true(used + size < sizeof printed);
-    memcpy(printed + used, text, size);
-    printed[used + size] = 0;
+    assert_true(printed_size + size < sizeof printed);
+    memcpy(printed + printed_size, text, size);
+    printed_size += size;
+    printed[printed_size] = 0;
 }
 
 static kernel_run run_text(const char *text)
 {
     memset(out, 0, sizeof out);
-    printed[0] = 0;
+    printed[0] = 0, printed_size = 0;
     kernel_run run = {
         .text = text, .in = in, .in_bytes = sizeof in, .out = out, .out_bytes = sizeof out, .options.print = take_text};
     run_kernel(&run);
@@ -283,12 +284,20 @@ static void expect_printed(const char *format, const char *kinds, ...)
     }
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    vsnprintf(expected, sizeof expected, format, again);
+    int size = vsnprintf(expected, sizeof expected, format, again);
 #pragma GCC diagnostic pop
     va_end(arguments);
     va_end(again);
     assert_int_equal(print(format), strlen(kinds));
-    assert_string_equal(printed, expected);
+    assert_int_equal(printed_size, size);
+    assert_memory_equal(printed, expected, (size_t)size);
+}
+
+static void prints_every_character(void **state)
+{
+    (void)state;
+    for (int c = 0; c < 256; c++)
+        expect_printed("%c|%4c|%-3c|%d", "iiii", c, c, c + 256, 7);
 }
 
 static void prints_as_c_does(void **state)
@@ -413,7 +422,7 @@ static void order_of_blocks(void **state)
                     "call (%r3), vprintf, (%rd3, %rd6);\nret;\n}\n";
     static char alone[sizeof printed];
     for (uint32_t threads = 1; threads <= 4; threads += 3) {
-        printed[0] = 0;
+        printed[0] = 0, printed_size = 0;
         kernel_run run = {.text = text, .grid = 100, .block = 1, .options = {.print = take_text, .threads = threads}};
         run_kernel(&run);
         expect_done(&run);
@@ -602,6 +611,7 @@ int main(void)
         cmocka_unit_test(a_noreturn_function_returns),
         cmocka_unit_test(stack_by_lane),
         cmocka_unit_test(alignments_of_the_stack),
+        cmocka_unit_test(prints_every_character),
         cmocka_unit_test(prints_as_c_does),
         cmocka_unit_test(prints_any_conversion_as_c_does),
         cmocka_unit_test(strings_are_read_to_their_precision),

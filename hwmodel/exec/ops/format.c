@@ -193,16 +193,16 @@ static bool print_other(printer *p, const conversion *c)
     if (!argument(p, c->kind == 'p' ? 8 : 4, &value))
         return false;
     plain.precision = -1;
-    if (c->kind == 'c' && !(value & 0xff)) {
-        hd_array_push(p->out, '\0');
-        return true;
-    }
+    bool is_nul = c->kind == 'c' && !(value & 0xff);
+    uint32_t first = p->out->count;
     if (c->kind == 'p')
         snprintf(hex, sizeof hex, "0x%llx", (unsigned long long)value);
     else
-        snprintf(hex, sizeof hex, "%c", (int)(unsigned char)value);
+        snprintf(hex, sizeof hex, "%c", is_nul ? 1 : (int)(unsigned char)value);
     host_format(&plain, "", 's', format, sizeof format);
     EMIT(p, format, hex);
+    if (is_nul)
+        *(char *)memchr(p->out->items + first, 1, p->out->count - first) = '\0';
     return true;
 }
 
