@@ -101,6 +101,8 @@ static json_t *kernel_to_json(const hd_replay_report *report, const hd_replay_ke
                           (int)k->block[2], "runs", (json_int_t)k->runs, "warp_instructions",
                           (json_int_t)k->warp_instructions, "thread_instructions", (json_int_t)k->thread_instructions,
                           "divergent_branches", (json_int_t)k->divergent_branches, "annotated", (int)k->annotated);
+    if (report->slot_count)
+        json_object_set_new(o, "order_dependent", text_or_null(k->order_dependent));
     json_object_set_new(o, "outputs_ok", output_to_json(k->outputs));
     json_object_set_new(o, "output_identical", output_to_json(k->identical));
     bool physical = k->registers != HD_REPLAY_VIRTUAL;

@@ -70,6 +70,8 @@ void hd_emit_replay_times(hd_writer *w, const hd_replay_report *report, const hd
 {
     if (!report->slot_count || !k->result_count)
         return;
+    if (k->order_dependent)
+        hd_write_format(w, "  may depend on the order of warps, which is the interpreter's: %s\n", k->order_dependent);
     hd_write_format(w, "  %-*s  %12s  %8s  %7s  %6s  %9s  %s\n", width, "technique", "cycles", "speed-up", "energy",
                     "IPC", "occupancy", "issue slots");
     for (uint32_t i = 0; i < k->result_count; i++)

@@ -92,7 +92,7 @@ static void set_registers(const replay_file *f, hd_replay_kernel *k)
 }
 
 /* A row for each launch in the text, in order. */
-static void open_rows(replay_part *p, const replay_file *f)
+static void open_rows(replay_part *p, const replay_file *f, const char *const *orders)
 {
     p->tallies = replay_open_tallies(p, f, &p->arena);
     for (uint32_t i = 0; i < f->launch->launches.count; i++) {
@@ -100,6 +100,7 @@ static void open_rows(replay_part *p, const replay_file *f)
         hd_replay_kernel k = {.file = f->path, .launch = i, .annotated = f->annotated};
         k.name = hd_arena_string(&p->arena, launch->kernel, strlen(launch->kernel));
         set_registers(f, &k);
+        k.order_dependent = orders[i];
         memcpy(k.grid, launch->grid, sizeof k.grid);
         memcpy(k.block, launch->block, sizeof k.block);
         hd_array_push(&p->rows, k);
@@ -130,12 +131,22 @@ static bool fits_on_gpu(replay_part *p, const replay_file *f, const hd_replay_ke
     return false;
 }
 
+/* By launch: replay_order_of, where cycles are asked for. */
+static const char *const *find_orders(replay_part *p, const replay_file *f)
+{
+    const char **orders = HD_ARENA_ARRAY(&p->arena, const char *, f->launch->launches.count + 1);
+    for (uint32_t i = 0; i < f->launch->launches.count && p->plan->options->time; i++)
+        orders[i] = replay_order_of(f->module, f->launch->launches.items[i].kernel);
+    return orders;
+}
+
 hd_status replay_prepare(replay_part *p, replay_file *f)
 {
+    const char *const *orders = find_orders(p, f);
     if ((f->allocates && !allocate_registers(p, f, &p->diagnostics)) || !add_models(p, f))
         return HD_STATUS_REJECTED;
     replay_expect_uniform_branches(f, &p->diagnostics);
-    open_rows(p, f);
+    open_rows(p, f, orders);
     for (uint32_t i = 0; i < p->rows.count; i++)
         if (!fits_on_gpu(p, f, &p->rows.items[i]))
             return HD_STATUS_UNDECIDED;

@@ -1,7 +1,6 @@
 /* Runs passes on a module of a replay, and creates its models. */
 #include "driver/replay/replay_work.h"
 #include "hwmodel/count/memo/memo.h"
-#include "ir/sregs.h"
 #include "passes/analysis/liveness.h"
 #include "passes/manager/manager.h"
 
@@ -32,18 +31,6 @@ uint32_t replay_kernel_registers(const replay_file *f, const char *kernel)
         if (f->module->functions.items[i] == function && f->code->functions[i])
             return f->code->functions[i]->registers;
     return 0;
-}
-
-bool replay_reads_time(const hd_module *module)
-{
-    for (uint32_t i = 0; i < module->functions.count; i++) {
-        const hd_function *f = module->functions.items[i];
-        for (uint32_t o = 0; o < f->operands.count; o++)
-            if (f->operands.items[o].kind == HD_OPERAND_SREG &&
-                hd_sregs[f->operands.items[o].value].varies == HD_VARIES_TIME)
-                return true;
-    }
-    return false;
 }
 
 /* ---- models ------------------------------------------------------------------------------------------------------ */

@@ -172,8 +172,6 @@ void replay_stop_runs(replay_part *p, uint32_t first); /* requests this run and 
 
 /* replay_models.c */
 bool replay_has_annotations(const hd_module *module, const char *technique);
-/* Whether the module's memory may depend on the number of instructions that it executes. */
-bool replay_reads_time(const hd_module *module);
 bool replay_run_passes(const replay_part *p, replay_file *f, const char *passes, hd_diagnostics *diagnostics);
 /* Creates f->code and f->count, without models. The arena must live as long as f is open. */
 void replay_open_count(replay_part *p, replay_file *f, hd_arena *arena, hd_diagnostics *diagnostics);
@@ -182,6 +180,13 @@ uint32_t replay_kernel_registers(const replay_file *f, const char *kernel);
 /* Adds a chosen model; a refusal is stored in f->refusals. */
 void replay_add_model(const replay_part *p, replay_file *f, uint32_t m);
 void replay_expect_uniform_branches(replay_file *f, hd_diagnostics *diagnostics); /* closes f->contexts */
+
+/* replay_order.c */
+/* Before registers are allocated: what of the kernel's results may depend on the order of warps, as static text;
+ * NULL: nothing that is known. */
+const char *replay_order_of(const hd_module *module, const char *kernel);
+/* Whether the module's memory may depend on the number of instructions that it executes. */
+bool replay_reads_time(const hd_module *module);
 
 /* replay_watch.c */
 void replay_run_watched(replay_run *run); /* all steps, with the models of run->file */

@@ -153,6 +153,8 @@ typedef struct hd_replay_kernel { /* one launch of a launch file, all its runs c
     uint32_t grid[3], block[3]; /* those of the first run */
     uint64_t runs;
     uint64_t warp_instructions, thread_instructions, divergent_branches;
+    /* with cycles: what of its results may depend on the order of warps, which is the interpreter's; NULL: nothing */
+    const char *order_dependent;
     hd_replay_outputs outputs;   /* compared with what the launch file expects */
     hd_replay_outputs identical; /* memory compared with that of the original kernel, if the code was rewritten */
     bool annotated;              /* the input module was already annotated */
