@@ -77,16 +77,18 @@ bool rf_bench_check(rf_bench *b, hd_check_run *check)
 
 /* ---- replays ----------------------------------------------------------------------------------------------------- */
 
+typedef HD_ARRAY(hd_event) warp_events;
 typedef struct relay {
     hd_sink count;
     const hd_rf_code *code;
-    uint32_t function;
+    uint32_t function, cta_warps;
     bool lanes;
+    warp_events kept[RF_BENCH_CTA_WARPS]; /* of the CTA in progress */
 } relay;
 
-static bool tell(relay *r, hd_event_kind kind, uint32_t warp)
+static bool tell(relay *r, hd_event_kind kind, uint32_t cta)
 {
-    hd_event event = {.kind = (uint8_t)kind, .cta = warp, .warp = warp, .function = r->function};
+    hd_event event = {.kind = (uint8_t)kind, .cta = cta, .warp = cta * r->cta_warps, .function = r->function};
     return r->count.take(r->count.context, &event);
 }
 
@@ -101,12 +103,49 @@ static uint32_t told_lanes(uint32_t warp, uint32_t mask)
     return told;
 }
 
-/* Each warp in a CTA of its own. Registers need 4 bytes. */
+static bool is_barrier(const relay *r, const hd_event *event)
+{
+    return event->kind == HD_EVENT_ISSUE && r->code->traits[event->instruction] & HD_RF_BARRIER;
+}
+
+/* What a warp does up to its next barrier, from *at on. */
+static bool go_to_barrier(relay *r, const warp_events *events, uint32_t *at)
+{
+    while (*at < events->count) {
+        const hd_event *event = &events->items[(*at)++];
+        if (!r->count.take(r->count.context, event))
+            return false;
+        if (is_barrier(r, event))
+            break;
+    }
+    return true;
+}
+
+/* The warps of a CTA, each of which goes on when all others that have not ended are at its barrier. */
+static bool run_cta(relay *r, uint32_t cta)
+{
+    uint32_t at[RF_BENCH_CTA_WARPS] = {0};
+    bool good = tell(r, HD_EVENT_CTA_START, cta), more = true;
+    while (more && good) {
+        more = false;
+        for (uint32_t w = 0; w < r->cta_warps && good; w++) {
+            good = go_to_barrier(r, &r->kept[w], &at[w]);
+            more = more || at[w] < r->kept[w].count;
+        }
+    }
+    for (uint32_t w = 0; w < r->cta_warps; w++)
+        hd_array_clear(&r->kept[w]);
+    return good && tell(r, HD_EVENT_CTA_END, cta);
+}
+
+/* Registers need 4 bytes. */
 static bool relay_take(void *context, const hd_event *event)
 {
     static const hd_width widths[4] = {{4, 4}, {4, 4}, {4, 4}, {4, 4}};
     relay *r = context;
+    uint32_t in_cta = event->warp % r->cta_warps;
     hd_event told = *event;
+    told.cta = event->warp / r->cta_warps;
     if (r->lanes) {
         told.active = told_lanes(event->warp, event->active);
         told.effective = told_lanes(event->warp, event->effective);
@@ -117,11 +156,9 @@ static bool relay_take(void *context, const hd_event *event)
         assert_true(told.width_words <= sizeof widths / sizeof *widths);
         told.widths = told.width_words ? widths : NULL;
     }
-    if (event->kind == HD_EVENT_WARP_START && !tell(r, HD_EVENT_CTA_START, event->warp))
-        return false;
-    if ((event->kind != HD_EVENT_ISSUE || told.active) && !r->count.take(r->count.context, &told))
-        return false;
-    return event->kind != HD_EVENT_WARP_END || tell(r, HD_EVENT_CTA_END, event->warp);
+    if (event->kind != HD_EVENT_ISSUE || told.active)
+        hd_array_push(&r->kept[in_cta], told);
+    return event->kind != HD_EVENT_WARP_END || in_cta + 1 < r->cta_warps || run_cta(r, told.cta);
 }
 
 rf_bench_result rf_bench_replay(rf_bench *b, const rf_bench_run *run)
@@ -148,20 +185,23 @@ rf_bench_result rf_bench_replay(rf_bench *b, const rf_bench_run *run)
     if (run->events)
         hd_count_batches(count, run->events, run->threads);
     hd_count_residency(count, &residency);
-    relay r = {.count = hd_count_sink(count), .lanes = run->lanes};
+    relay r = {.count = hd_count_sink(count), .lanes = run->lanes, .cta_warps = run->cta_warps ? run->cta_warps : 1};
     while (b->module->functions.items[r.function] != b->kernel)
         r.function++;
     r.code = code->functions[r.function];
     hd_sink sink = {relay_take, &r, 0, NULL};
     rf_bench_result result = {0};
-    result.proved =
-        tell(&r, HD_EVENT_LAUNCH, 0) &&
-        rf_walk_sides(b->kernel, run->warps ? run->warps : 4, run->limit ? run->limit : 300, run->order, &sink) &&
-        tell(&r, HD_EVENT_LAUNCH_END, 0);
+    uint32_t warps = run->warps ? run->warps : 4;
+    assert_true(r.cta_warps <= RF_BENCH_CTA_WARPS && warps % r.cta_warps == 0);
+    result.proved = tell(&r, HD_EVENT_LAUNCH, 0) &&
+                    rf_walk_sides(b->kernel, warps, run->limit ? run->limit : 300, run->order, &sink) &&
+                    tell(&r, HD_EVENT_LAUNCH_END, 0);
     assert_int_equal(result.proved, hd_count_failed(count) == HD_NONE && !quiet.error_count);
     memcpy(result.counters, model->counters, sizeof result.counters);
     result.allocation = model->allocation;
     result.storage_bits = model->storage_bits;
+    for (uint32_t w = 0; w < RF_BENCH_CTA_WARPS; w++)
+        hd_array_free(&r.kept[w]);
     hd_count_free(count);
     hd_rf_module_free(code);
     hd_diagnostics_free(&quiet);

@@ -1,5 +1,5 @@
 /* A small kernel with a technique, without the interpreter: parsed, allocated, annotated, checked, and replayed by the
- * machine of rf_walk.h. Warps are CTAs of one warp each, so that coupled models see them take turns. */
+ * machine of rf_walk.h. Warps are CTAs of one warp each, or of some, which wait for each other at barriers. */
 #ifndef HD_TESTS_RF_BENCH_H
 #define HD_TESTS_RF_BENCH_H
 
@@ -34,12 +34,14 @@ typedef struct rf_bench_result {
     uint64_t storage_bits;
 } rf_bench_result;
 
+enum { RF_BENCH_CTA_WARPS = 4 /* at most */ };
 typedef struct rf_bench_run {
     const hd_rf_model_info *model;
     const hd_rf_model_info *beside; /* runs with it, before it; NULL: none */
     uint32_t fault;
     bool forgets;
     uint32_t warps, limit; /* warps; maximum instructions of a warp; 0: 4 and 300 */
+    uint32_t cta_warps;    /* of a CTA, a divisor of warps; 0: 1 */
     uint64_t order;        /* of sides: rf_walk_sides */
     /* all 0: 4 resident, 2 active, long loads take 10 instructions; turns of one instruction, but with `segments` */
     hd_rf_residency residency;

@@ -293,6 +293,7 @@ static rf_bench_result run_model(uint64_t seed, const hd_rf_model_info *model, r
     run.warps = 12;
     run.limit = 150;
     run.order = seed % 3;
+    run.cta_warps = (uint32_t[]){1, 2, 3, 4}[seed / 2 % 4];
     rf_bench_result r = rf_bench_replay(&b, &run);
     rf_bench_close(&b);
     assert_true(r.proved);
