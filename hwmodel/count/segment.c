@@ -121,6 +121,7 @@ static void fill_segment(const hd_segments *s, kept *k, const hd_segment_event *
                                     .function = o->function,
                                     .count = o->count,
                                     .part_count = o->part_count,
+                                    .full = o->mask_count == 2 && o->masks[1] == UINT32_MAX,
                                     .mask_count = o->mask_count,
                                     .key_words = s->key.count,
                                     .barrier = o->barrier};

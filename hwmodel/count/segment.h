@@ -18,7 +18,7 @@ enum { HD_SEGMENTS = 1 << 16, HD_SEGMENT_BYTES = 16 << 20 };
 
 typedef struct hd_trace_segment {
     uint32_t shape, wide_shape; /* HD_NONE: there was no room */
-    bool loose;
+    bool loose, full;           /* full: each of its masks is 0 or of all lanes */
     uint32_t function, count, part_count, mask_count, key_words;
     bool barrier;     /* it ends at one */
     uint64_t loads;   /* its long-latency loads with an effective lane: a bit an instruction */

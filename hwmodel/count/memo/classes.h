@@ -22,7 +22,10 @@ typedef struct hd_lane_classes { /* each lane is in one */
 static inline hd_lane_classes hd_lane_classes_whole(void) { return (hd_lane_classes){1, {UINT32_MAX}}; }
 static inline void hd_lane_classes_copy(hd_lane_classes *to, const hd_lane_classes *from)
 {
-    memcpy(to, from, (1 + from->count) * sizeof(uint32_t)); /* most often there is one */
+    to->count = from->count;
+    to->lanes[0] = from->lanes[0]; /* most often there is one class */
+    if (from->count > 1)
+        memcpy(to->lanes, from->lanes, from->count * sizeof *from->lanes);
 }
 /* Those that the mask splits become two each. */
 void hd_lane_classes_split(hd_lane_classes *classes, uint32_t mask);

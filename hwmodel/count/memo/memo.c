@@ -217,10 +217,11 @@ static void find_masks(const hd_warp_event *e, uint32_t *first, uint32_t *end)
 static uint32_t split_classes(memo *m, const hd_warp_event *e, const hd_lane_classes *classes, hd_lane_classes *parts)
 {
     uint32_t first, end, firsts = 0;
+    hd_lane_classes_copy(parts, classes);
+    if (e->segment->full && classes->count == 1)
+        return SPLIT_NOTHING;
     find_masks(e, &first, &end);
     const uint32_t *masks = e->segment->masks;
-    if (classes->count == 1 && end - first == 1 && masks[first] == UINT32_MAX)
-        return SPLIT_NOTHING;
     for (uint32_t k = first; k < end; k++)
         hd_lane_classes_split(parts, masks[k]);
     for (uint32_t k = 0, of = 0; of < classes->count; k++)
@@ -248,9 +249,10 @@ static uint64_t cause_of(memo *m, const hd_warp_slot *w, const known_warp *known
         while (depth < identity->frames.count && identity->frames.items[depth].frame != e->frame)
             depth++;
     cause |= depth << DEPTH;
-    hd_lane_classes_copy(parts, &known->classes);
-    if (e->kind != HD_WARP_ISSUES)
+    if (e->kind != HD_WARP_ISSUES) {
+        hd_lane_classes_copy(parts, &known->classes);
         return cause;
+    }
     bool widths = m->runner->model->info->ops->columns & HD_COLUMN_WIDTHS;
     uint32_t number = widths ? e->segment->wide_shape : e->segment->shape;
     uint32_t split = number == HD_NONE ? HD_NONE : split_classes(m, e, &known->classes, parts);
@@ -299,7 +301,9 @@ static void add_unions(memo *m, transition *t, const hd_lane_classes *parts, con
 static void unite_parts(const memo *m, const transition *t, const hd_lane_classes *parts, hd_lane_classes *classes)
 {
     classes->count = t->class_count;
-    for (uint32_t k = 0; k < t->class_count; k++)
+    if (t->class_count == 1)
+        classes->lanes[0] = UINT32_MAX;
+    for (uint32_t k = 0; t->class_count > 1 && k < t->class_count; k++)
         classes->lanes[k] = hd_lane_classes_mask(parts, m->unions.items[t->unions + k]);
 }
 
