@@ -242,15 +242,20 @@ hd_step hd_run_set(const hd_op *op, hd_warp *w, uint32_t mask)
     return HD_STEP_NEXT;
 }
 
-/* d = c ? a : b */
-hd_step hd_run_selp(const hd_op *op, hd_warp *w, uint32_t mask)
+/* d = a in the lanes of `choice`, else b */
+static hd_step choose(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t choice)
 {
-    uint32_t choice = source_word(op, w, op->c, HD_OP_NOT_C);
     void *to = w->cta->scratch[0];
     memcpy(to, hd_row(w, op->b), (size_t)op->d_bytes * LANES);
     hd_merge(to, hd_row(w, op->a), choice, op->d_bytes);
     hd_merge(hd_row_of_frame(w, op->d), to, mask, op->d_bytes);
     return HD_STEP_NEXT;
+}
+
+/* d = c ? a : b */
+hd_step hd_run_selp(const hd_op *op, hd_warp *w, uint32_t mask)
+{
+    return choose(op, w, mask, source_word(op, w, op->c, HD_OP_NOT_C));
 }
 
 /* d = c >= 0 ? a : b; a NaN selects b, -0 selects a. */
@@ -265,11 +270,7 @@ hd_step hd_run_slct(const hd_op *op, hd_warp *w, uint32_t mask)
             (uint32_t)(op->flags & HD_OP_SIGNED ? (s32)c[i] >= 0 : v >= 0 || (op->flags & HD_OP_FTZ && v > -0x1p-126f))
             << i;
     }
-    void *to = w->cta->scratch[0];
-    memcpy(to, hd_row(w, op->b), (size_t)op->d_bytes * LANES);
-    hd_merge(to, hd_row(w, op->a), choice, op->d_bytes);
-    hd_merge(hd_row_of_frame(w, op->d), to, mask, op->d_bytes);
-    return HD_STEP_NEXT;
+    return choose(op, w, mask, choice);
 }
 
 /* ---- other hand-written instructions ----------------------------------------------------------------------------- */

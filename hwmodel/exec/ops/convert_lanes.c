@@ -12,30 +12,8 @@
 #include "hwmodel/exec/ops/lanes.h"
 #include "hwmodel/exec/ops/scalar.h"
 
-#define LOOP(name, D, A, expression)                                                           \
-    HD_CLONES static void name(void *to, const void *of_a, const void *of_b, const void *of_c) \
-    {                                                                                          \
-        D *d = to;                                                                             \
-        const A *ra = of_a;                                                                    \
-        (void)of_b, (void)of_c;                                                                \
-        HD_LANE_LOOP                                                                           \
-        {                                                                                      \
-            A a = ra[i];                                                                       \
-            d[i] = (D)(expression);                                                            \
-        }                                                                                      \
-    }
-#define LOOP2(name, D, A, expression)                                                          \
-    HD_CLONES static void name(void *to, const void *of_a, const void *of_b, const void *of_c) \
-    {                                                                                          \
-        D *d = to;                                                                             \
-        const A *ra = of_a, *rb = of_b;                                                        \
-        (void)of_c;                                                                            \
-        HD_LANE_LOOP                                                                           \
-        {                                                                                      \
-            A a = ra[i], b = rb[i];                                                            \
-            d[i] = (D)(expression);                                                            \
-        }                                                                                      \
-    }
+#define LOOP(name, D, A, expression) static HD_LANES_LOOP1(name, D, A, expression)
+#define LOOP2(name, D, A, expression) static HD_LANES_LOOP2(name, D, A, A, expression)
 
 static inline u32 flushed(u32 v) { return v & 0x7f800000u ? v : v & 0x80000000u; }
 static inline f32 float_of(u32 bits)

@@ -17,51 +17,56 @@
 #define HD_COMPARE_NAME(type, comparison) hd_compare_##type##_##comparison
 #define HD_COMBINE_NAME(operation, type) hd_combine_##operation##_##type
 
-/* The functions themselves, for lanes_int.c, lanes_float.c and lanes_half.c: one to three source rows. */
-#define HD_LANES_FUNCTION1(opcode, type, modifiers, D, A, expression)                                   \
-    HD_CLONES void HD_LANES_NAME(opcode, type, modifiers)(void *to, const void *of_a, const void *of_b, \
-                                                          const void *of_c)                             \
-    {                                                                                                   \
-        D *d = to;                                                                                      \
-        const A *ra = of_a;                                                                             \
-        (void)of_b, (void)of_c;                                                                         \
-        HD_LANE_LOOP                                                                                    \
-        {                                                                                               \
-            A a = ra[i];                                                                                \
-            d[i] = (D)(expression);                                                                     \
-        }                                                                                               \
+/* A function over one to three source rows. */
+#define HD_LANES_LOOP1(name, D, A, expression)                                          \
+    HD_CLONES void name(void *to, const void *of_a, const void *of_b, const void *of_c) \
+    {                                                                                   \
+        D *d = to;                                                                      \
+        const A *ra = of_a;                                                             \
+        (void)of_b, (void)of_c;                                                         \
+        HD_LANE_LOOP                                                                    \
+        {                                                                               \
+            A a = ra[i];                                                                \
+            d[i] = (D)(expression);                                                     \
+        }                                                                               \
     }
-#define HD_LANES_FUNCTION2(opcode, type, modifiers, D, A, B, expression)                                \
-    HD_CLONES void HD_LANES_NAME(opcode, type, modifiers)(void *to, const void *of_a, const void *of_b, \
-                                                          const void *of_c)                             \
-    {                                                                                                   \
-        D *d = to;                                                                                      \
-        const A *ra = of_a;                                                                             \
-        const B *rb = of_b;                                                                             \
-        (void)of_c;                                                                                     \
-        HD_LANE_LOOP                                                                                    \
-        {                                                                                               \
-            A a = ra[i];                                                                                \
-            B b = rb[i];                                                                                \
-            d[i] = (D)(expression);                                                                     \
-        }                                                                                               \
+#define HD_LANES_LOOP2(name, D, A, B, expression)                                       \
+    HD_CLONES void name(void *to, const void *of_a, const void *of_b, const void *of_c) \
+    {                                                                                   \
+        D *d = to;                                                                      \
+        const A *ra = of_a;                                                             \
+        const B *rb = of_b;                                                             \
+        (void)of_c;                                                                     \
+        HD_LANE_LOOP                                                                    \
+        {                                                                               \
+            A a = ra[i];                                                                \
+            B b = rb[i];                                                                \
+            d[i] = (D)(expression);                                                     \
+        }                                                                               \
     }
-#define HD_LANES_FUNCTION3(opcode, type, modifiers, D, A, B, C, expression)                             \
-    HD_CLONES void HD_LANES_NAME(opcode, type, modifiers)(void *to, const void *of_a, const void *of_b, \
-                                                          const void *of_c)                             \
-    {                                                                                                   \
-        D *d = to;                                                                                      \
-        const A *ra = of_a;                                                                             \
-        const B *rb = of_b;                                                                             \
-        const C *rc = of_c;                                                                             \
-        HD_LANE_LOOP                                                                                    \
-        {                                                                                               \
-            A a = ra[i];                                                                                \
-            B b = rb[i];                                                                                \
-            C c = rc[i];                                                                                \
-            d[i] = (D)(expression);                                                                     \
-        }                                                                                               \
+#define HD_LANES_LOOP3(name, D, A, B, C, expression)                                    \
+    HD_CLONES void name(void *to, const void *of_a, const void *of_b, const void *of_c) \
+    {                                                                                   \
+        D *d = to;                                                                      \
+        const A *ra = of_a;                                                             \
+        const B *rb = of_b;                                                             \
+        const C *rc = of_c;                                                             \
+        HD_LANE_LOOP                                                                    \
+        {                                                                               \
+            A a = ra[i];                                                                \
+            B b = rb[i];                                                                \
+            C c = rc[i];                                                                \
+            d[i] = (D)(expression);                                                     \
+        }                                                                               \
     }
+
+/* The functions themselves, for lanes_int.c, lanes_float.c and lanes_half.c. */
+#define HD_LANES_FUNCTION1(opcode, type, modifiers, D, A, expression) \
+    HD_LANES_LOOP1(HD_LANES_NAME(opcode, type, modifiers), D, A, expression)
+#define HD_LANES_FUNCTION2(opcode, type, modifiers, D, A, B, expression) \
+    HD_LANES_LOOP2(HD_LANES_NAME(opcode, type, modifiers), D, A, B, expression)
+#define HD_LANES_FUNCTION3(opcode, type, modifiers, D, A, B, C, expression) \
+    HD_LANES_LOOP3(HD_LANES_NAME(opcode, type, modifiers), D, A, B, C, expression)
 
 #define HD_INT1(opcode, type, modifiers, ...) hd_lanes HD_LANES_NAME(opcode, type, modifiers);
 #define HD_INT2 HD_INT1
