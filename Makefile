@@ -76,7 +76,7 @@ all: $(LIB) $(PROGRAM)
 quoted = '$(subst ','\'',$(1))'
 record = $(Q)mkdir -p $(@D) && printf '%s\n' $(quoted) | cmp -s - $@ || printf '%s\n' $(quoted) >$@
 $(O)/.flags: FORCE
-	$(call record,$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS))
+	$(call record,$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS))
 $(O)/.sources: FORCE
 	$(call record,$(LIB_OBJ))
 $(O)/.tools: tools/deps
