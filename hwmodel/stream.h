@@ -57,6 +57,9 @@ typedef struct hd_event {
     uint32_t active;      /* lanes on top of the SIMT stack */
     uint32_t effective;   /* of these, the lanes whose guard is true */
     const uint64_t *addresses;
+    /* with addresses, of cp.async: by lane, the offset in shared memory that it copies to, and the bytes that it reads,
+     * the rest of the copy being zero */
+    const uint64_t *copied_to, *copied_bytes;
     uint32_t width_words;
     const hd_width *widths; /* widths[word]; NULL: nothing is written */
     uint32_t result_words;

@@ -19,6 +19,15 @@ static uint32_t sectors_of(uint64_t first, uint64_t end, uint32_t sector_bytes)
     return (uint32_t)((((uint64_t)1 << to) - 1) & ~(((uint64_t)1 << from) - 1));
 }
 
+static uint32_t add_lane(hd_line_access *lines, uint32_t count, uint64_t first, uint64_t bytes, uint32_t line_bytes,
+                         uint32_t sector_bytes)
+{
+    uint64_t end = first + bytes, line = first - first % line_bytes;
+    uint64_t cut = end < line + line_bytes ? end : line + line_bytes;
+    count = add_line(lines, count, line, sectors_of(first - line, cut - line, sector_bytes));
+    return cut < end ? add_line(lines, count, cut, sectors_of(0, end - cut, sector_bytes)) : count;
+}
+
 static uint32_t most_at_one_address(const uint64_t *addresses, uint32_t lanes, uint64_t line, uint32_t line_bytes)
 {
     uint32_t most = 0;
@@ -38,15 +47,24 @@ uint32_t hd_coalesce(const uint64_t addresses[32], uint32_t lanes, uint32_t byte
                      uint32_t sector_bytes, hd_line_access lines[HD_LINE_ACCESSES])
 {
     uint32_t count = 0;
-    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-        uint64_t first = addresses[__builtin_ctz(rest)], end = first + bytes, line = first - first % line_bytes;
-        uint64_t cut = end < line + line_bytes ? end : line + line_bytes;
-        count = add_line(lines, count, line, sectors_of(first - line, cut - line, sector_bytes));
-        if (cut < end)
-            count = add_line(lines, count, cut, sectors_of(0, end - cut, sector_bytes));
-    }
+    for (uint32_t rest = lanes; rest; rest &= rest - 1)
+        count = add_lane(lines, count, addresses[__builtin_ctz(rest)], bytes, line_bytes, sector_bytes);
     for (uint32_t i = 0; i < count; i++)
         lines[i].lanes = most_at_one_address(addresses, lanes, lines[i].address, line_bytes);
+    return count;
+}
+
+uint32_t hd_coalesce_sizes(const uint64_t addresses[32], uint32_t lanes, const uint64_t bytes[32], uint32_t line_bytes,
+                           uint32_t sector_bytes, hd_line_access lines[HD_LINE_ACCESSES])
+{
+    uint32_t count = 0;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        if (bytes[lane])
+            count = add_lane(lines, count, addresses[lane], bytes[lane], line_bytes, sector_bytes);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        lines[i].lanes = 1; /* it reads */
     return count;
 }
 

@@ -14,6 +14,9 @@ enum { HD_LINE_ACCESSES = 64 /* a lane's access crosses at most one line */ };
 /* The lines that the lanes access, `bytes` each, in the order of the first lane that needs each; their number. */
 uint32_t hd_coalesce(const uint64_t addresses[32], uint32_t lanes, uint32_t bytes, uint32_t line_bytes,
                      uint32_t sector_bytes, hd_line_access lines[HD_LINE_ACCESSES]);
+/* The same with the bytes of each lane, at most a line; a lane with none accesses nothing. */
+uint32_t hd_coalesce_sizes(const uint64_t addresses[32], uint32_t lanes, const uint64_t bytes[32], uint32_t line_bytes,
+                           uint32_t sector_bytes, hd_line_access lines[HD_LINE_ACCESSES]);
 
 /* Passes over shared memory: the most different words that one bank has to serve. Lanes that access the same word share
  * it. Accesses of 8 bytes are served for 16 lanes at a time, of 16 bytes for 8. */

@@ -86,6 +86,15 @@ static hd_sm_slot awaited(const sm_warp *w)
     return found;
 }
 
+/* A copy is in flight of a group that is not among the youngest ones that the instruction lets be. */
+static bool waits_for_copies(const sm_warp *w)
+{
+    for (uint32_t i = 0; i < w->copies.count; i++)
+        if (w->op->groups == HD_SM_ALL_COPIES || w->copies.items[i] + (uint64_t)w->op->groups < w->groups)
+            return true;
+    return false;
+}
+
 static hd_sm_slot ask_gate(hd_sm *sm, uint32_t slot)
 {
     const hd_rf_ops *ops = sm->model->info->ops;
@@ -118,6 +127,8 @@ static hd_sm_slot reason_of(hd_sm *sm, uint32_t slot)
     if (waits_at_barrier(sm, w))
         return HD_SM_SLOT_BARRIER;
     if (w->op->traits & HD_SM_FENCE && (w->accesses || w->stores))
+        return HD_SM_SLOT_MEMORY;
+    if (w->op->traits & HD_SM_WAIT_COPIES && waits_for_copies(w))
         return HD_SM_SLOT_MEMORY;
     hd_sm_slot reason = awaited(w);
     if (reason != HD_SM_SLOT_ISSUED)
@@ -324,6 +335,12 @@ static void pass_barrier(hd_sm *sm, const sm_warp *w)
             sm->recheck |= bit_of(cta->slots[i]);
 }
 
+static void begin_copy(sm_warp *w, sm_job *job)
+{
+    job->group = w->groups;
+    hd_array_push(&w->copies, w->groups);
+}
+
 /* turn: number of the issue slot, among those of the scheduler. */
 static void issue_from(hd_sm *sm, uint32_t slot, uint32_t turn)
 {
@@ -341,6 +358,9 @@ static void issue_from(hd_sm *sm, uint32_t slot, uint32_t turn)
     if (w->cursor.step.has_addresses && !job->skips)
         sm_prepare_memory(sm, index, w);
     reserve_names(w, &sm->jobs.items[index]);
+    if (w->op->traits & HD_SM_COPY)
+        begin_copy(w, &sm->jobs.items[index]);
+    w->groups += (w->op->traits & HD_SM_COMMIT) != 0;
     if (w->op->traits & HD_SM_BARRIER)
         pass_barrier(sm, w);
     w->control = w->op->traits & HD_SM_CONTROL;

@@ -266,11 +266,22 @@ void sm_release_names(hd_sm *sm, uint32_t index)
     sm->recheck |= (uint64_t)1 << job->warp;
 }
 
+static void end_copy(sm_warp *w, uint32_t group)
+{
+    uint32_t i = 0;
+    while (w->copies.items[i] != group)
+        i++;
+    w->copies.items[i] = hd_array_last(&w->copies);
+    w->copies.count--;
+}
+
 static void finish(hd_sm *sm, uint32_t index)
 {
     sm_job *job = &sm->jobs.items[index];
     if (!job->forwarded)
         sm_release_names(sm, index);
+    if (job->op->traits & HD_SM_COPY)
+        end_copy(&sm->warps[job->warp], job->group);
     sm->warps[job->warp].accesses -= (job->op->traits & HD_SM_ACCESS) != 0;
     job->phase = SM_DONE;
     if (job->shown)

@@ -71,14 +71,17 @@ static sm_cache cache_of(const hd_sm *sm, const sm_job *job)
 }
 
 /* What does not go through a cache of the SM is asked for in sectors of the L2 cache. */
+static uint32_t sector_bytes(const hd_machine *m, sm_cache cache)
+{
+    return cache == SM_L1 ? m->l1.sector_bytes : cache == SM_TEXTURE ? line_bytes(m, cache) : m->l2.sector_bytes;
+}
+
 static void prepare_lines(hd_sm *sm, sm_job *job, uint32_t lanes, const uint64_t addresses[32])
 {
     const hd_machine *m = sm->setup.machine;
     uint32_t bytes = job->space == HD_SPACE_LOCAL && job->op->bytes > 4 ? 4 : job->op->bytes;
     job->cache = (uint8_t)(job->op->traits & HD_SM_LOAD ? cache_of(sm, job) : SM_NO_CACHE);
-    uint32_t line = line_bytes(m, job->cache), sector = job->cache == SM_L1        ? m->l1.sector_bytes
-                                                        : job->cache == SM_TEXTURE ? line
-                                                                                   : m->l2.sector_bytes;
+    uint32_t line = line_bytes(m, job->cache), sector = sector_bytes(m, job->cache);
     job->lines = hd_coalesce(addresses, lanes, bytes, line, sector, job->line);
 }
 
@@ -91,11 +94,26 @@ static void prepare_shared(hd_sm *sm, sm_job *job, uint32_t lanes, const uint64_
     sm->counts.shared_passes += job->passes;
 }
 
+/* Lines of global memory, then passes over shared memory; zeros take no lines. */
+static void prepare_copy(hd_sm *sm, sm_job *job, uint32_t lanes, const hd_trace_cursor *c)
+{
+    const hd_machine *m = sm->setup.machine;
+    prepare_shared(sm, job, lanes, c->copied_to);
+    job->cache = (uint8_t)cache_of(sm, job);
+    job->lines = hd_coalesce_sizes(c->addresses, lanes, c->copied_bytes, line_bytes(m, job->cache),
+                                   sector_bytes(m, job->cache), job->line);
+}
+
 void sm_prepare_memory(hd_sm *sm, uint32_t index, const sm_warp *w)
 {
     sm_job *job = &sm->jobs.items[index];
     uint64_t addresses[32];
     uint32_t lanes = w->cursor.step.effective;
+    if (w->op->traits & HD_SM_COPY) {
+        job->space = HD_SPACE_SHARED;
+        prepare_copy(sm, job, lanes, &w->cursor);
+        return;
+    }
     memcpy(addresses, w->cursor.addresses, sizeof addresses);
     job->space = space_of(sm, w->op, addresses[__builtin_ctz(lanes)]);
     switch ((hd_space)job->space) {
@@ -270,7 +288,7 @@ static bool access_line(hd_sm *sm, uint32_t index)
     const hd_line_access *line = &job->line[job->next_line];
     if (hd_memory_port_free(sm->setup.memory, sm->setup.number) > sm->now + 1)
         return false;
-    if (job->op->traits & HD_SM_LOAD)
+    if (job->op->traits & (HD_SM_LOAD | HD_SM_COPY))
         return load_line(sm, index, *line);
     bool atomic = job->op->traits & HD_SM_ATOMIC;
     if (!atomic || !job->op->writes) {
@@ -288,12 +306,20 @@ static void done_at(hd_sm *sm, uint32_t index, uint64_t cycle)
     sm_at(sm, cycle > sm->now ? cycle : sm->now + 1, (sm_event){SM_MEMORY_DONE, index, 0});
 }
 
+void sm_memory_done(hd_sm *sm, uint32_t index)
+{
+    if (sm->jobs.items[index].passes) /* of a copy, whose lines are there */
+        hd_array_push(&sm->memory_queue, index);
+    else
+        sm_write_results(sm, index);
+}
+
 /* false: the job stays first. */
 static bool work_on(hd_sm *sm, uint32_t index)
 {
     const hd_machine *m = sm->setup.machine;
     sm_job *job = &sm->jobs.items[index];
-    if (job->passes) {
+    if (job->passes && job->next_line == job->lines) {
         bool is_shared =
             job->space == HD_SPACE_SHARED || job->space == HD_SPACE_SHARED_CTA || job->space == HD_SPACE_SHARED_CLUSTER;
         if (--job->passes)

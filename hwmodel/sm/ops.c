@@ -65,7 +65,7 @@ static uint16_t traits_of(const hd_form *form, bool writes)
         uint16_t trait;
     } all[] = {
         {form->behaviour & HD_BEHAVE_LOAD && writes, HD_SM_LOAD},
-        {form->behaviour & HD_BEHAVE_STORE, HD_SM_STORE},
+        {form->behaviour & HD_BEHAVE_STORE && form->opcode != HD_OP_CP_ASYNC, HD_SM_STORE},
         {form->behaviour & HD_BEHAVE_ATOMIC, HD_SM_ATOMIC},
         {form->behaviour & HD_BEHAVE_BARRIER, HD_SM_BARRIER},
         {form->behaviour & (HD_BEHAVE_BRANCH | HD_BEHAVE_CALL | HD_BEHAVE_RETURN), HD_SM_CONTROL},
@@ -73,6 +73,9 @@ static uint16_t traits_of(const hd_form *form, bool writes)
         {form->modifiers[HD_GROUP_NC], HD_SM_READ_ONLY},
         {form->behaviour & HD_BEHAVE_TEXTURE, HD_SM_TEXTURE},
         {form->opcode == HD_OP_MEMBAR || form->opcode == HD_OP_FENCE, HD_SM_FENCE},
+        {form->opcode == HD_OP_CP_ASYNC, HD_SM_COPY},
+        {form->opcode == HD_OP_CP_ASYNC_COMMIT_GROUP, HD_SM_COMMIT},
+        {form->opcode == HD_OP_CP_ASYNC_WAIT_GROUP || form->opcode == HD_OP_CP_ASYNC_WAIT_ALL, HD_SM_WAIT_COPIES},
     };
     uint16_t traits = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -80,9 +83,29 @@ static uint16_t traits_of(const hd_form *form, bool writes)
     return traits;
 }
 
-/* Of one lane, of all elements of a vector. */
-static uint16_t bytes_of(const hd_form *form)
+static uint64_t literal_of(const hd_function *f, const hd_instruction *insn, uint32_t operand)
 {
+    const hd_operand *o = hd_insn_operands(f, insn);
+    while (operand--)
+        o += hd_operand_extent(o);
+    return f->module->literals.items[o->value].bits;
+}
+
+static uint32_t groups_of(const hd_function *f, const hd_instruction *insn)
+{
+    switch (hd_insn_form(f, insn)->opcode) {
+    case HD_OP_CP_ASYNC_WAIT_GROUP: return (uint32_t)literal_of(f, insn, 0);
+    case HD_OP_CP_ASYNC_WAIT_ALL: return HD_SM_ALL_COPIES;
+    default: return 0;
+    }
+}
+
+/* Of one lane, of all elements of a vector. */
+static uint16_t bytes_of(const hd_function *f, const hd_instruction *insn)
+{
+    const hd_form *form = hd_insn_form(f, insn);
+    if (form->opcode == HD_OP_CP_ASYNC)
+        return (uint16_t)literal_of(f, insn, 2);
     uint32_t bits = form->type_count ? hd_types[form->types[0]].bits : 32;
     return (uint16_t)((bits < 8 ? 8 : bits) / 8 * (form->vector ? form->vector : 1));
 }
@@ -144,7 +167,8 @@ static void decode(const hd_rf_code *code, hd_arena *arena, hd_sm_function *to)
                          .space = form->space,
                          .unit = (uint8_t)hd_form_unit(form),
                          .traits = traits_of(form, op->writes),
-                         .bytes = bytes_of(form),
+                         .bytes = bytes_of(f, &f->instructions.items[i]),
+                         .groups = groups_of(f, &f->instructions.items[i]),
                          .name_first = op->name_first,
                          .reads = op->reads,
                          .writes = op->writes};

@@ -19,8 +19,13 @@ enum {                      /* traits */
        HD_SM_READ_ONLY = 1 << 6, /* ld.global.nc */
        HD_SM_FENCE = 1 << 7,     /* waits for the accesses of its warp */
        HD_SM_TEXTURE = 1 << 8,
+       HD_SM_COPY = 1 << 9,         /* cp.async: reads global memory, and later writes shared memory */
+       HD_SM_COMMIT = 1 << 10,      /* the copies since the last one are a group */
+       HD_SM_WAIT_COPIES = 1 << 11, /* waits for copies of its warp */
        HD_SM_ACCESS = HD_SM_LOAD | HD_SM_STORE | HD_SM_ATOMIC,
 };
+
+enum { HD_SM_ALL_COPIES = UINT32_MAX };
 
 typedef struct hd_sm_op {
     uint8_t class; /* hd_machine_class */
@@ -28,6 +33,8 @@ typedef struct hd_sm_op {
     uint8_t unit;  /* hd_unit */
     uint16_t traits;
     uint16_t bytes; /* of a lane's access */
+    /* of WAIT_COPIES: how many of the youngest groups it does not wait for; ALL_COPIES: waits for every copy */
+    uint32_t groups;
     /* in `names`: first what it reads, then what it writes */
     uint32_t name_first;
     uint16_t reads, writes;

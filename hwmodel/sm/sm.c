@@ -58,6 +58,7 @@ void hd_sm_free(hd_sm *sm)
     for (uint32_t i = 0; i < SM_WARPS; i++) {
         free(sm->warps[i].pending);
         free(sm->warps[i].reading);
+        hd_array_free(&sm->warps[i].copies);
     }
     for (uint32_t i = 0; i < SM_RING; i++)
         hd_array_free(&sm->ring[i]);
@@ -158,6 +159,7 @@ static void start_warp(hd_sm *sm, uint64_t now, uint32_t place, uint32_t index)
     assert(slot < SM_WARPS);
     sm_warp *w = &sm->warps[slot];
     uint8_t *pending = w->pending, *reading = w->reading;
+    hd_u32_array copies = w->copies; /* none is in flight */
     *w = (sm_warp){.resident = true,
                    .cta = place,
                    .index = index,
@@ -167,6 +169,7 @@ static void start_warp(hd_sm *sm, uint64_t now, uint32_t place, uint32_t index)
                    .walked = walked};
     w->pending = pending;
     w->reading = reading;
+    w->copies = copies;
     cta->slots[index] = (uint8_t)slot;
     sm->schedulers[slot % sm->setup.machine->core.schedulers].warps |= (uint64_t)1 << slot;
     sm->resident_warps++;
@@ -284,7 +287,7 @@ static void complete(hd_sm *sm)
         case SM_EXECUTED: executed(sm, e.job); break;
         case SM_FORWARD: forward(sm, e.job); break;
         case SM_FETCHED: sm->recheck |= (uint64_t)1 << e.job; break;
-        case SM_MEMORY_DONE: sm_write_results(sm, e.job); break;
+        case SM_MEMORY_DONE: sm_memory_done(sm, e.job); break;
         case SM_ASK_AGAIN: sm->recheck |= sm->gated & (uint64_t)1 << e.job; break;
         }
     }

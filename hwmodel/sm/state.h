@@ -48,7 +48,8 @@ typedef struct sm_job { /* an instruction in flight, or accesses beside one */
     uint32_t lines, next_line, passes, outstanding;
     uint64_t hit_at; /* when the last line that the L1 cache has is there */
     hd_line_access line[HD_LINE_ACCESSES];
-    uint32_t next; /* of those that are not in use */
+    uint32_t group; /* of a copy: groups that its warp had committed */
+    uint32_t next;  /* of those that are not in use */
 } sm_job;
 
 typedef struct sm_event {
@@ -104,6 +105,8 @@ typedef struct sm_warp {
     uint32_t stores;         /* that the memory system has not done */
     uint32_t accesses;       /* loads, stores and atomics that have not ended */
     uint32_t jobs, moves;    /* moves: jobs that must be done before the next instruction */
+    hd_u32_array copies;     /* in flight: the group of each */
+    uint32_t groups;         /* of copies, that it has committed */
     uint32_t pending_names;
     uint32_t frame;    /* of the last instruction that was issued */
     uint8_t *pending;  /* by name: hd_sm_slot of who waits for its value; ISSUED: it is there */
@@ -243,6 +246,7 @@ const hd_access_sink *sm_walk_switch(hd_sm *sm, hd_rf_warp *warp, bool leaves);
 
 void sm_prepare_memory(hd_sm *sm, uint32_t job, const sm_warp *warp); /* at issue: lines, passes */
 void sm_access_memory(hd_sm *sm);                                     /* one cycle of the unit */
+void sm_memory_done(hd_sm *sm, uint32_t job);                         /* all that was sent is answered */
 
 /* Asks the memory system; its place among the fetches. */
 uint32_t sm_fetch_line(hd_sm *sm, sm_cache into, const hd_line_access *line, hd_memory_kind kind);

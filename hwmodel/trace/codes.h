@@ -16,6 +16,7 @@ enum {
     HD_TRACE_WIDTHS,
     HD_TRACE_RESULTS,
     HD_TRACE_ARRIVALS,
+    HD_TRACE_COPIES,
 };
 
 #endif

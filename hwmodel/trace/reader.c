@@ -33,21 +33,35 @@ static uint32_t take_mask(hd_trace_cursor *c)
     return mask;
 }
 
+/* Of the lanes that execute; `before`: the value from which the first one's differs. The coded stride. */
+static uint64_t take_lanes(hd_trace_cursor *c, uint64_t before, uint64_t values[32])
+{
+    uint32_t lanes = c->step.effective, first = (uint32_t)__builtin_ctz(lanes);
+    uint64_t value = before + unzigzag(take_varint(c)), how = take_varint(c), stride = unzigzag(how >> 1);
+    values[first] = value;
+    for (uint32_t rest = lanes & (lanes - 1); rest; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        value = how & 1 ? values[first] + stride * (lane - first) : value + unzigzag(take_varint(c));
+        values[lane] = value;
+    }
+    return how;
+}
+
 static void take_addresses(hd_trace_cursor *c)
 {
     hd_trace_step *s = &c->step;
-    uint32_t lanes = s->effective, first = (uint32_t)__builtin_ctz(lanes);
-    uint64_t address = c->last += unzigzag(take_varint(c)), how = take_varint(c);
+    uint64_t how = take_lanes(c, c->last, c->addresses);
+    c->last = c->addresses[__builtin_ctz(s->effective)];
     s->has_addresses = true;
     s->strided = how & 1;
-    uint64_t stride = unzigzag(how >> 1);
-    s->stride = s->strided ? (int64_t)stride : 0;
-    c->addresses[first] = address;
-    for (uint32_t rest = lanes & (lanes - 1); rest; rest &= rest - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(rest);
-        address = s->strided ? c->last + stride * (lane - first) : address + unzigzag(take_varint(c));
-        c->addresses[lane] = address;
-    }
+    s->stride = s->strided ? (int64_t)unzigzag(how >> 1) : 0;
+}
+
+static void take_copies(hd_trace_cursor *c)
+{
+    c->step.has_copies = true;
+    (void)take_lanes(c, 0, c->copied_to);
+    (void)take_lanes(c, 0, c->copied_bytes);
 }
 
 static void take_widths(hd_trace_cursor *c)
@@ -91,6 +105,7 @@ static void take_difference(hd_trace_cursor *c)
     case HD_TRACE_RETURN: c->step.returned = (uint32_t)take_varint(c); break;
     case HD_TRACE_WIDTHS: take_widths(c); break;
     case HD_TRACE_RESULTS: take_results(c); break;
+    case HD_TRACE_COPIES: take_copies(c); break;
     default: assert(!"a code of traces");
     }
 }

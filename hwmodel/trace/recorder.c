@@ -111,11 +111,11 @@ static bool has_stride(const uint64_t *addresses, uint32_t lanes, uint64_t *stri
     return true;
 }
 
-static void put_addresses(trace_warp *w, recorded_warp *known, const uint64_t *addresses, uint32_t lanes)
+/* before: the value from which the first lane's differs */
+static void put_lanes(trace_warp *w, uint64_t before, const uint64_t *addresses, uint32_t lanes)
 {
     uint64_t stride, first = addresses[__builtin_ctz(lanes)];
-    put_signed(w, first - known->last);
-    known->last = first;
+    put_signed(w, first - before);
     if (has_stride(addresses, lanes, &stride)) {
         put_varint(w, (stride << 1 ^ (0 - (stride >> 63))) << 1 | 1);
         return;
@@ -127,6 +127,19 @@ static void put_addresses(trace_warp *w, recorded_warp *known, const uint64_t *a
         put_signed(w, address - last);
         last = address;
     }
+}
+
+static void put_addresses(trace_warp *w, recorded_warp *known, const uint64_t *addresses, uint32_t lanes)
+{
+    put_lanes(w, known->last, addresses, lanes);
+    known->last = addresses[__builtin_ctz(lanes)];
+}
+
+static void put_copies(trace_warp *w, const hd_event *e)
+{
+    put_byte(w, HD_TRACE_COPIES);
+    put_lanes(w, 0, e->copied_to, e->effective);
+    put_lanes(w, 0, e->copied_bytes, e->effective);
 }
 
 static void put_widths(trace_warp *w, const hd_event *e)
@@ -171,6 +184,8 @@ static bool put_differences(trace_warp *w, recorded_warp *known, const hd_event 
         put_widths(w, e);
     if (e->results && columns & HD_COLUMN_RESULTS)
         put_results(w, e);
+    if (e->copied_to && e->effective)
+        put_copies(w, e);
     return w->bytes.count != before;
 }
 

@@ -21,6 +21,8 @@
  *   values
  *   0x89       ARRIVALS     varint: warps as in WAIT; for each a signed varint: barrier instructions that it must
  *                           have issued, less those that this warp has
+ *   0x8a       COPIES       the next instruction is a cp.async: for the lanes that execute, coded as addresses, with 0
+ *                           before the first: their offsets in shared memory; the bytes that they read
  *
  * Addresses follow their code: a signed varint (the address of the first lane that executes, less that of the last
  * MEMORY instruction), then a varint: 1 + twice the zigzag of the stride, where lane i has address first + (i - first
@@ -82,7 +84,8 @@ typedef struct hd_trace_step { /* one warp instruction */
     uint32_t waits;    /* as WAIT and ARRIVALS; 0: for no warp */
     uint32_t returned; /* frame of RETURN; HD_NONE: there was none */
     bool has_addresses;
-    int64_t stride; /* of all lanes, where `strided` */
+    bool has_copies; /* a cp.async: its addresses are those that it reads */
+    int64_t stride;  /* of all lanes, where `strided` */
     bool strided;
     uint32_t width_count;
     const uint32_t *results; /* by word, then lane; NULL: none, or not recorded */
@@ -94,7 +97,8 @@ typedef struct hd_trace_cursor {
     uint32_t next, active, frame, function;
     uint64_t last; /* address of the last MEMORY instruction */
     hd_trace_step step;
-    uint64_t addresses[32]; /* of the step's lanes that execute; others are not set */
+    uint64_t addresses[32];                   /* of the step's lanes that execute; others are not set */
+    uint64_t copied_to[32], copied_bytes[32]; /* with has_copies: as in hd_event, of lanes that execute */
     hd_width widths[HD_MOST_RETURNED];
     int32_t arrivals[HD_TRACE_WARPS]; /* of the step's `waits`: as ARRIVALS */
 } hd_trace_cursor;

@@ -60,6 +60,12 @@ static const expected all[] = {
     {"@!%p1 st.global.u32 [%r1], %r2", C(MEMORY), U(LDST), GLOBAL, HD_SM_STORE, 4, 3, 0},
     {"st.shared.v2.u64 [%r1], {%rd1, %rd2}", C(MEMORY), U(LDST), SHARED, HD_SM_STORE, 16, 5, 0},
     {"atom.shared.add.u64 %rd1, [%r2], %rd3", C(MEMORY), U(LDST), SHARED, HD_SM_ATOMIC | HD_SM_BYPASS_L1, 8, 3, 2},
+    {"cp.async.ca.shared.global [%r1], [%r2], 8", C(MEMORY), U(LDST), SHARED, HD_SM_COPY, 8, 2, 0},
+    {"cp.async.cg.shared.global [%r1], [%r2], 16, %r3", C(MEMORY), U(LDST), SHARED, HD_SM_COPY | HD_SM_BYPASS_L1, 16, 3,
+     0},
+    {"cp.async.commit_group", C(MEMORY), U(LDST), NOWHERE, HD_SM_COMMIT, 0, 0, 0},
+    {"cp.async.wait_group 3", C(MOVE), U(CTRL), NOWHERE, HD_SM_WAIT_COPIES, 0, 0, 0},
+    {"cp.async.wait_all", C(MOVE), U(CTRL), NOWHERE, HD_SM_WAIT_COPIES, 0, 0, 0},
     {"red.global.add.u32 [%r2], %r3", C(MEMORY), U(LDST), GLOBAL, HD_SM_ATOMIC | HD_SM_BYPASS_L1, 4, 2, 0},
 };
 
@@ -74,7 +80,7 @@ static void instructions_are_as_the_table_says(void **state)
         hd_rf_module *module = hd_rf_module_new(b.module);
         hd_sm_code *code = hd_sm_code_new(module);
         const hd_sm_op *op = &code->functions[0].ops[1];
-        uint32_t bytes = op->traits & HD_SM_ACCESS ? op->bytes : 0;
+        uint32_t bytes = op->traits & (HD_SM_ACCESS | HD_SM_COPY) ? op->bytes : 0;
         if (op->class != all[k].class || op->unit != all[k].unit || op->space != all[k].space ||
             op->traits != all[k].traits || bytes != all[k].bytes || op->reads != all[k].reads ||
             op->writes != all[k].writes)

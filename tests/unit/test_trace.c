@@ -10,7 +10,7 @@ enum { TEXT_BYTES = 1 << 19 };
 
 typedef struct seen_event { /* an ISSUE, copied */
     hd_event event;
-    uint64_t addresses[32];
+    uint64_t addresses[32], copied_to[32], copied_bytes[32];
     hd_width widths[HD_MOST_WRITTEN];
 } seen_event;
 
@@ -48,6 +48,10 @@ static bool take_both(void *context, const hd_event *e)
         seen->event = *e;
         if (e->addresses)
             memcpy(seen->addresses, e->addresses, sizeof seen->addresses);
+        if (e->copied_to) {
+            memcpy(seen->copied_to, e->copied_to, sizeof seen->copied_to);
+            memcpy(seen->copied_bytes, e->copied_bytes, sizeof seen->copied_bytes);
+        }
         if (e->widths)
             memcpy(seen->widths, e->widths, e->width_words * sizeof *e->widths);
     }
@@ -86,6 +90,12 @@ static void compare_step(const seen_event *want, const hd_trace_cursor *got)
     for (uint32_t lane = 0; lane < 32 && got->step.has_addresses; lane++)
         if (e->effective >> lane & 1)
             assert_true(got->addresses[lane] == want->addresses[lane]);
+    assert_int_equal(got->step.has_copies, e->copied_to && e->effective);
+    for (uint32_t lane = 0; lane < 32 && got->step.has_copies; lane++)
+        if (e->effective >> lane & 1) {
+            assert_true(got->copied_to[lane] == want->copied_to[lane]);
+            assert_true(got->copied_bytes[lane] == want->copied_bytes[lane]);
+        }
     assert_int_equal(got->step.width_count, e->widths ? e->width_words : 0);
     for (uint32_t k = 0; k < got->step.width_count; k++) {
         assert_int_equal(got->widths[k].held, want->widths[k].held);
@@ -179,6 +189,27 @@ static void traces_are_small(void **state)
     free_watch(&w);
 }
 
+/* Destinations and sizes with a stride and without one, of some lanes and of none, between loads. */
+static void copies_come_back(void **state)
+{
+    watch w = {0};
+    (void)state;
+    trace_body(".shared .align 16 .b8 s[1024];\nmov.u32 %r1, s;\nxor.b32 %r2, %r0, 5;\nshl.b32 %r2, %r2, 4;\n"
+               "add.u32 %r1, %r1, %r2;\nshl.b32 %r3, %r0, 4;\ncvt.u64.u32 %rd2, %r3;\nadd.u64 %rd2, %rd2, %rd1;\n"
+               "setp.gt.u32 %p1, %r0, 27;\nsetp.gt.u32 %p2, %r0, 64;\nrem.u32 %r4, %r0, 17;\n"
+               "cp.async.ca.shared.global [%r1], [%rd2], 4;\nld.global.u32 %r5, [%rd2];\n"
+               "@%p1 cp.async.cg.shared.global [%r1], [%rd2], 16;\ncp.async.wait_all;\n"
+               "@%p2 cp.async.cg.shared.global [%r1], [%rd2], 16;\nld.global.u32 %r5, [%rd2+4];\n"
+               "cp.async.cg.shared.global [%r1], [%rd2], 16, %r4;",
+               2, 40, &w);
+    uint32_t copies = 0;
+    for (uint32_t e = 0; e < w.events.count; e++)
+        copies += w.events.items[e].event.copied_to != NULL;
+    assert_int_equal(copies, 2 * (3 + 3)); /* by block: those of each warp in which a lane copies */
+    compare_all(&w);
+    free_watch(&w);
+}
+
 /* The waits of a warp: for each, the warps, and how many barrier instructions of them less its own. */
 static void expect_waits(const watch *w, uint32_t cta, uint32_t warp, const char *expected)
 {
@@ -268,8 +299,9 @@ static void reductions_and_clusters(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_programs_come_back),         cmocka_unit_test(traces_are_small),
-        cmocka_unit_test(barriers_name_the_warps_that_came), cmocka_unit_test(named_barriers_are_apart),
-        cmocka_unit_test(arrive_waits_for_nobody),           cmocka_unit_test(reductions_and_clusters)};
+        cmocka_unit_test(random_programs_come_back), cmocka_unit_test(traces_are_small),
+        cmocka_unit_test(copies_come_back),          cmocka_unit_test(barriers_name_the_warps_that_came),
+        cmocka_unit_test(named_barriers_are_apart),  cmocka_unit_test(arrive_waits_for_nobody),
+        cmocka_unit_test(reductions_and_clusters)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

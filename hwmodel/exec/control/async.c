@@ -77,17 +77,19 @@ static hd_step issue(const hd_op *op, hd_warp *w, uint32_t lane, uint32_t to, ui
 hd_step hd_run_async_copy(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     const hd_async_detail *detail = op->use.detail;
-    uint64_t to[LANES];
+    uint64_t *to = w->cta->copied_to, *bytes = w->cta->copied_bytes;
     hd_region r;
     bool single;
     hd_lane_addresses(&detail->to, w, mask);
     hd_step step = hd_access_check(&detail->to, w, mask, op->item_bytes, true, &r, &single);
-    memcpy(to, w->cta->addresses, sizeof to);
+    memcpy(to, w->cta->addresses, sizeof w->cta->copied_to);
     if (step == HD_STEP_NEXT)
         hd_lane_addresses(op, w, mask);
     for (uint32_t i = 0; i < LANES && step == HD_STEP_NEXT; i++)
-        if (mask >> i & 1)
-            step = issue(op, w, i, (uint32_t)to[i], source_bytes(op, w, i));
+        if (mask >> i & 1) {
+            bytes[i] = source_bytes(op, w, i);
+            step = issue(op, w, i, (uint32_t)to[i], (uint32_t)bytes[i]);
+        }
     w->cta->writes++;
     return step;
 }

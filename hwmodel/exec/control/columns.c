@@ -13,6 +13,8 @@
 #endif
 #endif
 #include "hwmodel/exec/control/columns.h"
+
+#include "hwmodel/exec/control/control.h"
 #include "hwmodel/exec/ops/lanes.h"
 
 #define INLINE static inline __attribute__((always_inline)) /* must be inlined to be compiled for its caller's CPU */
@@ -248,8 +250,11 @@ void hd_gather_widths(hd_gathering *g, hd_segment_event *s)
 bool hd_emit_issue(const hd_op *op, hd_warp *w, hd_event *e, uint32_t mask)
 {
     hd_cta *cta = w->cta;
-    if (op->flags & HD_OP_MEMORY && mask && cta->columns & HD_COLUMN_ADDRESSES)
+    if (op->flags & HD_OP_MEMORY && mask && cta->columns & HD_COLUMN_ADDRESSES) {
         e->addresses = cta->addresses;
+        e->copied_to = op->run == hd_run_async_copy ? cta->copied_to : NULL;
+        e->copied_bytes = e->copied_to ? cta->copied_bytes : NULL;
+    }
     if (op->written_count && e->effective && cta->columns & HD_COLUMN_RESULTS) {
         e->result_words = gather_results(op, w, cta->results);
         e->results = e->result_words ? cta->results : NULL;

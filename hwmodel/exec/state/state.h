@@ -139,9 +139,10 @@ struct hd_cta {
     uint32_t async_arrivals; /* in the queues of the CTA's warps */
     uint64_t writes;         /* number of writes to shared and global memory that may have changed it */
     hd_livelock livelock;
-    struct hd_trace *trace;       /* livelock.c: the set of executed instructions, or NULL */
-    const hd_allocation **recent; /* by op->cache_slot: the allocation accessed last */
-    uint64_t addresses[LANES];    /* of the last memory op */
+    struct hd_trace *trace;                         /* livelock.c: the set of executed instructions, or NULL */
+    const hd_allocation **recent;                   /* by op->cache_slot: the allocation accessed last */
+    uint64_t addresses[LANES];                      /* of the last memory op */
+    uint64_t copied_to[LANES], copied_bytes[LANES]; /* of the last cp.async: as in hd_event */
     uint32_t results[LANES * HD_MOST_WRITTEN];
     hd_width widths[HD_MOST_RETURNED];
     _Alignas(64) unsigned char scratch[4][LANES * 16]; /* rows: result, three sources */
