@@ -90,6 +90,7 @@ static void write_timing_heads(hd_writer *w, const hd_replay_report *report)
         hd_write_format(w, ",%s", hd_replay_timing_keys[i]);
     for (uint32_t s = 0; s < report->slot_count; s++)
         hd_write_format(w, ",slots_%s", report->slots[s].key);
+    hd_write_string(w, ",order_dependent");
 }
 
 static void write_row(hd_writer *w, const hd_replay_report *report, const hd_replay_kernel *k,
@@ -111,8 +112,11 @@ static void write_row(hd_writer *w, const hd_replay_report *report, const hd_rep
     write_counts(w, report, r);
     hd_write_format(w, ",%s,%s,", verified, hd_replay_check_words[r->check]);
     write_text(w, r->not_applied ? r->not_applied : "");
-    if (report->slot_count)
+    if (report->slot_count) {
         write_timing(w, report, r->timing);
+        hd_write_char(w, ',');
+        write_text(w, k->order_dependent ? k->order_dependent : "");
+    }
     hd_write_char(w, '\n');
 }
 

@@ -256,6 +256,9 @@ static void write_facts(hd_writer *w, const hd_replay_kernel *k)
     bool wrong = k->outputs == HD_OUTPUTS_WRONG || k->identical == HD_OUTPUTS_WRONG;
     hd_write_format(w, "<p%s>%s%s%s</p>\n", wrong ? " class=\"fail\"" : "", hd_replay_output_words[k->outputs],
                     k->identical ? ", " : "", hd_replay_identical_words[k->identical]);
+    if (k->order_dependent)
+        hd_write_format(w, "<p>May depend on the order of warps, which is the interpreter's: %s</p>\n",
+                        k->order_dependent);
 }
 
 void page_launches(hd_writer *w, const hd_replay_report *report)

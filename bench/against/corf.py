@@ -1,6 +1,6 @@
 """CORF and CORF++."""
 from against import measure, text
-from against.measure import accesses, change, energy, mean, percent, replay, share
+from against.measure import ADDRESSES, accesses, change, energy, mean, percent, replay, share
 
 GPU = "--gpu=fermi-gtx480"
 MODELS = "corf,corf++,corf-first-fit(shared),corf-first-fit(kept),corf(shared),corf(kept)"
@@ -9,6 +9,7 @@ THREE = ("corf-first-fit", "corf", "corf++")
 TABLE_PJ, TABLE_MW, BANK_MW, LOGIC_MW, LOGIC_STATIC_MW = 1.83, 5.56, 89.6, 57.0, 0.2
 ISSUED_A_CYCLE, CYCLE_NS, OVERHEAD = 2, 1 / 0.7, 3.0
 BUDGET = 100000
+SHORT = "addresses of 32 bits, in one register each, as in the PTXPlus that the paper uses"
 VARIANTS = [("shared", "one pool for all warps of a CTA, not one a warp"), ("kept", "slices kept when values shrink")]
 
 
@@ -55,7 +56,7 @@ def alignment(row, at, about):
     row.experiment("%d steps an edge to count odd cycles, not 8: %d examples are approximated, CORF++ coalesces %.1f %%" % (BUDGET, len(approximated(passes)), percent(more, coalesced("corf++"))), at=more)
 
 
-def coalescing(page, at, apart, floats, integers):
+def coalescing(page, at, apart, short, floats, integers):
     about = approximated()
     row = page.row("of them, coalesced: first fit / CORF / CORF++ (an approximation of its rule in %d of %d examples)" % (len(about), len(at)), [4, 23, 48], [percent(at, coalesced(m)) for m in THREE], at)
     by_kind(row, lambda names: [percent(at, coalesced(m), names) for m in THREE], floats, integers)
@@ -63,10 +64,11 @@ def coalescing(page, at, apart, floats, integers):
         row.experiment("%s, first fit and CORF: %.1f / %.1f %%" % ((what,) + tuple(percent(at, coalesced("%s(%s)" % (m, option))) for m in THREE[:2])))
     row.experiment("without pairs of the two halves of a 64-bit register, CORF: %.1f %% (PTXPlus, which the paper uses, has 32-bit addresses)"
                    % percent(apart, coalesced("corf")), at=apart)
+    row.experiment(SHORT, [percent(short, coalesced(m)) for m in THREE], short)
     alignment(row, at, about)
 
 
-def reductions(page, at, floats, integers):
+def reductions(page, at, short, floats, integers):
     for model, name, paper, part in (("corf", "CORF", [-10, -12, -4.5], 0.23), ("corf++", "CORF++", [-23, -27, -9.9], 0.48)):
         row = page.row("accesses of the register file, %s: all / integer / floating" % name, paper,
                        [percent(at, change(model, accesses), names) for names in (None, integers, floats)], at, signed=True)
@@ -76,6 +78,7 @@ def reductions(page, at, floats, integers):
                  % (done, multi, per, -100 * done * multi / per, percent(at, lambda e, m=model: e[m]["lane_copies"] / accesses(e["baseline"]))))
         for option, what in VARIANTS if model == "corf" else ():
             row.experiment(what, [percent(at, change("%s(%s)" % (model, option), accesses), names) for names in (None, integers, floats)])
+        row.experiment(SHORT, [percent(short, change(model, accesses), names) for names in (None, integers, floats)], short)
         row.note("The paper's own figures: %.2f of 40 %% of the instructions, which make 70 %% of the reads, two each, are %.1f %% of the reads; %.1f %% if they made"
                  " all of them; writes are not counted yet." % ((part,) + tuple(100 * part * 0.4 / (0.8 / reads) for reads in (0.7, 1))))
 
@@ -84,12 +87,13 @@ def table_energy(e, model):
     return 100 * e[model]["renaming_accesses"] * TABLE_PJ / e["baseline"]["energy_pj"]
 
 
-def energies(page, at):
+def energies(page, at, short):
     models = ("corf", "corf++")
     ours = [percent(at, change(m, energy)) for m in models]
     table = [mean(at, lambda e, m=m: table_energy(e, m)) for m in models]
     row = page.row("dynamic energy of the register file, CORF / CORF++", [-8.5, -17], ours, at, signed=True)
     row.experiment("accesses of the register file alone, without those of the renaming table", [o - t for o, t in zip(ours, table)])
+    row.experiment(SHORT, [percent(short, change(m, energy)) for m in models], short)
     row.note("Not charged: packers, unpackers, width logic and allocation logic, which the paper has as %g mW of dynamic power, as count mode has no time. Two bounds from the"
              " paper's figures. All its overheads are %g %%: in place of the table's %.1f %% they make %.1f / %.1f %%."
              % ((LOGIC_MW, OVERHEAD, table[0]) + tuple(o - t + OVERHEAD for o, t in zip(ours, table))))
@@ -125,14 +129,15 @@ def allocation(page, at):
 def rows(page):
     at = replay(MODELS, GPU)
     apart = replay("corf", GPU, files=measure.changed("clean,regalloc,corf", text.halves_apart, (GPU,)), on="examples without CORF's pairs of the two halves of a 64-bit register")
+    short = replay(",".join(THREE), GPU, ADDRESSES)
     floating = lambda e: e["corf"]["float_accesses"] / (e["corf"]["operand_reads"] + e["corf"]["operand_writes"])
     floats = {name for name, part in measure.values(at, floating).items() if part > 0.2}
     integers = set(at) - floats
     page.section("CORF, CORF++")
     narrow(page, at, floats, integers)
-    coalescing(page, at, apart, floats, integers)
-    reductions(page, at, floats, integers)
-    energies(page, at)
+    coalescing(page, at, apart, short, floats, integers)
+    reductions(page, at, short, floats, integers)
+    energies(page, at, short)
     pairs(page, at, apart, floats, integers)
     allocation(page, at)
     page.row("code growth: CORF / CORF++", [1.3, None], [measure.growth("corf"), measure.growth("corf++")], measure.setting("`heddle rewrite -p all %s`, the examples" % GPU), signed=True)

@@ -4,12 +4,10 @@ import json
 import os
 
 from against import measure
-from against.measure import average
+from against.measure import ADDRESSES, average
 
 # What the machine of CORF has and fermi-gtx480's does not: four banks, as its section 2.7 counts them.
 CORF_BANKS = "--set=timing.core.banks=4"
-# The papers that use PTXPlus have 32-bit addresses.
-ADDRESSES = "--set=address_bits=32"
 DESIGNS = {6: 5.3, 7: 6.3}  # of LTRF's table 2: latency of the main register file
 
 

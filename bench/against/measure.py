@@ -17,6 +17,7 @@ SOURCES = {os.path.basename(os.path.dirname(f)): f for f in sorted(glob.glob(os.
 MODULES = {name: os.path.join(TOP, "examples", name, name + ".ptx") for name in SOURCES}
 EXTREMES = {"interval_shortest": min, "optimal_shortest": min, "interval_longest": max, "optimal_longest": max}
 EXTREMES.update({key: max for key in ("pool_sections", "resident_warps", "resident_warps_without")})
+ADDRESSES = "--set=address_bits=32"  # as the papers have them that use PTXPlus
 SETTINGS = []
 
 
