@@ -31,6 +31,13 @@ bool hd_rf_report_failure(const hd_rf_module *code, const hd_rf_failure *f, cons
                   f->warp, f->cta);
         return false;
     }
+    if (f->wrong == HD_RF_UNVERIFIED) {
+        note_warp(diagnostics,
+                  hd_report(diagnostics, HD_DIAG_PROOF_FAILED, code->module->source, span,
+                            "%s lets it go on before a result that it needs is verified", model),
+                  f->warp, f->cta);
+        return true;
+    }
     if (f->wrong == HD_RF_SHARED)
         snprintf(why, sizeof why, "the register it was given is another one's");
     if (f->wrong == HD_RF_STALE)

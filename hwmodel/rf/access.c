@@ -2,9 +2,9 @@
 #include "hwmodel/rf/access.h"
 
 const char *const hd_structure_names[HD_STRUCTURE_COUNT] = {
-    [HD_STRUCTURE_FILE] = "the register file",   [HD_STRUCTURE_WINDOW] = "the bypass window",
-    [HD_STRUCTURE_CACHE] = "the register cache", [HD_STRUCTURE_TABLE] = "the renaming table",
-    [HD_STRUCTURE_FLAGS] = "the flag cache",     [HD_STRUCTURE_MEMORY] = "the load unit",
+#define HD_RF_STRUCTURE(id, name) name,
+#include "hwmodel/rf/structures.def"
+#undef HD_RF_STRUCTURE
 };
 
 const uint8_t hd_access_counters[HD_STRUCTURE_COUNT][HD_RF_KINDS][HD_CAUSE_ANY + 1] = {
@@ -18,5 +18,6 @@ _Static_assert(HD_COUNTER_COUNT < UINT8_MAX, "counters have room");
 void hd_access_sink_free(hd_access_sink *sink)
 {
     hd_array_free(&sink->accesses);
+    hd_array_free(&sink->repeats);
     hd_array_free(&sink->delivered);
 }

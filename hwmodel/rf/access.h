@@ -16,12 +16,9 @@
 #include <assert.h>
 
 typedef enum hd_structure {
-    HD_STRUCTURE_FILE,   /* the main register file */
-    HD_STRUCTURE_WINDOW, /* entries of a bypassing operand collector */
-    HD_STRUCTURE_CACHE,  /* a register cache or write buffer */
-    HD_STRUCTURE_TABLE,  /* names of registers: a renaming table */
-    HD_STRUCTURE_FLAGS,  /* words of release flags, and the cache of them */
-    HD_STRUCTURE_MEMORY, /* the load unit */
+#define HD_RF_STRUCTURE(id, name) HD_STRUCTURE_##id,
+#include "hwmodel/rf/structures.def"
+#undef HD_RF_STRUCTURE
     HD_STRUCTURE_COUNT
 } hd_structure;
 extern const char *const hd_structure_names[HD_STRUCTURE_COUNT]; /* "the register file" */
@@ -67,11 +64,12 @@ static inline uint16_t hd_access_result(uint32_t destination)
 
 typedef enum hd_rf_wrong {
     HD_RF_PROVED,
-    HD_RF_STALE,    /* a structure holds an older value */
-    HD_RF_MISSING,  /* no structure delivers it */
-    HD_RF_SHARED,   /* the storage of a register was given to another one */
-    HD_RF_FULL,     /* the register file has no free register, and the warp cannot wait for one */
-    HD_RF_OVERFLOW, /* a warp wrote more often than serials can count */
+    HD_RF_STALE,      /* a structure holds an older value */
+    HD_RF_MISSING,    /* no structure delivers it */
+    HD_RF_SHARED,     /* the storage of a register was given to another one */
+    HD_RF_FULL,       /* the register file has no free register, and the warp cannot wait for one */
+    HD_RF_OVERFLOW,   /* a warp wrote more often than serials can count */
+    HD_RF_UNVERIFIED, /* the instruction needs a result that is to be verified first */
 } hd_rf_wrong;
 
 typedef struct hd_rf_failure {
@@ -81,12 +79,17 @@ typedef struct hd_rf_failure {
     uint32_t function, instruction, word, lanes;
 } hd_rf_failure;
 
+typedef struct hd_rf_repeat { /* an instruction that is executed again, to compare its results */
+    uint32_t function, instruction;
+} hd_rf_repeat;
+
 /* What a model does for one instruction, one switch of warps, or one idle slot. */
 typedef struct hd_access_sink {
     uint64_t now; /* the driver's clock: instructions issued before this one, or cycles */
     HD_ARRAY(hd_rf_access) accesses;
     hd_u32_array delivered;                       /* by source: lanes */
     uint32_t left_out_operands, left_out_results; /* that the model leaves out of all counts */
+    HD_ARRAY(hd_rf_repeat) repeats;               /* of idle_slot: each occupies its unit as the original did */
     bool skips_unit;       /* the results need no work of the unit, such as a memory access; for drivers with cycles */
     hd_rf_failure failure; /* the first one */
 } hd_access_sink;
@@ -95,6 +98,7 @@ void hd_access_sink_free(hd_access_sink *sink);
 static inline void hd_access_sink_begin(hd_access_sink *sink, uint32_t sources)
 {
     hd_array_clear(&sink->accesses);
+    hd_array_clear(&sink->repeats);
     hd_array_reserve(&sink->delivered, sources);
     sink->delivered.count = sources;
     for (uint32_t s = 0; s < sources; s++)

@@ -31,7 +31,9 @@
  *              difference and at any lane that is not delivered. The model then enters the results into its
  *              structures, and emits the accesses of all this. An instruction whose guard is false in every active
  *              lane issues, but reads and writes nothing, in every model.
- *   idle_slot  Units on which nothing issues in this cycle are offered to the model.
+ *   idle_slot  Units on which nothing issues in this cycle, and which are not busy with an earlier instruction, are
+ *              offered to the model. It may repeat instructions on them (hd_access_sink.repeats), open gates, and close
+ *              others.
  *
  * The k-th result of an instruction has the serial step->serial + k, under both drivers.
  *
@@ -93,16 +95,17 @@
  *                warp drains into the file (SPILL, then WRITE). may_issue: waits while the buffer that the incoming
  *                warp needs still drains, until a known cycle, or while gated entries wake up. rank_warp: odd after
  *                even warps. One warp is active (hd_rf_model.active_warps).
- *   Warped-DMR   Column RESULTS. execute: operands as in the baseline. Inactive lanes repeat active lanes of their
- *                cluster. A full warp is queued for replay. idle_slot: replays a queued instruction on a free unit.
- *                may_issue: waits if the instruction reads a result that is not verified yet, or if the queue is full.
+ *   Warped-DMR   execute: operands as in the baseline. Idle lanes repeat active lanes of their cluster. idle_slot: an
+ *                instruction in all lanes is repeated on a free unit, or queued (structure QUEUE), or repeated in the
+ *                next cycle. may_issue: waits if the instruction reads a result that is not verified yet, and in cycles
+ *                that are inserted for a repetition.
  *
  * tests/unit/stubs/ has small models of the ideal file, LARF with LAS, GPU-Shrink, HRF with power gating, and
  * Warped-DMR. test_stubs.c runs them in count mode and under a driver with cycles, and compares the accesses.
  *
- * A new technique is one file in this folder, a row in models.def, and rows in counters.def and access.def if it counts
- * something new, in stalls.def if it makes warps wait, in options.def if a user may set something. See
- * docs/adding-a-technique.md.
+ * A new technique is one file in this folder, a row in models.def, and rows in counters.def and access.def if it
+ * counts something new, in structures.def if it has a structure that nobody had, in stalls.def if it makes warps wait,
+ * in options.def if a user may set something. See docs/adding-a-technique.md.
  *
  * Count mode can memoize the effects of a model on repeated instructions: memo.h, a second and optional set of hooks. A
  * model without them is right, and only slower.
@@ -301,8 +304,9 @@ typedef struct hd_rf_ops {
     hd_gate (*may_issue)(hd_rf_model *model, const hd_rf_step *step, uint64_t now);
     void (*before)(hd_rf_model *model, const hd_rf_step *step, hd_access_sink *sink);
     void (*execute)(hd_rf_model *model, const hd_rf_step *step, hd_access_sink *sink);
-    /* Nothing issues on these units at `now` (a bit 1 << hd_unit each). Returns those that the model uses itself.
-     * Called at most once for each time `now`; in count mode one instruction issues at a time. */
+    /* Nothing issues on these units at `now` (a bit 1 << hd_unit each). Returns those that the model uses itself: for
+     * as long as an instruction that it repeats occupies them, else for a cycle. Called at most once for each time
+     * `now`; in count mode one instruction issues at a time. */
     uint32_t (*idle_slot)(hd_rf_model *model, uint32_t units, uint64_t now, hd_access_sink *sink);
     uint32_t columns; /* HD_COLUMN_*, of hd_rf_step */
     bool coupled;

@@ -352,20 +352,52 @@ static uint32_t machine_unit(const hd_sm *sm, hd_unit unit)
     return sm->setup.machine->classes[HD_MACHINE_CLASS_FP_ADD].unit;
 }
 
-/* Units on which nothing is issued in this cycle are the model's, if it wants them; each that it takes starts one
- * operation of a cycle. */
+/* A unit that can take an operation in the next cycle. An instruction that issues is dispatched later, and keeps its
+ * unit from others when it issues; so one whose interval is a cycle does not keep it again. HD_NONE: there is none. */
+static uint32_t spare_unit(const hd_sm *sm, uint32_t unit)
+{
+    for (uint32_t u = 0; u < sm->setup.machine->units[unit]; u++)
+        if (sm->unit_free[unit][u] <= sm->now + 1)
+            return u;
+    return HD_NONE;
+}
+
+static uint32_t busy_units(const hd_sm *sm)
+{
+    uint32_t busy = 0;
+    for (uint32_t unit = 0; unit <= HD_UNIT_CTRL; unit++)
+        busy |= spare_unit(sm, machine_unit(sm, (hd_unit)unit)) == HD_NONE ? 1u << unit : 0;
+    return busy;
+}
+
+static void occupy(hd_sm *sm, uint32_t unit, uint32_t cycles)
+{
+    uint32_t u = spare_unit(sm, unit);
+    if (u != HD_NONE)
+        sm->unit_free[unit][u] = sm->now + cycles;
+}
+
+/* Units that are free and on which nothing is issued in this cycle are the model's, if it wants them. An instruction
+ * that it repeats occupies its unit as the original did; every other unit that it takes starts one operation of a
+ * cycle. */
 static void offer_units(hd_sm *sm)
 {
     enum { ALL_UNITS = (1 << (HD_UNIT_CTRL + 1)) - 1 };
-    uint32_t used = hd_runner_idle(sm->setup.runner, ALL_UNITS & ~sm->issued_units, sm->now);
+    uint32_t used = hd_runner_idle(sm->setup.runner, ALL_UNITS & ~sm->issued_units & ~busy_units(sm), sm->now);
     const hd_access_sink *sink = &sm->setup.runner->sink;
-    for (; used; used &= used - 1) {
-        uint32_t unit = machine_unit(sm, (hd_unit)__builtin_ctz(used)), u = sm_free_unit(sm, unit, 0);
-        if (u != HD_NONE)
-            sm->unit_free[unit][u] = sm->now + 1;
+    for (uint32_t r = 0; r < sink->repeats.count; r++) {
+        const hd_rf_repeat *repeat = &sink->repeats.items[r];
+        const hd_sm_op *op = &sm->setup.code->functions[repeat->function].ops[repeat->instruction];
+        hd_machine_class_timing timing = sm_timing(sm, op);
+        occupy(sm, timing.unit, timing.interval);
+        used &= ~(1u << op->unit);
     }
+    for (; used; used &= used - 1)
+        occupy(sm, machine_unit(sm, (hd_unit)__builtin_ctz(used)), 1);
     if (sink->accesses.count)
         sm_add_accesses(sm, sm_new_job(sm, 0), sink, true);
+    if (sm->model->info->ops->may_issue) /* what the model did may open gates, and close others */
+        sm->recheck |= sm->gated | sm->eligible;
 }
 
 bool hd_sm_cycle(hd_sm *sm, uint64_t now)

@@ -22,9 +22,10 @@
  * are done. The accesses of `before` must be done before the instruction issues.
  *
  * Of the warps that a scheduler could take, the one that the model ranks highest goes first, then the policy decides.
- * In each cycle of an SM with warps, units on which nothing was issued are offered to a model that uses such
- * (idle_slot). An instruction whose results need no work of its unit (skips_unit) leaves its collector with them. A
- * model that lets few warps take turns (active_warps) makes the SM change them as the two-level policy does.
+ * In each cycle of an SM with warps, units that are not busy and on which nothing was issued are offered to a model
+ * that uses such (idle_slot); an instruction that it repeats occupies its unit for its interval. An instruction whose
+ * results need no work of its unit (skips_unit) leaves its collector with them. A model that lets few warps take turns
+ * (active_warps) makes the SM change them as the two-level policy does.
  *
  * A fence waits until all loads, stores and atomics of its warp are done, whatever its scope. Stores and atomics are
  * answered by the L2 cache for that.

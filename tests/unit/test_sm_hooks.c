@@ -80,8 +80,9 @@ static uint32_t take_all(hd_rf_model *model, uint32_t units, uint64_t now, hd_ac
     return units;
 }
 
-/* Offered in each cycle in which a warp is resident, but for the unit of the instruction that issues. An operation
- * takes the cycle that nobody wanted, so that it delays nothing. */
+/* Offered in each cycle in which a warp is resident, but for the unit of the instruction that issues, and for one that
+ * is busy: for 7 cycles after the dispatch of a root, which it takes every 8 cycles. An operation takes the cycle that
+ * nobody wanted, so that it delays nothing. */
 static void idle_units_are_offered_in_each_cycle(void **state)
 {
     static const char body[] = "add.u32 %r4, %r0, 1;\nmul.lo.u32 %r4, %r4, 3;\nld.global.u32 %r5, [%rd1];\n"
@@ -92,9 +93,50 @@ static void idle_units_are_offered_in_each_cycle(void **state)
     memset(&offers, 0, sizeof offers);
     timed with = time_hooked(&h, body, 32), without = time_hooked(&plain, body, 32);
     assert_int_equal(offers.calls, with.counts.sm.busy_cycles);
-    assert_int_equal(offers.busy, with.counts.sm.warp_instructions);
+    assert_int_equal(offers.busy, with.counts.sm.warp_instructions + 7);
     assert_int_equal(with.counts.cycles, without.counts.cycles);
     assert_memory_equal(with.counts.sm.slots, without.counts.sm.slots, sizeof with.counts.sm.slots);
+}
+
+static const hd_rf_module *repeating;
+
+/* Repeats the roots of the kernel in the first cycle in which their unit is offered. */
+static uint32_t repeat_root(hd_rf_model *model, uint32_t units, uint64_t now, hd_access_sink *sink)
+{
+    (void)model;
+    if (offers.calls || !(units >> HD_UNIT_SFU & 1))
+        return 0;
+    const hd_rf_code *code = repeating->functions[0];
+    for (uint32_t i = 0; i < code->instruction_count && !offers.calls; i++)
+        if (hd_insn_form(code->function, &code->function->instructions.items[i])->opcode == HD_OP_SQRT) {
+            hd_array_push(&sink->repeats, (hd_rf_repeat){0, i});
+            offers.calls++;
+            offers.last = now;
+        }
+    return 1 << HD_UNIT_SFU;
+}
+
+static hd_rf_model *create_repeating(const hd_rf_module *code, const char *options, const char **refusal)
+{
+    repeating = code;
+    return baseline->create(code, options, refusal);
+}
+
+/* A root that is repeated in cycle 1, in which the first instruction is fetched, takes its unit for 8 cycles. The root
+ * of the kernel issues in cycle 3, after the index of the thread; it reads no register, and would be dispatched in the
+ * next cycle. */
+static void a_repeated_instruction_occupies_its_unit(void **state)
+{
+    static const char body[] = "sqrt.approx.f32 %f1, 0f40000000;\nadd.f32 %f2, %f1, %f1;\n";
+    hooked h = hook(), plain = h;
+    (void)state;
+    h.ops.create = create_repeating;
+    h.ops.idle_slot = repeat_root;
+    memset(&offers, 0, sizeof offers);
+    timed with = time_hooked(&h, body, 32), without = time_hooked(&plain, body, 32);
+    assert_int_equal(offers.calls, 1);
+    assert_int_equal(offers.last, 1);
+    assert_int_equal(with.counts.cycles - without.counts.cycles, (offers.last + 8) - (3 + 1));
 }
 
 /* ---- skips_unit -------------------------------------------------------------------------------------------------- */
@@ -144,6 +186,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(ranks_decide_who_is_first),
                                        cmocka_unit_test(idle_units_are_offered_in_each_cycle),
+                                       cmocka_unit_test(a_repeated_instruction_occupies_its_unit),
                                        cmocka_unit_test(products_skip_their_unit), cmocka_unit_test(loads_skip_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
