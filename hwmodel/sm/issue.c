@@ -95,6 +95,15 @@ static bool waits_for_copies(const sm_warp *w)
     return false;
 }
 
+/* Not where no lane executes the fence or the wait. */
+static bool waits_for_memory(const sm_warp *w)
+{
+    if (!w->cursor.step.effective)
+        return false;
+    return (w->op->traits & HD_SM_FENCE && (w->accesses || w->stores)) ||
+           (w->op->traits & HD_SM_WAIT_COPIES && waits_for_copies(w));
+}
+
 static hd_sm_slot ask_gate(hd_sm *sm, uint32_t slot)
 {
     const hd_rf_ops *ops = sm->model->info->ops;
@@ -126,9 +135,7 @@ static hd_sm_slot reason_of(hd_sm *sm, uint32_t slot)
         begin_before(sm, slot);
     if (waits_at_barrier(sm, w))
         return HD_SM_SLOT_BARRIER;
-    if (w->op->traits & HD_SM_FENCE && (w->accesses || w->stores))
-        return HD_SM_SLOT_MEMORY;
-    if (w->op->traits & HD_SM_WAIT_COPIES && waits_for_copies(w))
+    if (waits_for_memory(w))
         return HD_SM_SLOT_MEMORY;
     hd_sm_slot reason = awaited(w);
     if (reason != HD_SM_SLOT_ISSUED)
@@ -360,7 +367,7 @@ static void issue_from(hd_sm *sm, uint32_t slot, uint32_t turn)
     reserve_names(w, &sm->jobs.items[index]);
     if (w->op->traits & HD_SM_COPY)
         begin_copy(w, &sm->jobs.items[index]);
-    w->groups += (w->op->traits & HD_SM_COMMIT) != 0;
+    w->groups += w->op->traits & HD_SM_COMMIT && w->cursor.step.effective;
     if (w->op->traits & HD_SM_BARRIER)
         pass_barrier(sm, w);
     w->control = w->op->traits & HD_SM_CONTROL;

@@ -172,6 +172,38 @@ static void groups_are_waited_for_in_order(void **state)
     assert_true(waits <= many + 4);
 }
 
+/* Lanes that commit one group in turn leave the warp two, so that it waits for more than its lanes need, never for
+ * less; what no lane executes commits nothing and waits for nothing. */
+static void lanes_commit_and_wait(void **state)
+{
+#define LOW "setp.lt.u32 %p0, %r0, 9;\nsetp.gt.u32 %p1, %r0, 99;\n"
+#define GROUPS(n) "cp.async.wait_group " #n ";\n" LONG_CHAIN
+    static const struct {
+        const char *body;
+        bool waits;
+    } all[] = {
+        {LOW FAR COMMIT COMMIT GROUPS(1), true},
+        {LOW FAR COMMIT COMMIT GROUPS(2), false},
+        {LOW FAR "@%p0 " COMMIT "@!%p0 " COMMIT COMMIT GROUPS(1), true},
+        {LOW FAR "@%p0 " COMMIT "@!%p0 " COMMIT COMMIT GROUPS(2), true},
+        {LOW FAR "@%p0 " COMMIT "@!%p0 " COMMIT COMMIT GROUPS(3), false},
+        {LOW FAR COMMIT "@%p0 " COMMIT GROUPS(1), true}, /* for lanes below 9 */
+        {LOW FAR COMMIT "@%p1 " COMMIT GROUPS(1), false},
+        {LOW FAR COMMIT "@%p1 cp.async.wait_group 0;\n" LONG_CHAIN, false},
+        {LOW FAR COMMIT "@%p1 " WAIT LONG_CHAIN, false},
+        {LOW FAR COMMIT "@%p0 " WAIT LONG_CHAIN, true},
+        {LOW "ld.global.u32 %r4, [%rd1+8192];\n@%p1 membar.gl;\n" LONG_CHAIN, false},
+        {LOW "ld.global.u32 %r4, [%rd1+8192];\n@%p0 membar.gl;\n" LONG_CHAIN, true},
+        {LOW "setp.eq.u32 %p2, %r0, 99;\n@%p2 " FAR WAIT LONG_CHAIN, false}, /* nobody copies */
+    };
+    uint64_t copy = cycles_of(LOW FAR WAIT) - cycles_of(LOW), chain = cycles_of(LOW LONG_CHAIN);
+    (void)state;
+    for (uint32_t k = 0; k < sizeof all / sizeof *all; k++)
+        if ((cycles_of(all[k].body) >= chain + copy - 30) != all[k].waits)
+            fail_msg("%u: %s: %u cycles, chain %u, copy %u", k, all[k].body, (uint32_t)cycles_of(all[k].body),
+                     (uint32_t)chain, (uint32_t)copy);
+}
+
 /* A fence is for other accesses; a warp that ends, and one that starts in its place, have what they need. */
 static void blocks_follow_each_other(void **state)
 {
@@ -190,6 +222,7 @@ int main(void)
                                        cmocka_unit_test(a_wait_takes_every_latency),
                                        cmocka_unit_test(a_copy_lets_the_warp_go_on),
                                        cmocka_unit_test(groups_are_waited_for_in_order),
+                                       cmocka_unit_test(lanes_commit_and_wait),
                                        cmocka_unit_test(blocks_follow_each_other)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
