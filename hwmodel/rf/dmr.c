@@ -420,7 +420,7 @@ static void dmr_finalize(hd_rf_model *model)
     m->used = 0;
 }
 
-const hd_rf_ops hd_rf_dmr_ops = {
+const hd_rf_ops hd_rf_warped_dmr_ops = {
     .create = dmr_create,
     .destroy = dmr_destroy,
     .launch = dmr_launch,
