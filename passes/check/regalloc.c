@@ -96,6 +96,7 @@ static void apply(const hd_proof *p, const hd_effect *e, uint32_t *state)
     uint32_t held = HD_NONE;
     switch ((hd_effect_kind)e->kind) {
     case HD_EFFECT_READ:
+    case HD_EFFECT_SAME: /* what is read from there is doubtful */
     case HD_EFFECT_GONE: return;
     case HD_EFFECT_WRITE:
     case HD_EFFECT_MERGE:
@@ -198,6 +199,11 @@ static void apply_single(single *s, const hd_effect *e)
     bool ours = e->value == s->value, was_written = s->now_written, holds = false;
     if (e->kind == HD_EFFECT_READ)
         return;
+    if (e->kind == HD_EFFECT_SAME) {
+        if (ours && may_hold(p, e->location, s->value))
+            hd_bitset_add(&s->now, e->location);
+        return;
+    }
     s->now_written |= ours; /* locations of constants keep them */
     if (e->kind == HD_EFFECT_GONE)
         return;

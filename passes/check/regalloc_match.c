@@ -150,18 +150,33 @@ static void add_inserted(hd_proof *p, const hd_instruction *insn)
         hd_proof_fail(p, insn, "an inserted instruction is no spill code");
 }
 
-/* A repeated original instruction. */
-static void add_repeated(hd_proof *p, const hd_instruction *was, const hd_instruction *is)
+typedef struct same_origin { /* lists of original instructions; next: by their index */
+    uint32_t *first, *next;
+} same_origin;
+
+static bool is_repeated(const hd_proof *p, const hd_instruction *was, const hd_instruction *is)
 {
     const hd_operand *a = hd_insn_operands(p->original, was), *b = hd_insn_operands(p->allocated, is);
     bool same =
         is_constant(p, was) && was->form == is->form && was->operand_count == is->operand_count && is->guard == HD_NONE;
     for (uint32_t i = 0; same && i < was->operand_count; i++)
         same = same_operand(p, &a[i], &b[i]);
-    if (!same)
+    return same;
+}
+
+/* Of the original instructions with its origin. Each constant that some of them give is in its register. */
+static void add_repeated(hd_proof *p, const same_origin *known, const hd_instruction *is)
+{
+    hd_effect_kind kind = HD_EFFECT_MAKE;
+    for (uint32_t i = known->first[is->origin]; i != HD_NONE; i = known->next[i]) {
+        const hd_instruction *was = &p->original->instructions.items[i];
+        if (!is_repeated(p, was, is))
+            continue;
+        add_effect(p, kind, hd_insn_operands(p->allocated, is)->value, hd_insn_operands(p->original, was)->value);
+        kind = HD_EFFECT_SAME;
+    }
+    if (kind == HD_EFFECT_MAKE)
         hd_proof_fail(p, is, "an instruction is repeated that does not give the same value everywhere");
-    else
-        add_effect(p, HD_EFFECT_MAKE, b[0].value, a[0].value);
 }
 
 static void add_removed(hd_proof *p, const hd_instruction *was)
@@ -184,15 +199,30 @@ static uint32_t *index_ids(hd_proof *p)
     return ordinals;
 }
 
-static void match_instruction(hd_proof *p, const hd_instruction *insn, const uint32_t *ordinals, uint32_t *next)
+static same_origin index_origins(hd_proof *p)
+{
+    const hd_function *f = p->original;
+    same_origin known = {HD_ARENA_ARRAY(&p->arena, uint32_t, f->next_instruction_id + 1u),
+                         HD_ARENA_ARRAY(&p->arena, uint32_t, f->instructions.count + 1u)};
+    for (uint32_t i = 0; i <= f->next_instruction_id; i++)
+        known.first[i] = HD_NONE;
+    for (uint32_t i = f->instructions.count; i-- > 0;) {
+        uint32_t origin = f->instructions.items[i].origin;
+        known.next[i] = known.first[origin];
+        known.first[origin] = i;
+    }
+    return known;
+}
+
+static void match_instruction(hd_proof *p, const hd_instruction *insn, const uint32_t *ordinals,
+                              const same_origin *known, uint32_t *next)
 {
     const hd_function *was = p->original;
     uint32_t limit = was->next_instruction_id;
     uint32_t at = insn->id < limit ? ordinals[insn->id] : HD_NONE;
     if (at == HD_NONE) {
-        uint32_t origin = insn->id >= limit && insn->origin < limit ? ordinals[insn->origin] : HD_NONE;
-        if (origin != HD_NONE)
-            add_repeated(p, &was->instructions.items[origin], insn);
+        if (insn->id >= limit && insn->origin < limit && known->first[insn->origin] != HD_NONE)
+            add_repeated(p, known, insn);
         else
             add_inserted(p, insn);
         return;
@@ -209,10 +239,11 @@ static void match_all(hd_proof *p)
 {
     hd_function *is = p->allocated;
     uint32_t count = is->instructions.count, next = 0, *ordinals = index_ids(p);
+    same_origin known = index_origins(p);
     p->effect_first = HD_ARENA_ARRAY(&p->arena, uint32_t, count + 1u);
     p->ordinal_of = HD_ARENA_ARRAY(&p->arena, uint32_t, count + 1u);
     for (uint32_t i = 0; i < count && !p->failed; i++) {
-        match_instruction(p, &is->instructions.items[i], ordinals, &next);
+        match_instruction(p, &is->instructions.items[i], ordinals, &known, &next);
         p->effect_first[i + 1] = p->effects.count;
         uint32_t id = is->instructions.items[i].id;
         p->ordinal_of[i] = id < p->original->next_instruction_id ? ordinals[id] : HD_NONE;

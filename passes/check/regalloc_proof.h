@@ -13,6 +13,7 @@ typedef enum hd_effect_kind {
     HD_EFFECT_MERGE, /* a new `value` in some lanes or bits of `location`, which must hold the old value */
     HD_EFFECT_COPY,  /* `location` gets the contents of `from`, if the value has at most `bits` bits */
     HD_EFFECT_MAKE,  /* `value`, a constant, is computed again in `location` */
+    HD_EFFECT_SAME,  /* after MAKE: `value` is another register of that constant */
     HD_EFFECT_GONE,  /* the instruction that wrote `value`, a constant, was removed */
 } hd_effect_kind;
 

@@ -58,10 +58,10 @@ void rf_bench_pass(rf_bench *b, const char *passes)
 {
     hd_pipeline *pipeline = hd_pipeline_parse(passes, &b->diagnostics);
     assert_non_null(pipeline);
-    assert_true(
-        hd_pipeline_run(pipeline, b->module, &(hd_pipeline_options){.validate = true, .threads = 1}, &b->diagnostics));
+    hd_pipeline_options options = {.validate = true, .threads = 1};
+    if (!hd_pipeline_run(pipeline, b->module, &options, &b->diagnostics) || b->diagnostics.error_count)
+        fail_msg("%s: %s", passes, b->diagnostics.last ? b->diagnostics.last->message : "fails");
     hd_pipeline_free(pipeline);
-    assert_int_equal(b->diagnostics.error_count, 0);
 }
 
 bool rf_bench_check(rf_bench *b, hd_check_run *check)

@@ -213,8 +213,48 @@ static void spoiled_allocations_are_refused(void **state)
     free(text);
 }
 
+/* Constants that are computed again where they are read: any other number is refused. */
+static void repeated_constants_keep_their_numbers(void **state)
+{
+    enum { CONSTANTS = 24 };
+    hd_writer text;
+    allocated a;
+    uint32_t spoiled = 0;
+    (void)state;
+    hd_writer_to_memory(&text);
+    hd_write_format(&text,
+                    ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 out)\n{\n"
+                    ".reg .b32 %%c<%u>;\n.reg .b32 %%s;\n.reg .b64 %%d;\nld.param.u64 %%d, [out];\nmov.u32 %%s, 0;\n",
+                    CONSTANTS);
+    for (uint32_t i = 0; i < CONSTANTS; i++)
+        hd_write_format(&text, "mov.u32 %%c%u, %u;\n", i, 1000 + i);
+    for (uint32_t i = 0; i < 2 * CONSTANTS; i++)
+        hd_write_format(&text, "xor.b32 %%s, %%s, %%c%u;\nst.global.u32 [%%d+%u], %%s;\n", i % CONSTANTS, 4 * i);
+    hd_write_string(&text, "ret;\n}\n");
+    hd_write_char(&text, '\0');
+    open_allocated(&a, text.buffer.items, 10);
+    assert_true(accepted(&a));
+    hd_function *f = a.kernel;
+    for (uint32_t i = 0; i < f->instructions.count; i++) {
+        const hd_instruction *insn = &f->instructions.items[i];
+        hd_operand *o = &f->operands.items[insn->operand_first + 1];
+        if (!is_inserted(&a, insn) || insn->operand_count != 2 || o->kind != HD_OPERAND_LITERAL)
+            continue;
+        hd_operand right = *o;
+        *o = hd_make_literal_operand(a.module, a.module->literals.items[o->value].bits + 1, HD_LITERAL_SIGNED);
+        assert_false(accepted(&a));
+        *o = right;
+        spoiled++;
+    }
+    assert_true(accepted(&a));
+    assert_true(spoiled >= CONSTANTS / 2);
+    close_allocated(&a);
+    hd_writer_free(&text);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(spoiled_allocations_are_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(spoiled_allocations_are_refused),
+                                       cmocka_unit_test(repeated_constants_keep_their_numbers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -319,12 +319,13 @@ static void asynchronous_kernels(void **state)
     assert_true(done > count / 2);
 }
 
-/* A value at home that a constant wrote last, of a register with another definition; a guarded load and its consumer in
- * a loop. */
+/* A value at home that a constant wrote last, of a register with another definition; a kernel parameter that two
+ * registers hold, repeated for one of them; a guarded load and its consumer in a loop. */
 static void kernels_that_are_rare(void **state)
 {
     (void)state;
     expect_asynchronous_kernel(24968);
+    expect_asynchronous_kernel(911516);
     expect_kernel(26782, "demo");
 }
 
