@@ -531,6 +531,8 @@ static void mistakes_are_faults(void **state)
         kernel_run run = run_on(two, 2, cases[i].instruction);
         if (run.status != HD_EXEC_FAULT || !strstr(run.message, cases[i].part))
             fail_msg("%s: status %d, %s", cases[i].instruction, (int)run.status, run.message);
+        for (uint32_t k = 0; k < THREADS; k++) /* no thread went on */
+            assert_true(!results[k][0] && !results[k][1] && !results[k][2] && !results[k][3]);
     }
 }
 
