@@ -60,6 +60,33 @@ const golden_source golden_sources[GOLDEN_SOURCES] = {{"structured", open_struct
                                                       {"asynchronous", open_asynchronous, ASYNCHRONOUS, false},
                                                       {"calls", open_calls, CALLS, false}};
 
+uint32_t golden_passes(const char **lists)
+{
+    static const char *const others[] = {"clean",
+                                         "regalloc",
+                                         "regalloc(max=12)",
+                                         "clean,regalloc(max=24,banks=4)",
+                                         "regmutex(es=4)",
+                                         "regmutex(es=8,paired)",
+                                         "bow(iw=15)",
+                                         "ltrf(n=8)",
+                                         "ltrf(n=24,dead)",
+                                         "corf(exact)",
+                                         "demo(operands=1)"};
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < sizeof others / sizeof *others; i++)
+        lists[count++] = others[i];
+    for (uint32_t m = 0; m < hd_rf_model_count; m++) {
+        bool had = !*hd_rf_models[m].pass;
+        for (uint32_t i = 0; i < count; i++)
+            had = had || !strcmp(lists[i], hd_rf_models[m].pass);
+        if (!had)
+            lists[count++] = hd_rf_models[m].pass;
+    }
+    assert_true(count <= GOLDEN_MOST_LISTS);
+    return count;
+}
+
 /* ---- the file ---------------------------------------------------------------------------------------------------- */
 
 void golden_expect(const char *name, const hd_writer *got)

@@ -29,4 +29,8 @@ typedef struct golden_source {
 enum { GOLDEN_SOURCES = 4 };
 extern const golden_source golden_sources[GOLDEN_SOURCES];
 
+enum { GOLDEN_MOST_LISTS = 64 };
+/* Lists of passes: those of the models, each once, and others. How many. */
+uint32_t golden_passes(const char **lists);
+
 #endif

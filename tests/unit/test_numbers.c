@@ -8,8 +8,6 @@
 #include "passes/estimate/estimate.h"
 #include "passes/manager/manager.h"
 
-enum { MOST_LISTS = 64 };
-
 /* ---- what passes make -------------------------------------------------------------------------------------------- */
 
 /* By opcode, and what registers they name. */
@@ -59,39 +57,11 @@ static void add_passes(golden_sums *s, rf_bench *b, const char *passes)
 
 /* ---- passes ------------------------------------------------------------------------------------------------------ */
 
-/* Those of the models, each once, and others. */
-static uint32_t list_passes(const char **lists)
-{
-    static const char *const others[] = {"clean",
-                                         "regalloc",
-                                         "regalloc(max=12)",
-                                         "clean,regalloc(max=24,banks=4)",
-                                         "regmutex(es=4)",
-                                         "regmutex(es=8,paired)",
-                                         "bow(iw=15)",
-                                         "ltrf(n=8)",
-                                         "ltrf(n=24,dead)",
-                                         "corf(exact)",
-                                         "demo(operands=1)"};
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < sizeof others / sizeof *others; i++)
-        lists[count++] = others[i];
-    for (uint32_t m = 0; m < hd_rf_model_count; m++) {
-        bool had = !*hd_rf_models[m].pass;
-        for (uint32_t i = 0; i < count; i++)
-            had = had || !strcmp(lists[i], hd_rf_models[m].pass);
-        if (!had)
-            lists[count++] = hd_rf_models[m].pass;
-    }
-    assert_true(count <= MOST_LISTS);
-    return count;
-}
-
 static void count_passes(hd_writer *writer)
 {
     static const char *const before[] = {"", "clean,regalloc", "regalloc(max=20)"};
-    const char *lists[MOST_LISTS];
-    uint32_t list_count = list_passes(lists);
+    const char *lists[GOLDEN_MOST_LISTS];
+    uint32_t list_count = golden_passes(lists);
     golden_sums s = {0};
     for (uint32_t k = 0; k < GOLDEN_SOURCES; k++)
         for (uint32_t i = 0; i < sizeof before / sizeof *before; i++)
