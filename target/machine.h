@@ -43,8 +43,8 @@ typedef struct hd_machine {
     struct {
         hd_scheduler_policy policy;
         hd_core_kind kind;
-        uint32_t schedulers, issue_width, active_warps, collectors, read_cycles, queue, banks, bank_latency,
-            bank_interval, bank_groups;
+        uint32_t schedulers, issue_width, active_warps, collectors, collector_ports, read_cycles, queue, banks,
+            bank_latency, bank_interval, bank_groups;
     } core;
     struct {
         uint32_t buffer, ports, width, latency, instruction_bytes, bytes, line_bytes, ways, prefetch;

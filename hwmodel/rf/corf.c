@@ -23,6 +23,11 @@
  * that is not coalesced yet and is in the same entry (CORF++: in the warp's bank, with a disjoint mask). At most two
  * registers are one access, because there are two unpackers.
  *
+ * Time. The table is looked up in the cycle in which the instruction goes to its collector (section 2.6), so that no
+ * access of the register file waits for it; a result waits for the cycle in which it gets other slices, as their number
+ * depends on its value. Not modelled: conflicts at the table's ports, of which each of its banks has two, which delay a
+ * read by a cycle; two schedulers look up at most 6 sources a cycle at 8 ports.
+ *
  * Calls. A callee uses the registers of its caller, which are saved on the stack if needed. So no more entries of a
  * warp are counted than its kernel needs registers with all functions that it calls.
  *
@@ -155,6 +160,12 @@ static void count_operands(hd_corf *c, const hd_rf_step *step, uint32_t joined)
     hd_rf_event(model, HD_COUNTER_COALESCED, joined != 0);
 }
 
+/* CORF++ has all registers of a warp in one bank (section 2.5.2). */
+static uint16_t bank_of(const hd_corf *c, const hd_rf_step *step, hd_pack_slices slices)
+{
+    return (uint16_t)(step->warp->slot + (c->policy == HD_CORF_SIDES ? 0 : slices.entry));
+}
+
 /* A coalesced operand needs no access of its own. */
 static void read_operand(hd_corf *c, const hd_rf_step *step, uint32_t source, hd_access_sink *sink)
 {
@@ -168,12 +179,10 @@ static void read_operand(hd_corf *c, const hd_rf_step *step, uint32_t source, hd
     hd_corf_access_table(sink, HD_RF_LOOKUP, hd_access_source(source));
     if (operand->with)
         return;
-    uint32_t bank = step->warp->slot + (c->policy == HD_CORF_SIDES ? 0 : slices.entry);
     hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_FILE,
                                  .kind = HD_RF_READ,
                                  .operand = hd_access_source(source),
-                                 .after = (uint16_t)sink->accesses.count,
-                                 .bank = (uint16_t)bank,
+                                 .bank = bank_of(c, step, slices),
                                  .lanes = step->effective});
 }
 
@@ -209,22 +218,27 @@ static hd_corf_target target_of(hd_corf *c, const hd_rf_step *step, uint32_t wor
 }
 
 /* Copies the lanes that are not written. */
-static hd_claim move_lanes(hd_corf *c, hd_claim claim, hd_access_sink *sink)
+static hd_claim move_lanes(hd_corf *c, hd_claim claim, uint16_t bank, hd_access_sink *sink)
 {
     hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_FILE,
                                  .kind = HD_RF_READ,
                                  .cause = HD_CAUSE_RELOCATION,
+                                 .bank = bank,
                                  .lanes = claim.lanes});
     if (hd_rf_loses(&c->model) || c->uncopied)
         claim.lanes = 0;
     return claim;
 }
 
-/* Gives the register slices for `width` bytes, if it does not have these already. */
-static void change_slices(hd_corf *c, const hd_rf_step *step, uint32_t word, uint32_t width, hd_access_sink *sink)
+/* Gives the register slices for `width` bytes, if it does not have these already; the access that does, as `after` has
+ * it. */
+static uint16_t change_slices(hd_corf *c, const hd_rf_step *step, uint32_t destination, uint32_t width,
+                              hd_access_sink *sink)
 {
-    hd_corf_target t = target_of(c, step, word, sink);
+    hd_corf_target t = target_of(c, step, step->destinations[destination].word, sink);
+    t.operand = hd_access_result(destination);
     hd_corf_fit(&t, width);
+    return (uint16_t)sink->accesses.count;
 }
 
 /* The claim that the register's slices hold before it is written. */
@@ -242,14 +256,16 @@ static uint32_t width_of(hd_pack_slices slices, hd_width width)
     return width.held < most ? width.held : most;
 }
 
-static void access_result(const hd_rf_step *step, uint32_t destination, hd_pack_slices slices, hd_access_sink *sink)
+/* after: as in an access; what gives it its slices. */
+static void access_result(const hd_corf *c, const hd_rf_step *step, uint32_t destination, hd_pack_slices slices,
+                          uint16_t after, hd_access_sink *sink)
 {
     hd_corf_access_table(sink, HD_RF_LOOKUP, hd_access_result(destination));
     hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_FILE,
                                  .kind = HD_RF_WRITE,
                                  .operand = hd_access_result(destination),
-                                 .after = (uint16_t)sink->accesses.count,
-                                 .bank = (uint16_t)(step->warp->slot + slices.entry),
+                                 .after = after,
+                                 .bank = bank_of(c, step, slices),
                                  .lanes = step->effective});
 }
 
@@ -275,12 +291,13 @@ static void write_result(hd_corf *c, const hd_rf_step *step, uint32_t destinatio
     hd_owner owner = hd_rf_owner(step, word);
     hd_claim claim = from.mask && others ? held_claim(pool, from, owner) : (hd_claim){0, 0};
     uint32_t width = width_of(from, step->widths[destination]);
-    if (width != hd_pack_width(from))
-        change_slices(c, step, word, width, sink);
+    uint16_t placed = width == hd_pack_width(from) ? 0 : change_slices(c, step, destination, width, sink);
+    if (from.mask && !moves(from, r->slices))
+        placed = 0;
     count_width(&c->model, width);
     if (others && moves(from, r->slices))
-        claim = move_lanes(c, claim, sink);
-    access_result(step, destination, r->slices, sink);
+        claim = move_lanes(c, claim, bank_of(c, step, from), sink);
+    access_result(c, step, destination, r->slices, placed, sink);
     if (!hd_rf_loses(&c->model)) {
         claim = others ? hd_rf_written(step, destination, claim) : (hd_claim){step->serial + destination, lanes};
         hd_pack_write(pool, c->slipped ? slipped(r->slices) : r->slices, owner, claim);

@@ -98,7 +98,7 @@ static void widen(const hd_corf_target *t, uint32_t width)
     hd_corf_take(c, t->pool, slices);
     t->reg->slices = slices;
     t->reg->held = slices.mask;
-    hd_corf_access_table(t->sink, HD_RF_WRITE, 0);
+    hd_corf_access_table(t->sink, HD_RF_WRITE, t->operand);
     if (old.mask)
         hd_rf_event(&c->model, HD_COUNTER_RELOCATIONS, slices.entry != old.entry);
     else
@@ -118,7 +118,7 @@ static bool resize(const hd_corf_target *t, uint32_t width)
         free_slices_of_warp(t->c, t->pool, (hd_pack_slices){r->slices.entry, r->held & (uint8_t)~run});
         r->held = run;
     }
-    hd_corf_access_table(t->sink, HD_RF_WRITE, 0);
+    hd_corf_access_table(t->sink, HD_RF_WRITE, t->operand);
     return true;
 }
 

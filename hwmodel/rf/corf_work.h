@@ -46,6 +46,7 @@ typedef struct hd_corf_target { /* the register that is written */
     const hd_corf_function *function;
     hd_corf_register *reg, *partner; /* partner: NULL where there is none */
     uint32_t word;
+    uint16_t operand; /* of the instruction: hd_access_result */
     hd_access_sink *sink;
 } hd_corf_target;
 

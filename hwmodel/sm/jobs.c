@@ -21,6 +21,8 @@ uint32_t sm_new_job(hd_sm *sm, uint32_t slot)
     job->open = job->needed = job->results = 0;
     job->lines = job->next_line = job->passes = job->outstanding = 0;
     job->hit_at = 0;
+    job->received = 0;
+    job->receives = UINT64_MAX;
     job->shown = 0;
     return index;
 }
@@ -80,11 +82,54 @@ static void go_on_for(hd_sm *sm, sm_waiting what, uint32_t cycles)
         sm_access_done(sm, what.job, what.access);
 }
 
+/* ---- ports of collectors ----------------------------------------------------------------------------------------- */
+
+/* An operand that a collector receives through its ports: not one of its window, or of the load unit. */
+static bool uses_port(const hd_sm *sm, const sm_job *job, const sm_access *a)
+{
+    bool brought = a->what.structure == HD_STRUCTURE_FILE || a->what.structure == HD_STRUCTURE_CACHE;
+    return sm->setup.machine->core.collector_ports && job->phase == SM_COLLECT && a->role == SM_NEEDED &&
+           a->what.operand && a->what.kind == HD_RF_READ && brought;
+}
+
+static bool has_port(const hd_sm *sm, sm_waiting what)
+{
+    const sm_job *job = &sm->jobs.items[what.job];
+    return !uses_port(sm, job, &job->accesses.items[what.access]) || job->receives != sm->now ||
+           job->received < sm->setup.machine->core.collector_ports;
+}
+
+static void take_port(hd_sm *sm, sm_waiting what)
+{
+    sm_job *job = &sm->jobs.items[what.job];
+    if (!uses_port(sm, job, &job->accesses.items[what.access]))
+        return;
+    job->received = job->receives == sm->now ? job->received + 1 : 1;
+    job->receives = sm->now;
+}
+
+/* The first that may be served comes to the head of its queue. false: there is none. */
+static bool find_served(const hd_sm *sm, sm_queue *q)
+{
+    uint32_t i = q->head;
+    while (i < q->items.count && q->items.items[i].since <= sm->now && !has_port(sm, q->items.items[i]))
+        i++;
+    if (i == q->items.count || q->items.items[i].since > sm->now)
+        return false;
+    sm_waiting what = q->items.items[i];
+    memmove(q->items.items + q->head + 1, q->items.items + q->head, (i - q->head) * sizeof what);
+    q->items.items[q->head] = what;
+    return true;
+}
+
+/* ---- serving ----------------------------------------------------------------------------------------------------- */
+
 static void serve(hd_sm *sm, sm_queue *q, uint64_t *port_free)
 {
-    if (*port_free > sm->now || is_empty(q) || q->items.items[q->head].since > sm->now)
+    if (*port_free > sm->now || is_empty(q) || !find_served(sm, q))
         return;
     sm_waiting what = pop(q);
+    take_port(sm, what);
     uint32_t cycles = sm->jobs.items[what.job].accesses.items[what.access].what.cycles;
     sm->counts.bank_conflicts += sm->now - what.since;
     const hd_machine *m = sm->setup.machine;
@@ -99,10 +144,12 @@ static void serve_unbanked(hd_sm *sm)
     for (uint32_t i = 0; i < count; i++) {
         sm_waiting what = sm->unbanked.items[i];
         uint32_t cycles = sm->jobs.items[what.job].accesses.items[what.access].what.cycles;
-        if (what.since > sm->now)
+        if (what.since > sm->now || !has_port(sm, what)) {
             sm->unbanked.items[kept++] = what;
-        else
+        } else {
+            take_port(sm, what);
             go_on_for(sm, what, cycles ? cycles : 1);
+        }
     }
     if (kept == count)
         return;

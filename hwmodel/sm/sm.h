@@ -62,7 +62,7 @@ typedef struct hd_sm_counts {
     uint64_t powered;              /* warp registers of the register file with power, summed over cycles */
     uint64_t busy_cycles;          /* with a resident warp */
     uint64_t fetches, code_misses; /* of instructions */
-    uint64_t bank_conflicts;       /* cycles that accesses waited at their banks */
+    uint64_t bank_conflicts;       /* cycles that accesses waited at their banks, or for a port of their collector */
     uint64_t l1_reads, l1_hits;    /* lines */
     uint64_t shared_accesses, shared_passes;
 } hd_sm_counts;

@@ -38,10 +38,12 @@ typedef struct sm_job { /* an instruction in flight, or accesses beside one */
     const uint32_t *names;
     HD_ARRAY(sm_access) accesses;
     uint32_t open, needed, results; /* accesses that are not done: all, by role */
-    bool fixed, collecting;         /* fixed: of a sub-core, its latency is; collecting: it reads without a window */
-    bool forwarded;                 /* its results are available */
-    bool skips;                     /* its results need no work of the unit */
-    uint32_t shown;                 /* its span in the timeline; 0: none */
+    uint32_t received;              /* operands, in cycle `receives` */
+    uint64_t receives;
+    bool fixed, collecting; /* fixed: of a sub-core, its latency is; collecting: it reads without a window */
+    bool forwarded;         /* its results are available */
+    bool skips;             /* its results need no work of the unit */
+    uint32_t shown;         /* its span in the timeline; 0: none */
     /* of memory instructions */
     uint8_t space; /* hd_space */
     uint8_t cache; /* sm_cache that loads look into */

@@ -53,7 +53,7 @@ static void make_subcores(hd_machine *m)
     m->core.kind = HD_CORE_SUBCORE;
     m->core.queue = m->core.collectors;
     m->core.read_cycles = 1 + m->core.queue % 3;
-    m->core.collectors = 0;
+    m->core.collectors = m->core.collector_ports = 0;
     m->core.issue_width = m->core.bank_latency = m->core.bank_interval = 1;
     m->core.banks = m->core.banks / m->core.bank_groups * m->core.schedulers;
     m->core.bank_groups = m->core.schedulers;
@@ -70,6 +70,7 @@ hd_machine random_machine(uint64_t *seed)
     m.core.issue_width = pick(seed, few, 2);
     m.core.active_warps = pick(seed, few, 3);
     m.core.collectors = pick(seed, few, 3);
+    m.core.collector_ports = (uint32_t)(unit_random(seed) % 3);
     m.core.bank_groups = pick(seed, few, 2);
     m.core.banks = m.core.bank_groups * pick(seed, few, 3);
     m.l1.global = unit_random(seed) % 2;

@@ -105,6 +105,29 @@ static void bank_conflicts(void **state)
     assert_int_equal(t.counts.sm.bank_conflicts, u.counts.sm.bank_conflicts + 1);
 }
 
+/* A collector with P ports receives three operands of three banks in ceil(3 / P) cycles. What it has in a window needs
+ * no port: the one that the last instruction read. */
+static void collector_ports(void **state)
+{
+    static const uint32_t later[] = {0, 2, 1, 0};
+    static const char body[] = "add.u32 %r4, %r0, 1;\nadd.u32 %r5, %r0, 2;\nadd.u32 %r6, %r0, 3;\n"
+                               "add.u32 %r7, %r4, 4;\nadd.u32 %r8, %r4, 5;\nadd.u32 %r9, %r4, 6;\n"
+                               "mad.lo.u32 %r10, %r4, %r5, %r6;\n";
+    uint64_t cycles[2][4];
+    (void)state;
+    for (uint32_t windows = 0; windows < 2; windows++)
+        for (uint32_t ports = 0; ports < 4; ports++) {
+            timed t = {.machine = small_machine(), .model = windows ? hd_rf_model_find("bow-iw3", 7) : NULL};
+            t.machine.core.collector_ports = ports;
+            time_body(&t, body, 1, 32);
+            cycles[windows][ports] = t.counts.cycles;
+        }
+    for (uint32_t ports = 1; ports < 4; ports++)
+        assert_int_equal(cycles[0][ports] - cycles[0][0], later[ports]);
+    assert_int_equal(cycles[1][1] - cycles[1][0], 1);
+    assert_int_equal(cycles[1][2], cycles[1][0]);
+}
+
 /* The special-function unit takes one every 8 cycles; two collectors are enough for it. */
 static void initiation_interval(void **state)
 {
@@ -415,8 +438,10 @@ static void the_clock_may_jump(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_dependent_chain),  cmocka_unit_test(independent_instructions),
-                                       cmocka_unit_test(slow_banks),         cmocka_unit_test(bypass_window),
-                                       cmocka_unit_test(bank_conflicts),     cmocka_unit_test(initiation_interval),
+                                       cmocka_unit_test(slow_banks),
+
+                                       cmocka_unit_test(bypass_window),      cmocka_unit_test(bank_conflicts),
+                                       cmocka_unit_test(collector_ports),    cmocka_unit_test(initiation_interval),
                                        cmocka_unit_test(a_load_that_hits),   cmocka_unit_test(a_load_that_misses),
                                        cmocka_unit_test(a_fence_waits),      cmocka_unit_test(constants),
                                        cmocka_unit_test(read_only_loads),    cmocka_unit_test(shared_atomics),
