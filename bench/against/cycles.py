@@ -77,9 +77,23 @@ def spread(row, at, *models):
         row.note(extremes(at, model))
 
 
+def collectors(row, at, gpu, models, *options):
+    """Experiments: what the ports of collectors do, what a file without conflicts would give, and what one SM with all thread blocks."""
+    named = ",".join(models)
+    ports = timed(gpu, named, *options, "--set=timing.core.collector_ports=0")
+    row.experiment("collectors that receive all their operands at once", [speedup(ports, m) for m in models], ports)
+    alone = timed(gpu, named, *options, "--sms=1")
+    row.experiment("one SM, which takes all thread blocks", [speedup(alone, m) for m in models], alone)
+    perfect = timed(gpu, "baseline", *(o for o in options if o != CORF_BANKS), "--set=timing.core.banks=64", "--set=timing.core.collector_ports=0")
+    row.note("The baseline with 64 banks and collectors that receive all their operands at once, which no operand waits for: %+.1f %%. A technique that only"
+             " saves reads can hardly gain more in these applications." % speedup(perfect, "baseline", at))
+
+
 def bow(page):
     at = timed("pascal-titan-x", "bow-iw3,bow-wr-iw3,bow-wr-iw3-half")
-    spread(page.row("IPC, BOW / BOW-WR, IW 3", [11.0, 13.0], [speedup(at, m) for m in ("bow-iw3", "bow-wr-iw3")], at, signed=True), at, "bow-iw3", "bow-wr-iw3")
+    row = page.row("IPC, BOW / BOW-WR, IW 3", [11.0, 13.0], [speedup(at, m) for m in ("bow-iw3", "bow-wr-iw3")], at, signed=True)
+    collectors(row, at, "pascal-titan-x", ("bow-iw3", "bow-wr-iw3"))
+    spread(row, at, "bow-iw3", "bow-wr-iw3")
     page.row("IPC that half the entries lose, BOW-WR, points", [2.0], [speedup(at, "bow-wr-iw3") - speedup(at, "bow-wr-iw3-half")], at)
     page.row("energy of the register file with leakage, BOW / BOW-WR", [None, None], [whole(at, m) for m in ("bow-iw3", "bow-wr-iw3")], at, signed=True)
 
@@ -93,6 +107,7 @@ def corf(page):
     row.experiment("addresses of 32 bits, as PTXPlus has them", [speedup(short, m) for m in ("corf", "corf++")], short)
     policy = timed("fermi-gtx480", "corf,corf++", CORF_BANKS, "--set=timing.core.policy=two-level", "--set=timing.core.active_warps=4")
     row.experiment("two-level schedulers of 4 warps each, as the paper has them; it does not say how many", [speedup(policy, m) for m in ("corf", "corf++")], policy)
+    collectors(row, at, "fermi-gtx480", ("corf", "corf++"), CORF_BANKS)
     spread(row, at, "corf", "corf++")
     page.row("leakage of the register file: packing / with virtualization", [-33.0, -52.0], [change(at, m, "static") for m in ("corf", "corf++-release")], at, signed=True)
     row = page.row("dynamic energy, CORF / CORF++", [-8.5, -17.0], [change(at, m, "dynamic") for m in ("corf", "corf++")], at, signed=True)
@@ -139,7 +154,9 @@ def ltrf(page):
 
 def demo(page):
     at = timed("turing-rtx2060", "demo")
-    spread(page.row("performance, DeMO", [20.0], [speedup(at, "demo")], at, signed=True), at, "demo")
+    row = page.row("performance, DeMO", [20.0], [speedup(at, "demo")], at, signed=True)
+    collectors(row, at, "turing-rtx2060", ("demo",))
+    spread(row, at, "demo")
     page.row("energy of the register file with leakage, DeMO", [None], [whole(at, "demo")], at, signed=True)
 
 
