@@ -40,11 +40,19 @@ def sums_hold(kernel, known=None):
     return "; ".join("%s of %s: %s" % (model, kernel["name"], ", ".join(found)) for model, found in wrong if found) or None
 
 
+TITLE = r"  (\S+(?: [A-Za-z]\S*)?)"
+
+
+def whole_rows(table):
+    """The lines of a table, a title too long for its column joined to the rest of its row."""
+    return re.sub(r"(?m)^%s\n {12,}(?=[\d-])" % TITLE, r"  \1 ", table).splitlines()
+
+
 def table_of(text, kernel):
     """Of a launch in the text: rows by title, (accesses, energy, headline, verified), and counters by model and key."""
     rows, counters, model = {}, {}, None
-    for line in text.split("\n%s, grid " % kernel, 1)[1].split("\n\n")[0].splitlines():
-        row = re.match(r"  (\S+) +([\d.]+|-) +([\d.]+\*?|unknown|-)  ?(\S.*?) +(pass|FAIL .*)$", line)
+    for line in whole_rows(text.split("\n%s, grid " % kernel, 1)[1].split("\n\n")[0]):
+        row = re.match(TITLE + r" +([\d.]+|-) +([\d.]+\*?|unknown|-)  ?(\S.*?) +(pass|FAIL .*)$", line)
         counter = re.match(r"    (\w+(?: mean| peak)?) +([\d.,]+)  \S", line)
         if row:
             rows[row.group(1)] = row.groups()[1:]
