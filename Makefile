@@ -7,14 +7,15 @@
 #   make help            the other targets
 #
 # Knobs: O=DIR build folder; CC=, CFLAGS=, LDFLAGS= as usual; WERROR=1 warnings are errors; V=1 shows commands;
-# T=GLOBS runs only the test suites of those names; DESTDIR=, PREFIX= for install; FUZZ_SECONDS= for each fuzz target;
-# CUDA_HOME= where nvcc and ptxas are, if neither in PATH nor in /usr/local/cuda.
+# T=GLOBS runs only the test suites of those names; DESTDIR=, PREFIX=, LIBDIR= for install; FUZZ_SECONDS= for each fuzz
+# target; CUDA_HOME= where nvcc and ptxas are, if neither in PATH nor in /usr/local/cuda.
 #
 # Generated code: DIR/NAME.re -> $(O)/gen/DIR/NAME.re.c; DIR/NAME.y -> $(O)/gen/DIR/NAME.tab.c and .tab.h, which are
 # included as "DIR/NAME.tab.h". Nothing is ever written outside $(O) (and its siblings $(O)-sanitize ...).
 
 O ?= build
 PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
 FUZZ_SECONDS ?= 600
 ifeq ($(origin CC),default)
 CC := gcc
@@ -33,11 +34,16 @@ comma := ,
 SANITIZERS := $(if $(SANITIZE),-fsanitize=address$(comma)undefined \
               $(if $(filter fuzz,$(SANITIZE)),-fsanitize=fuzzer-no-link) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 ALL_CPPFLAGS = -I. -Iinclude -I$(O)/gen -D_GNU_SOURCE $(CPPFLAGS)
-# SHARED=1: a shared library, which LD_LIBRARY_PATH may replace.
-ALL_CFLAGS = -std=c17 $(WARNINGS) $(SANITIZERS) $(CFLAGS)$(if $(SHARED), -fPIC) -pthread
+# The same objects go into the archive and, where nothing is sanitized, into the shared library, which exports what
+# include/heddle declares. SHARED=1: the program and the tests use a library that exports all, and which LD_LIBRARY_PATH
+# may replace.
+PIC := $(if $(SANITIZE),,-fPIC $(if $(SHARED),,-fvisibility=hidden))
+ALL_CFLAGS = -std=c17 $(WARNINGS) $(SANITIZERS) $(CFLAGS) $(PIC) -pthread
 ALL_LDFLAGS = $(SANITIZERS) $(CFLAGS) $(LDFLAGS) -pthread \
               $(if $(SHARED),-Wl$(comma)--enable-new-dtags$(comma)-rpath$(comma)$(abspath $(O)))
 LIBS := -lxxhash -ljansson -lyaml -liberty -lm
+VERSION := $(shell sed -n 's/^\#define HD_VERSION "\(.*\)"/\1/p' base/version.h)
+SONAME := libheddle.so.$(firstword $(subst ., ,$(VERSION)))
 
 # ---- what there is -------------------------------------------------------------------------------------------------
 LIB_DIRS := base target ir lexer parser passes passes/analysis passes/graph passes/clean passes/regalloc passes/estimate \
@@ -62,10 +68,11 @@ FUZZ_C := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZERS := $(FUZZ_C:%.c=$(O)/%)
 SUITES := $(wildcard tools/check-format tools/check-layers tools/check-headers tools/check-man tools/check-words tests/*/run)
 LIB := $(O)/libheddle.$(if $(SHARED),so,a)
+SHARED_LIB := $(if $(SANITIZE)$(SHARED),,$(O)/libheddle.so.$(VERSION))
 PROGRAM := $(if $(CLI_C),$(O)/heddle)
 
-all: $(LIB) $(PROGRAM)
-.PHONY: all deps demo check sanitize sanitize-threads coverage campaign-liveness campaign-exec campaign-techniques mutation fuzz fuzzers tests bench papers bless install check-layers metrics format clean \
+all: $(LIB) $(SHARED_LIB) $(PROGRAM)
+.PHONY: all deps demo check sanitize sanitize-threads coverage campaign-liveness campaign-exec campaign-techniques mutation fuzz fuzzers tests bench papers bless install check-layers metrics format clean deb \
         help deps-browser deps-format deps-fuzz missing-deps FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -108,6 +115,11 @@ $(O)/obj/%.o: $(O)/gen/%.c $(O)/.flags | $(O)/.tools $(GEN_H)
 $(O)/libheddle.so: $(LIB_OBJ) $(O)/.sources
 	@echo "  LINK    $@"
 	$(Q)$(CC) -shared -Wl$(comma)-soname$(comma)$(@F) $(ALL_LDFLAGS) -o $@ $(LIB_OBJ) $(LIBS)
+$(O)/libheddle.so.$(VERSION): $(LIB_OBJ) $(O)/.sources driver/api/heddle.map
+	@echo "  LINK    $@"
+	$(Q)$(CC) -shared -Wl$(comma)-soname$(comma)$(SONAME) -Wl$(comma)--version-script=driver/api/heddle.map \
+	    -Wl$(comma)-z$(comma)defs $(ALL_LDFLAGS) -o $@ $(LIB_OBJ) $(LIBS)
+	$(Q)ln -sf $(@F) $(O)/$(SONAME) && ln -sf $(SONAME) $(O)/libheddle.so
 $(O)/libheddle.a: $(LIB_OBJ) $(O)/.sources
 	@echo "  AR      $@"
 	$(Q)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $(LIB_OBJ)
@@ -197,15 +209,35 @@ metrics:
 format:
 	clang-format -i $$(tools/check-format --list)
 
+# Programs, libraries, headers, manual pages, completions of shells, GPU descriptions, documents and examples.
+DOC = $(DESTDIR)$(PREFIX)/share/doc/heddle
+COMPLETIONS := bash:bash-completion/completions/heddle zsh:zsh/site-functions/_heddle fish:fish/vendor_completions.d/heddle.fish
+into = install -d $(1) && install -m $(2) $(3) $(1)/
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include/heddle
-	$(if $(PROGRAM),install -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/)
-	install -m 644 $(LIB) $(DESTDIR)$(PREFIX)/lib/
-	$(if $(wildcard include/heddle/*.h),install -m 644 $(wildcard include/heddle/*.h) $(DESTDIR)$(PREFIX)/include/heddle/)
-	$(foreach s,1 3 5 7,$(if $(wildcard man/*.$s),install -d $(DESTDIR)$(PREFIX)/share/man/man$s && \
-	    install -m 644 $(wildcard man/*.$s) $(DESTDIR)$(PREFIX)/share/man/man$s/ &&) )true
-	$(if $(wildcard target/gpus/*.yaml),install -d $(DESTDIR)$(PREFIX)/share/heddle/gpus && \
-	    install -m 644 $(wildcard target/gpus/*.yaml) $(DESTDIR)$(PREFIX)/share/heddle/gpus/)
+	$(call into,$(DESTDIR)$(PREFIX)/bin,755,$(PROGRAM))
+	$(call into,$(DESTDIR)$(LIBDIR),644,$(O)/libheddle.a $(SHARED_LIB))
+	$(if $(SHARED_LIB),ln -sf $(notdir $(SHARED_LIB)) $(DESTDIR)$(LIBDIR)/$(SONAME) && \
+	    ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libheddle.so)
+	$(call into,$(DESTDIR)$(PREFIX)/include/heddle,644,$(wildcard include/heddle/*.h))
+	install -d $(DESTDIR)$(LIBDIR)/pkgconfig
+	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' driver/api/heddle.pc.in \
+	    >$(DESTDIR)$(LIBDIR)/pkgconfig/heddle.pc
+	$(foreach s,1 3 5 7,$(call into,$(DESTDIR)$(PREFIX)/share/man/man$s,644,$(wildcard man/*.$s)) &&) true
+	for c in $(COMPLETIONS); do \
+	    to=$(DESTDIR)$(PREFIX)/share/$${c#*:}; \
+	    install -d "$${to%/*}" && $(PROGRAM) completion "$${c%%:*}" >"$$to" || exit 1; \
+	done
+	$(call into,$(DESTDIR)$(PREFIX)/share/heddle/gpus,644,$(GPU_FILES))
+	$(call into,$(DOC),644,README.md CHANGELOG.md $(wildcard docs/*.md))
+	rm -rf $(DOC)/examples && install -d $(DOC)/examples
+	tar -C examples --exclude=.gitignore -cf - . | tar -C $(DOC)/examples --no-same-owner -xf -
+	chmod -R u+rwX,go+rX,go-w $(DOC)/examples
+
+# Debian packages, in $(O)/deb; needs dpkg-dev and debhelper.
+deb:
+	rm -rf $(O)/deb && install -d $(O)/deb/heddle
+	tar --exclude=./.git --exclude='./$(O)*' -cf - . | tar -C $(O)/deb/heddle --no-same-owner -xf -
+	cd $(O)/deb/heddle && dpkg-buildpackage -b -us -uc
 
 clean:
 	rm -rf $(O) $(O)-sanitize $(O)-threads $(O)-coverage $(O)-fuzz $(O)-mutation
@@ -213,4 +245,4 @@ clean:
 help:
 	@sed -n '2,/^$$/s/^# \{0,1\}//p' Makefile
 	@echo 'Targets: all deps deps-browser deps-format deps-fuzz demo check bless sanitize sanitize-threads coverage campaign-liveness campaign-exec campaign-techniques mutation fuzz bench papers'
-	@echo '         install check-layers metrics format clean'
+	@echo '         install deb check-layers metrics format clean'

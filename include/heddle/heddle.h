@@ -18,8 +18,8 @@
  * changes no global state, and ends the process only when the system is out of memory.
  *
  * Zero-initialize settings structures: a member that is 0 or NULL has its default value, so that members can be added
- * in later versions. Strings passed to the library may be freed when the call returns. Link with -lheddle -lxxhash
- * -ljansson -lyaml -liberty -lm -pthread.
+ * in later versions. Strings passed to the library may be freed when the call returns. Link with -lheddle; with
+ * the static library, also with -lxxhash -ljansson -lyaml -liberty -lm -pthread.
  */
 #ifndef HEDDLE_HEDDLE_H
 #define HEDDLE_HEDDLE_H
@@ -34,6 +34,9 @@
 
 #ifdef __cplusplus
 extern "C" {
+#endif
+#ifdef __GNUC__
+#pragma GCC visibility push(default)
 #endif
 
 /* How a job ended. The values are the program's exit statuses. */
@@ -202,6 +205,9 @@ hd_outcome hd_context_replay(hd_context *context, const char *const *launch_file
 /* The library's version: "0.1.0". */
 const char *hd_version(void);
 
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
 #ifdef __cplusplus
 }
 #endif

@@ -57,7 +57,7 @@ TOGETHER = {
     "replay": ((["--virtual", "--max-registers=9"], "--virtual and --max-registers"), (["--counters", "--format=json"], "--counters goes with --format=text"),
                (["--technique=bow-wr(iw=3, iw=4)"], "--technique:1:13: error: option 'iw' is given twice")),
     "dump": ((["--cfg", "--ir"], "one of --tokens"), (["--tokens", "--json"], "--json goes with")),
-    "list": (), "strip": (), "check": (), "help": (),
+    "list": (), "strip": (), "check": (), "help": (), "completion": (),
 }
 
 
@@ -99,7 +99,7 @@ def given(option, value):
 def command_line(command, folder, option=None):
     """A command line that lacks nothing."""
     good = write(os.path.join(folder, "good.ptx"), KERNEL)
-    operands = {"DIFF": [good, good], "LIST": ["passes"], "HELP": [], "REPLAY": [write(os.path.join(folder, "l.yaml"), "")]}.get(command, [good])
+    operands = {"DIFF": [good, good], "LIST": ["passes"], "COMPLETION": ["bash"], "HELP": [], "REPLAY": [write(os.path.join(folder, "l.yaml"), "")]}.get(command, [good])
     needed = {"DUMP": ["--ir"], "REPORT": ["--ptxas=no"], "DIFF": ["--ptxas=no"]}.get(command, [])
     if option in ("TIMELINE_CYCLES", "TIMELINE_SM"):
         needed = needed + ["--time", "--timeline=" + os.path.join(folder, "timeline.json")]
