@@ -2,6 +2,8 @@
  * inlined into; and kernels that run for ever, also where they count or write what is there already. */
 #include "kernel.h"
 
+#include <stdlib.h>
+
 static uint32_t out[1024];
 
 enum { FIRST_LINE = 16 }; /* of the body, after the line that sets %rd3 */
@@ -49,6 +51,19 @@ static void accesses(void **state)
     assert_non_null(strstr(run.message, "thread (20,0,0)"));
     run = run_body(".const .align 4 .b32 c = 5;\nmov.u64 %rd5, c;\ncvta.const.u64 %rd5, %rd5;\nst.u32 [%rd5], 1;", 32);
     expect_fault(&run, FIRST_LINE + 3, "read-only memory: forbidden access of 4 bytes", "byte 0 of 'c'");
+    /* the constant space by its own addresses, and by generic ones */
+    run = run_body(".const .align 4 .b32 c[4];\nmov.u64 %rd5, c;\nmad.wide.u32 %rd5, %r0, 4, %rd5;\n"
+                   "ld.const.u32 %r1, [%rd5];",
+                   32);
+    expect_fault(&run, FIRST_LINE + 3, "out-of-bounds access of 4 bytes at constant address 0x",
+                 "0: 0 bytes after the end of 'c' (16 bytes at 0x");
+    assert_non_null(strstr(run.message, "thread (4,0,0)"));
+    run = run_body(".const .align 4 .b32 c[4];\nmov.u64 %rd5, c;\ncvta.const.u64 %rd5, %rd5;\n"
+                   "mad.wide.u32 %rd5, %r0, 8, %rd5;\nld.u32 %r1, [%rd5+8];",
+                   32);
+    expect_fault(&run, FIRST_LINE + 4, "out-of-bounds access of 4 bytes at generic address 0x",
+                 "0: 0 bytes after the end of 'c' (16 bytes at 0x");
+    assert_non_null(strstr(run.message, "thread (1,0,0)"));
     run = run_body(".shared .align 4 .b32 s[4];\nmov.u32 %r1, s;\nmad.lo.u32 %r1, %r0, 4, %r1;\nld.shared.u32 %r2, "
                    "[%r1];",
                    32);
@@ -196,6 +211,20 @@ static void waits_in_the_source(void **state)
 
 /* ---- for ever ---------------------------------------------------------------------------------------------------- */
 
+/* Each lane is named once: those that go in circles, and those that wait for them. */
+static void expect_all_lanes(const kernel_run *run, uint32_t lanes)
+{
+    uint32_t named = 0;
+    for (const char *at = run->notes; (at = strstr(at, ": lanes 0x")); at++) {
+        uint32_t mask = (uint32_t)strtoul(at + strlen(": lanes "), NULL, 16);
+        if (!mask || mask & named)
+            fail_msg("lanes 0x%x are named twice: %s", mask & named, run->notes);
+        named |= mask;
+    }
+    if (named != lanes)
+        fail_msg("lanes 0x%x instead of 0x%x: %s", named, lanes, run->notes);
+}
+
 static void expect_livelock(const char *body, uint32_t threads, hd_exec_status status, const char *note)
 {
     kernel_run run = run_body(body, threads);
@@ -203,6 +232,7 @@ static void expect_livelock(const char *body, uint32_t threads, hd_exec_status s
         fail_msg("%s: %s", body, run.message);
     if (!strstr(run.notes, note))
         fail_msg("'%s' does not hold '%s'", run.notes, note);
+    expect_all_lanes(&run, 0xffffffff);
 }
 
 static void spinning_lanes(void **state)
@@ -254,6 +284,99 @@ static void counters_that_matter(void **state)
     assert_int_equal(out[31], 100000);
 }
 
+/* A loop of LOOP instructions behind as many, so that each turn of the warp (4096 instructions) ends before the loop,
+ * where all registers are 0: only memory, to which `write` puts the counter, differs from one turn to the next. */
+enum { LOOP = 32, TURNS = 5000 };
+
+static uint32_t instructions_in(const char *text)
+{
+    uint32_t count = 0;
+    for (; *text; text++)
+        count += *text == ';' && text[1] == '\n';
+    return count;
+}
+
+static void pad(char *text, size_t size, uint32_t count)
+{
+    for (size_t used = strlen(text); count--; used = strlen(text))
+        snprintf(text + used, size - used, "mov.u32 %%r1, 0;\n");
+}
+
+static kernel_run count_in_memory(const char *read, const char *write, const char *other)
+{
+    enum { BEFORE = 3, DECLARATIONS = 1 }; /* of kernel_text_for, of the head */
+    static char text[8192], head[2048], loop[2048], whole[4096];
+    snprintf(head, sizeof head,
+             ".shared .align 16 .b32 s[4];\nst.shared.u32 [s], 0;\nmov.u32 %%r2, 0;\n"
+             "mov.u32 %%r3, 0;\nmov.u64 %%rd4, 0;\nmov.u64 %%rd5, 0;\nmov.u64 %%rd6, 0;\n"
+             "mov.b128 %%q0, {%%rd6, %%rd6};\nmov.b128 %%q1, %%q0;\nmov.b128 %%q2, %%q0;\n"
+             "mov.b128 %%q3, %%q0;\nmov.b16 %%h1, 0;\nmov.f32 %%f1, 0f00000000;\n"
+             "mov.f32 %%f2, 0f00000000;\nmov.f32 %%f3, 0f00000000;\n"
+             "mov.u64 %%rd8, 0;\nsetp.eq.u32 %%p1, %%r0, 0;\n");
+    pad(head, sizeof head, LOOP - BEFORE - (instructions_in(head) - DECLARATIONS));
+    snprintf(loop, sizeof loop,
+             "%sadd.u32 %%r2, %%r1, 1;\nsetp.lt.u32 %%p1, %%r2, %d;\ncvt.u64.u32 %%rd4, %%r1;\n"
+             "cvt.u64.u32 %%rd5, %%r2;\nmov.b128 %%q0, {%%rd4, %%rd6};\n"
+             "mov.b128 %%q1, {%%rd5, %%rd6};\ncvt.u16.u32 %%h1, %%r2;\n%s%smov.u32 %%r2, 0;\n"
+             "mov.u32 %%r3, 0;\nmov.u64 %%rd4, 0;\nmov.u64 %%rd5, 0;\n"
+             "mov.b128 %%q0, {%%rd6, %%rd6};\nmov.b128 %%q1, %%q0;\nmov.b128 %%q2, %%q0;\n"
+             "mov.b128 %%q3, %%q0;\nmov.b16 %%h1, 0;\nmov.f32 %%f1, 0f00000000;\n"
+             "mov.f32 %%f2, 0f00000000;\nmov.f32 %%f3, 0f00000000;\nmov.u64 %%rd8, 0;\n",
+             read, TURNS, write, other);
+    assert_true(instructions_in(loop) < LOOP - 1);
+    pad(loop, sizeof loop, LOOP - 1 - instructions_in(loop));
+    snprintf(whole, sizeof whole, "%sL: %s@%%p1 bra L;\n%sst.global.u32 [%%rd1], %%r1;", head, loop, read);
+    memset(out, 0, sizeof out);
+    kernel_run run = {.text = kernel_text_for(text, sizeof text, "8.3", "sm_90", whole),
+                      .out = out,
+                      .out_bytes = sizeof out,
+                      .block = 1,
+                      .options.instruction_limit = 4 * LOOP * TURNS};
+    run_kernel(&run);
+    return run;
+}
+
+static const char from_global[] = "ld.global.u32 %r1, [%rd1+64];\n", from_shared[] = "ld.shared.u32 %r1, [s];\n",
+                  from_float[] = "ld.global.f32 %f1, [%rd1+64];\ncvt.rzi.u32.f32 %r1, %f1;\n";
+
+/* Each instruction's write is progress, and none undoes another's. */
+static void every_write_is_progress(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *write, *read;
+    } rows[] = {
+        {"st.global.u32 [%rd1+64], %r2;\n", from_global},
+        {"st.u32 [%rd1+64], %r2;\n", from_global},
+        {"st.global.v2.u32 [%rd1+64], {%r2, %r2};\n", from_global},
+        {"st.global.u16 [%rd1+64], %h1;\n", from_global},
+        {"st.shared.u32 [s], %r2;\n", from_shared},
+        {"red.global.max.u32 [%rd1+64], %r2;\n", from_global},
+        {"red.global.add.u32 [%rd1+64], 1;\n", from_global},
+        {"atom.global.inc.u32 %r3, [%rd1+64], 1000000;\n", from_global},
+        {"atom.global.exch.b32 %r3, [%rd1+64], %r2;\n", from_global},
+        {"atom.global.cas.b32 %r3, [%rd1+64], %r1, %r2;\n", from_global},
+        {"atom.shared.add.u32 %r3, [s], 1;\n", from_shared},
+        {"atom.add.u32 %r3, [%rd1+64], 1;\n", from_global},
+        {"atom.global.exch.b64 %rd8, [%rd1+64], %rd5;\n", from_global},
+        {"atom.global.exch.b128 %q2, [%rd1+64], %q1;\n", from_global},
+        {"atom.global.cas.b128 %q2, [%rd1+64], %q0, %q1;\n", from_global},
+        {"atom.global.v2.f32.add {%f2, %f3}, [%rd1+64], {0f3f800000, 0f3f800000};\n", from_float},
+        {"red.global.v2.f32.add [%rd1+64], {0f3f800000, 0f3f800000};\n", from_float},
+    };
+    static const char *const others[] = {"", "st.global.u32 [%rd1+256], 1;\n", "red.global.add.u32 [%rd1+260], 1;\n"};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
+            kernel_run run = count_in_memory(rows[i].read, rows[i].write, others[k]);
+            if (run.status != HD_EXEC_DONE || out[0] < TURNS)
+                fail_msg("%s%s: %u turns: %s", rows[i].write, others[k], out[0], run.message);
+        }
+    /* what is written is there already */
+    kernel_run run = count_in_memory(from_global, "st.global.u32 [%rd1+128], 0;\n", "");
+    assert_int_equal(run.status, HD_EXEC_FAULT);
+    assert_non_null(strstr(run.message, "livelock"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -265,6 +388,7 @@ int main(void)
         cmocka_unit_test(waits_in_the_source),
         cmocka_unit_test(spinning_lanes),
         cmocka_unit_test(counters_that_matter),
+        cmocka_unit_test(every_write_is_progress),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
