@@ -131,6 +131,19 @@ static void nobody_waits_for_lanes_that_have_ended(void **state)
             }
 }
 
+/* A lane that is ended where it waits for the return issues nothing more, not even the return. Loads of parameters at
+ * their own addresses count as operands, not as instructions. */
+static void ended_lanes_issue_nothing(void **state)
+{
+    (void)state;
+    const char *body = body_of(0, exchanges[1].text);
+    kernel_run run = run_body(body, (hd_exec_options){0}, NULL);
+    expect_done(&run, body);
+    uint32_t all = 4 * 32, branch = 32 - ENDED, rest = 5 * ENDED, second_warp = 4 * 32 + 32 + 32;
+    assert_int_equal(run.statistics.effective_instructions, all + branch + rest + second_warp);
+    assert_int_equal(run.statistics.warp_instructions, 5 + 5 + 5 + 1);
+}
+
 /* In a function that is called; lanes of the kernel wait at its end. */
 static void in_a_function(void **state)
 {
@@ -248,7 +261,9 @@ static void limits_are_no_faults(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(nobody_waits_for_lanes_that_have_ended),
-                                       cmocka_unit_test(in_a_function), cmocka_unit_test(an_ended_lane_gives_nothing),
+                                       cmocka_unit_test(ended_lanes_issue_nothing),
+                                       cmocka_unit_test(in_a_function),
+                                       cmocka_unit_test(an_ended_lane_gives_nothing),
                                        cmocka_unit_test(sides_exchange_what_they_had),
                                        cmocka_unit_test(limits_are_no_faults)};
     return cmocka_run_group_tests(tests, NULL, NULL);
