@@ -17,17 +17,17 @@ static kernel_run read_special(hd_sreg sreg, int component, bool cooperative)
     char name[64], body[1024];
     snprintf(name, sizeof name, "%%%s%s%c", info->spelling, component < 0 ? "" : ".",
              component < 0 ? ' ' : "xyzw"[component]);
-    const char *read = wide ? "mov.u64 %%rd5, %s;\n"
-                       : info->type == HD_TYPE_PRED
-                           ? "mov.pred %%p1, %s;\nselp.u32 %%r5, 1, 0, %%p1;\ncvt.u64.u32 %%rd5, %%r5;\n"
-                       : info->type == HD_TYPE_B32 ? "mov.b32 %%r5, %s;\ncvt.u64.u32 %%rd5, %%r5;\n"
-                                                   : "mov.u32 %%r5, %s;\ncvt.u64.u32 %%rd5, %%r5;\n";
+    const char *read = wide                         ? "mov.u64 %%rd5, %s;\n"
+                       : info->type == HD_TYPE_PRED ? "mov.pred %%p1, %s;\nselp.u32 %%r5, 1, 0, %%p1;\n"
+                       : info->type == HD_TYPE_B32  ? "mov.b32 %%r5, %s;\n"
+                                                    : "mov.u32 %%r5, %s;\n";
     int used = snprintf(body, sizeof body,
                         "mov.u32 %%r1, %%ctaid.x;\nmad.lo.u32 %%r1, %%r1, %d, %%r0;\n"
                         "mad.wide.u32 %%rd4, %%r1, 8, %%rd1;\n",
                         THREADS);
     used += snprintf(body + used, sizeof body - (size_t)used, read, name);
-    snprintf(body + used, sizeof body - (size_t)used, "st.global.u64 [%%rd4], %%rd5;");
+    snprintf(body + used, sizeof body - (size_t)used, "%sst.global.u64 [%%rd4], %%rd5;",
+             wide ? "" : "cvt.u64.u32 %rd5, %r5;\n");
     memset(out, 0xee, sizeof out);
     kernel_run run = {.text = kernel_text_for(text, sizeof text, "8.3", "sm_90", body),
                       .out = out,
