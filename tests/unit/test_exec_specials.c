@@ -8,7 +8,7 @@ enum { CTAS = 3, THREADS = 40, SHARED = 256, MOST = CTAS * THREADS };
 
 static uint64_t out[MOST];
 
-/* The thread index in the grid is at %rd2; the value of the register to be read, as 64 bits, in %rd5. */
+/* Every thread of the grid stores the register's value, as 64 bits. */
 static kernel_run read_special(hd_sreg sreg, int component, bool cooperative)
 {
     static char text[4096];
@@ -40,7 +40,7 @@ static kernel_run read_special(hd_sreg sreg, int component, bool cooperative)
     return run;
 }
 
-/* A register whose value is open (clocks apart): by name what each thread reads. False: the interpreter has no value. */
+/* What a thread reads from a register other than a clock. False: the interpreter has no value. */
 static bool expected(const char *name, uint32_t component, uint32_t cta, uint32_t tid, uint64_t *value)
 {
     uint32_t lane = tid % 32;
