@@ -286,7 +286,7 @@ static void counters_that_matter(void **state)
 
 /* A loop of LOOP instructions behind as many, so that each turn of the warp (4096 instructions) ends before the loop,
  * where all registers are 0: only memory, to which `write` puts the counter, differs from one turn to the next. */
-enum { LOOP = 32, TURNS = 5000 };
+enum { LOOP = 32, TURNS = 2500 };
 
 static uint32_t instructions_in(const char *text)
 {
