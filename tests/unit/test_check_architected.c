@@ -166,6 +166,73 @@ static void frames_of_callees_are_those_of_the_allocator(void **state)
     assert_true(with_callees > 50 && recursive > 50);
 }
 
+static uint32_t below(uint64_t *state, uint32_t n)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(*state >> 33) % n;
+}
+
+/* Functions that only call: by name, by a table, or by a register, with as many registers as their annotation says. */
+static void write_callers(hd_writer *w, uint64_t seed)
+{
+    uint64_t state = seed;
+    uint32_t count = 1 + below(&state, 6);
+    hd_write_format(w, ".version 8.0\n.target sm_80\n.address_size 64\n");
+    for (uint32_t f = 0; f < count; f++)
+        hd_write_format(w, ".func f%u();\n", f);
+    if (below(&state, 3) == 0)
+        hd_write_format(w, ".global .u64 taken = f%u;\n", below(&state, count));
+    for (uint32_t f = 0; f <= count; f++) {
+        uint32_t registers = 4 + below(&state, 30), held = below(&state, registers + 1);
+        if (f < count)
+            hd_write_format(w, ".func f%u()", f);
+        else
+            hd_write_format(w, ".entry k()");
+        hd_write_format(w, "\n{ //@architected (%u,0,0,%u)\n.reg .b64 %%RD<3>;\n", registers, held);
+        hd_write_format(w, "P: .callprototype _ ();\nT: .calltargets f%u, f%u;\n", below(&state, count),
+                        below(&state, count));
+        for (uint32_t calls = below(&state, 4); calls--;)
+            switch (below(&state, 12)) {
+            case 0: hd_write_format(w, "call %%RD2, (), P;\n"); break;
+            case 1: hd_write_format(w, "call %%RD2, (), T;\n"); break;
+            case 2: hd_write_format(w, "mov.u64 %%RD2, f%u;\n", below(&state, count)); break;
+            default: hd_write_format(w, "call f%u;\n", below(&state, count));
+            }
+        hd_write_format(w, "ret;\n}\n");
+    }
+}
+
+static void any_calls_need_what_the_allocator_counts(void **state)
+{
+    uint32_t with_callees = 0, recursive = 0, indirect = 0;
+    (void)state;
+    for (uint64_t seed = 1; seed <= 3000; seed++) {
+        rf_bench b;
+        hd_arena arena;
+        hd_writer text;
+        hd_writer_to_memory(&text);
+        write_callers(&text, seed);
+        rf_bench_open(&b, text.buffer.items, text.buffer.count);
+        hd_arena_init(&arena);
+        const hd_frame *frames = hd_regalloc_frames(b.module, &arena);
+        for (uint32_t i = 0; i < b.module->functions.count; i++) {
+            recursive += frames[i].recursive;
+            indirect += frames[i].indirect;
+            if (b.module->functions.items[i] != b.kernel)
+                continue;
+            uint32_t callees = hd_check_callees(b.kernel);
+            with_callees += callees > 0;
+            if (callees != frames[i].callees)
+                fail_msg("module %llu: %u, not %u:\n%.*s", (unsigned long long)seed, callees, frames[i].callees,
+                         (int)text.buffer.count, text.buffer.items);
+        }
+        hd_arena_free(&arena);
+        rf_bench_close(&b);
+        hd_writer_free(&text);
+    }
+    assert_true(with_callees > 1000 && recursive > 500 && indirect > 500);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -176,6 +243,7 @@ int main(void)
         cmocka_unit_test(what_has_no_value_is_not_held),
         cmocka_unit_test(the_result_of_a_guarded_call_is_not_held),
         cmocka_unit_test(frames_of_callees_are_those_of_the_allocator),
+        cmocka_unit_test(any_calls_need_what_the_allocator_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
