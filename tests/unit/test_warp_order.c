@@ -120,6 +120,28 @@ static void compare_pend(hd_pass_context *context, uint64_t seed)
     }
 }
 
+/* Out-edges of divergent branches, and the edges into their join from what they reach before it. */
+static void compare_cut(const hd_facts *facts, uint64_t seed)
+{
+    const hd_cfg *cfg = facts->cfg;
+    bool expected[MOST_BLOCKS * TARGETS] = {false};
+    HD_BITSET_EACH (&facts->splits, b) {
+        uint32_t join = cfg->blocks[b].post_dominator;
+        for (uint32_t e = 0; e < cfg->blocks[b].succ_count; e++)
+            expected[cfg->blocks[b].succ_first + e] = true;
+        for (uint64_t region = region_of(cfg, b, join); region && join != cfg->block_count; region &= region - 1) {
+            const hd_block *block = &cfg->blocks[__builtin_ctzll(region)];
+            for (uint32_t e = block->succ_first; e < block->succ_first + block->succ_count; e++)
+                expected[e] = expected[e] || cfg->successors[e] == join;
+        }
+    }
+    for (uint32_t b = 0; b < cfg->block_count; b++)
+        for (uint32_t e = cfg->blocks[b].succ_first; e < cfg->blocks[b].succ_first + cfg->blocks[b].succ_count; e++)
+            if (hd_bitset_has(&facts->cut, e) != expected[e])
+                fail_msg("seed %llu: the edge from block %u to %u is %scut", (unsigned long long)seed, b,
+                         cfg->successors[e], expected[e] ? "not " : "");
+}
+
 static bool compare_failing(hd_function *function, uint64_t seed)
 {
     hd_facts facts;
@@ -142,6 +164,7 @@ static bool compare_failing(hd_function *function, uint64_t seed)
                      (unsigned long long)one, (unsigned long long)other, (unsigned long long)expected[b]);
     }
     compare_pend(&context, seed);
+    compare_cut(&facts, seed);
     bool hubs = passes->nodes > blocks + 1;
     for (uint32_t v = blocks + 1; v < passes->nodes; v++) /* in the order that passes need */
         for (uint32_t e = passes->predecessor_first[v]; e < passes->predecessor_first[v + 1]; e++)
