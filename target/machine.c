@@ -140,10 +140,11 @@ static bool read_classes(const hd_yaml_node *node, hd_machine *machine)
 
 /* ---- what numbers must be together ------------------------------------------------------------------------------- */
 
-static bool check(const hd_yaml_node *node, bool good, const char *rule)
+/* Of a section of `timing`. */
+static bool check(const hd_yaml_node *timing, const char *section, bool good, const char *rule)
 {
     if (!good)
-        hd_yaml_error(node, HD_DIAG_BAD_VALUE, "%s", rule);
+        hd_yaml_error(hd_yaml_get(timing, section), HD_DIAG_BAD_VALUE, "%s", rule);
     return good;
 }
 
@@ -153,10 +154,10 @@ static bool core_fits(const hd_yaml_node *node, const hd_machine *m)
 {
     switch (m->core.kind) {
     case HD_CORE_COLLECTOR:
-        return check(node, m->core.collectors && !m->core.read_cycles && !m->core.queue,
+        return check(node, "core", m->core.collectors && !m->core.read_cycles && !m->core.queue,
                      "a core of kind 'collector' needs core.collectors, and has no read_cycles and no queue");
     case HD_CORE_SUBCORE:
-        return check(node,
+        return check(node, "core",
                      !m->core.collectors && !m->core.collector_ports && m->core.read_cycles && m->core.queue &&
                          m->core.issue_width == 1 && m->core.bank_latency == 1 && m->core.bank_interval == 1 &&
                          m->core.bank_groups == m->core.schedulers,
@@ -174,7 +175,7 @@ static bool small_cache_fits(const hd_yaml_node *node, const hd_machine *m, cons
                 bytes % (line_bytes * ways) == 0;
     if (!good)
         hd_yaml_error(
-            node, HD_DIAG_BAD_VALUE,
+            hd_yaml_get(node, section), HD_DIAG_BAD_VALUE,
             "%s.line_bytes is a power of two, from a sector to a line of the L2 cache, and %s.bytes a multiple "
             "of %s.line_bytes times %s.ways",
             section, section, section, section);
@@ -184,31 +185,33 @@ static bool small_cache_fits(const hd_yaml_node *node, const hd_machine *m, cons
 static bool fit_together(const hd_yaml_node *node, const hd_machine *m)
 {
     bool good = core_fits(node, m);
-    good = check(node, m->core.policy != HD_POLICY_TWO_LEVEL || m->core.active_warps,
+    good = check(node, "core", m->core.policy != HD_POLICY_TWO_LEVEL || m->core.active_warps,
                  "the two-level policy needs core.active_warps of 1 or more") &&
            good;
     good =
-        check(node, m->core.banks % m->core.bank_groups == 0, "core.banks is a multiple of core.bank_groups") && good;
-    good = check(node,
+        check(node, "core", m->core.banks % m->core.bank_groups == 0, "core.banks is a multiple of core.bank_groups") &&
+        good;
+    good = check(node, "l1",
                  is_power(m->l1.line_bytes) && is_power(m->l1.sector_bytes) && is_power(m->l2.line_bytes) &&
                      is_power(m->l2.sector_bytes) && is_power(m->dram.row_bytes),
                  "lines, sectors and rows are powers of two") &&
            good;
-    good = check(node, m->l1.sector_bytes <= m->l1.line_bytes && m->l2.sector_bytes <= m->l2.line_bytes,
+    good = check(node, "l1", m->l1.sector_bytes <= m->l1.line_bytes && m->l2.sector_bytes <= m->l2.line_bytes,
                  "a sector is at most a line") &&
            good;
     good =
-        check(node, m->l1.line_bytes == m->l2.line_bytes && m->l1.sector_bytes >= m->l2.sector_bytes,
+        check(node, "l1", m->l1.line_bytes == m->l2.line_bytes && m->l1.sector_bytes >= m->l2.sector_bytes,
               "lines of both caches have the same size, and a sector of the L1 cache is one of the L2 cache or more") &&
         good;
     good = small_cache_fits(node, m, "fetch", m->fetch.bytes, m->fetch.line_bytes, m->fetch.ways) && good;
     good = small_cache_fits(node, m, "constant", m->constant.bytes, m->constant.line_bytes, m->constant.ways) && good;
     good = small_cache_fits(node, m, "texture", m->texture.bytes, m->texture.line_bytes, m->texture.ways) && good;
-    good = check(node, is_power(m->fetch.instruction_bytes), "fetch.instruction_bytes is a power of two") && good;
-    good = check(node, m->l1.bytes % (m->l1.line_bytes * m->l1.ways) == 0,
+    good =
+        check(node, "fetch", is_power(m->fetch.instruction_bytes), "fetch.instruction_bytes is a power of two") && good;
+    good = check(node, "l1", m->l1.bytes % (m->l1.line_bytes * m->l1.ways) == 0,
                  "l1.bytes is a multiple of l1.line_bytes times l1.ways") &&
            good;
-    return check(node, m->l2.bytes % (m->l2.slices * m->l2.line_bytes * m->l2.ways) == 0,
+    return check(node, "l2", m->l2.bytes % (m->l2.slices * m->l2.line_bytes * m->l2.ways) == 0,
                  "l2.bytes is a multiple of l2.slices times l2.line_bytes times l2.ways") &&
            good;
 }

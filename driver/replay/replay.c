@@ -13,12 +13,16 @@
  */
 #include "driver/replay/replay_work.h"
 
-/* Cycles need a machine. */
+/* Cycles need a machine, whose warps fit in the simulated SM. */
 static bool has_machine(hd_replay *r)
 {
     const hd_gpu *gpu = r->plan.gpu;
+    if (gpu->valid && gpu->limits.warps_per_sm > HD_SM_WARPS)
+        hd_report(r->diagnostics, HD_DIAG_BAD_VALUE, NULL, (hd_span){0, 0},
+                  "an SM of %s has %u warps (limits.warps_per_sm); with cycles there are at most %u", gpu->name,
+                  gpu->limits.warps_per_sm, HD_SM_WARPS);
     if (!gpu->valid || gpu->machine.known)
-        return true;
+        return !gpu->valid || gpu->limits.warps_per_sm <= HD_SM_WARPS;
     hd_diagnostic *d =
         hd_report(r->diagnostics, HD_DIAG_BAD_VALUE, NULL, (hd_span){0, 0},
                   "the description of %s has no section 'timing', so that there are no cycles for it", gpu->name);

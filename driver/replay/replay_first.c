@@ -107,28 +107,58 @@ static void open_rows(replay_part *p, const replay_file *f, const char *const *o
     }
 }
 
-/* A kernel of which no block fits in the register file cannot run. Virtual registers have no such limit. */
-static bool fits_on_gpu(replay_part *p, const replay_file *f, const hd_replay_kernel *k)
+/* Reports that no block of the kernel fits: what it needs, and what there is. */
+static hd_diagnostic *report_too_large(replay_part *p, const replay_file *f, const hd_replay_kernel *k,
+                                       const char *needs)
+{
+    return hd_report(&p->diagnostics, HD_DIAG_UNSUPPORTED, NULL, (hd_span){0, 0},
+                     "%s: a block of '%s' does not fit in %s", f->path, k->name, needs);
+}
+
+static bool threads_fit(replay_part *p, const replay_file *f, const hd_replay_kernel *k, uint32_t threads)
+{
+    const hd_gpu *gpu = p->plan->gpu;
+    uint32_t warps = (threads + 31) / 32;
+    if (threads > gpu->limits.threads_per_cta)
+        report_too_large(p, f, k,
+                         hd_arena_printf(&p->arena, "%s: it has %u threads, and may have %u", gpu->name, threads,
+                                         gpu->limits.threads_per_cta));
+    else if (warps > gpu->limits.warps_per_sm)
+        report_too_large(p, f, k,
+                         hd_arena_printf(&p->arena, "an SM of %s: it has %u warps, and there is room for %u", gpu->name,
+                                         warps, gpu->limits.warps_per_sm));
+    return threads <= gpu->limits.threads_per_cta && warps <= gpu->limits.warps_per_sm;
+}
+
+/* Virtual registers have no limit. */
+static bool registers_fit(replay_part *p, const replay_file *f, const hd_replay_kernel *k, uint32_t threads)
 {
     const hd_gpu_limits *limits = &p->plan->gpu->limits;
-    hd_occupancy_use use = {.threads = k->block[0] * k->block[1] * k->block[2]};
-    bool fits_without = hd_occupancy_of(limits, &use).ctas;
     const hd_function *kernel = hd_module_find_function(f->module, k->name);
-    use.registers = hd_function_resident_registers(kernel, k->general);
-    if (k->registers == HD_REPLAY_VIRTUAL || !p->plan->model_count || !fits_without ||
-        hd_occupancy_of(limits, &use).ctas)
+    hd_occupancy_use use = {.threads = threads, .registers = hd_function_resident_registers(kernel, k->general)};
+    if (k->registers == HD_REPLAY_VIRTUAL || hd_occupancy_of(limits, &use).ctas)
         return true;
     uint32_t needed = use.registers, fewer = needed;
     for (use.registers = fewer; use.registers && !hd_occupancy_of(limits, &use).ctas; use.registers--)
         fewer--;
-    hd_diagnostic *d =
-        hd_report(&p->diagnostics, HD_DIAG_UNSUPPORTED, NULL, (hd_span){0, 0},
-                  "%s: a block of '%s' does not fit in the register file of %s: %u threads with %u registers, "
-                  "and there are %u registers",
-                  f->path, k->name, p->plan->gpu->name, use.threads, needed, limits->registers_per_sm);
+    hd_diagnostic *d = report_too_large(
+        p, f, k,
+        needed > limits->registers_per_thread
+            ? hd_arena_printf(&p->arena, "the register file of %s: a thread needs %u registers, and may have %u",
+                              p->plan->gpu->name, needed, limits->registers_per_thread)
+            : hd_arena_printf(&p->arena,
+                              "the register file of %s: %u threads with %u registers, and there are %u registers",
+                              p->plan->gpu->name, threads, needed, limits->registers_per_sm));
     if (fewer)
         hd_note_add(&p->diagnostics, d, NULL, (hd_span){0, 0}, "with --max-registers=%u it would", fewer);
     return false;
+}
+
+/* A kernel of which no block fits on an SM cannot run. Shared memory: hd_session_open. */
+static bool fits_on_gpu(replay_part *p, const replay_file *f, const hd_replay_kernel *k)
+{
+    uint32_t threads = k->block[0] * k->block[1] * k->block[2];
+    return !p->plan->model_count || (threads_fit(p, f, k, threads) && registers_fit(p, f, k, threads));
 }
 
 /* By launch: replay_order_of, where cycles are asked for. */

@@ -62,6 +62,21 @@ static void drop_idle_rows(replay_part *p)
     p->rows.count = kept;
 }
 
+/* Not where only accesses are counted, on a GPU that nobody named. */
+static bool is_for_gpu(const hd_replay_options *options)
+{
+    return options->gpu || options->time || options->setting_count;
+}
+
+/* Of a block: as much as it may have, and as an SM has. */
+static uint32_t most_shared_bytes(const hd_gpu_limits *limits)
+{
+    uint32_t reserved = limits->shared_reserved_bytes_per_cta, unit = limits->shared_unit_bytes;
+    uint32_t of_sm = limits->shared_bytes_per_sm / unit * unit;
+    of_sm = of_sm > reserved ? of_sm - reserved : 0;
+    return limits->shared_bytes_per_cta < of_sm ? limits->shared_bytes_per_cta : of_sm;
+}
+
 static hd_status run_file(replay_part *p, replay_file *f)
 {
     replay_await_turn(p, f->path);
@@ -69,8 +84,8 @@ static hd_status run_file(replay_part *p, replay_file *f)
     f->launch->memory_base = p->plan->options->memory_base;
     if (!f->launch->address_bits)
         f->launch->address_bits = p->plan->gpu->address_bits;
-    f->launch->gpu = p->plan->options->gpu ? p->plan->gpu->name : NULL;
-    f->launch->gpu_shared_bytes = p->plan->gpu->limits.shared_bytes_per_cta;
+    f->launch->gpu = is_for_gpu(p->plan->options) ? p->plan->gpu->name : NULL;
+    f->launch->gpu_shared_bytes = most_shared_bytes(&p->plan->gpu->limits);
     if (!f->launch->valid || !make_module(p, f))
         return HD_STATUS_REJECTED;
     replay_runs(p, f);

@@ -77,6 +77,8 @@ typedef struct hd_sm_setup { /* all borrowed */
     uint16_t number;
 } hd_sm_setup;
 
+enum { HD_SM_WARPS = 64 /* at most */ };
+
 typedef struct hd_sm hd_sm;
 
 hd_sm *hd_sm_new(const hd_sm_setup *setup);

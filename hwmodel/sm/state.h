@@ -6,7 +6,14 @@
 #include "hwmodel/sm/coalesce.h"
 #include "hwmodel/sm/sm.h"
 
-enum { SM_WARPS = 64, SM_BANKS = 64, SM_SCHEDULERS = 8, SM_MEMORY_QUEUE = 8, SM_RING = 1 << 14, SM_BUFFER = 8 };
+enum {
+    SM_WARPS = HD_SM_WARPS,
+    SM_BANKS = 64,
+    SM_SCHEDULERS = 8,
+    SM_MEMORY_QUEUE = 8,
+    SM_RING = 1 << 14,
+    SM_BUFFER = 8
+};
 
 /* ---- instructions in flight -------------------------------------------------------------------------------------- */
 
