@@ -123,7 +123,7 @@ int hd_cli_replay(hd_cli *cli)
     int format = hd_cli_choice(cli, HD_CLI_FORMAT);
     uint32_t limit;
     if (format < 0 || !hd_cli_inputs_fit(cli) || !hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &options.threads) ||
-        !hd_cli_number_from(cli, HD_CLI_SMS, 0, 1, 1024, &options.sms) ||
+        !hd_cli_number_from(cli, HD_CLI_SMS, 0, 1, HD_REPLAY_SMS, &options.sms) ||
         !hd_cli_number(cli, HD_CLI_MAX_REGISTERS, 0, HD_GENERAL_REGISTERS, &options.max_registers) ||
         !hd_cli_number(cli, HD_CLI_LATENCY, HD_COUNT_LATENCY, 1 << 20, &options.latency) ||
         !hd_cli_number_from(cli, HD_CLI_ACTIVE_WARPS, HD_COUNT_ACTIVE_WARPS, 1, 1024, &options.active_warps) ||

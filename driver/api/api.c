@@ -388,23 +388,51 @@ hd_outcome hd_context_diff(hd_context *context, const hd_input *before, const hd
     return outcome;
 }
 
+/* What only cycles can give. */
+static bool check_replay_settings(hd_context *context, const hd_replay_settings *s)
+{
+    const char *wrong = NULL;
+    if (!s->time && (s->sms || s->timeline_end))
+        wrong = "SMs and timelines go with cycles: without `time` no SM is simulated";
+    else if (s->sms > HD_REPLAY_SMS)
+        wrong = "more SMs than can be simulated";
+    else if (s->format == HD_REPLAY_TIMELINE && !s->timeline_end)
+        wrong = "a timeline needs its range of cycles";
+    else if (s->timeline_end && s->timeline_first >= s->timeline_end)
+        wrong = "a range of cycles without cycles";
+    if (wrong)
+        hd_report(&context->diagnostics, HD_DIAG_BAD_VALUE, NULL, (hd_span){0, 0}, "%s", wrong);
+    return !wrong;
+}
+
 /* Opens and runs a replay; the context owns it until the next job. NULL if a setting is invalid. */
 static const hd_replay_report *run_replay(hd_context *context, const char *const *launch_files, size_t count,
                                           const hd_replay_settings *s, hd_outcome *outcome)
 {
     hd_replay_options options = {.gpu = s->gpu,
+                                 .settings = s->gpu_values,
+                                 .setting_count = (uint32_t)s->gpu_value_count,
                                  .techniques = s->techniques,
                                  .all_models = s->all_models,
                                  .threads = s->threads,
                                  .parse = context->parse,
                                  .keep_virtual = s->keep_virtual,
-                                 .max_registers = s->max_registers};
+                                 .max_registers = s->max_registers,
+                                 .time = s->time,
+                                 .sms = s->sms,
+                                 .timeline_sm = s->timeline_sm,
+                                 .timeline_first = s->timeline_first,
+                                 .timeline_end = s->timeline_end};
     begin_job(context);
-    context->replay = hd_replay_new(&options, &context->diagnostics);
-    bool good = hd_replay_status(context->replay) == HD_STATUS_DONE;
-    if (good)
-        hd_replay_files(context->replay, launch_files, (uint32_t)count);
-    *outcome = (hd_outcome)hd_replay_status(context->replay);
+    bool good = check_replay_settings(context, s);
+    *outcome = HD_OUTCOME_USAGE;
+    if (good) {
+        context->replay = hd_replay_new(&options, &context->diagnostics);
+        good = hd_replay_status(context->replay) == HD_STATUS_DONE;
+        if (good)
+            hd_replay_files(context->replay, launch_files, (uint32_t)count);
+        *outcome = (hd_outcome)hd_replay_status(context->replay);
+    }
     end_job(context);
     return good ? hd_replay_report_of(context->replay) : NULL;
 }
@@ -430,10 +458,13 @@ hd_outcome hd_context_replay(hd_context *context, const char *const *launch_file
     if (!results)
         return outcome;
     hd_writer_to_memory(&writer);
-    if (s->text)
-        hd_emit_replay_text(&writer, results, s->counters);
-    else
-        hd_emit_replay_json(&writer, results);
+    switch (s->format) {
+    case HD_REPLAY_JSON: hd_emit_replay_json(&writer, results); break;
+    case HD_REPLAY_TEXT: hd_emit_replay_text(&writer, results, s->counters); break;
+    case HD_REPLAY_CSV: hd_emit_replay_csv(&writer, results); break;
+    case HD_REPLAY_HTML: hd_emit_replay_html(&writer, results); break;
+    case HD_REPLAY_TIMELINE: hd_emit_replay_timeline(&writer, results); break;
+    }
     take_text(&writer, !writer.error, report);
     return outcome;
 }

@@ -40,6 +40,15 @@ static bool has_shown_sm(const hd_replay *r)
     return false;
 }
 
+/* The report lives longer than the options. */
+static const char *const *copy_settings(hd_replay *r, const hd_replay_options *options)
+{
+    const char **copies = HD_ARENA_ARRAY(&r->arena, const char *, options->setting_count);
+    for (uint32_t i = 0; i < options->setting_count; i++)
+        copies[i] = hd_arena_string(&r->arena, options->settings[i], strlen(options->settings[i]));
+    return copies;
+}
+
 hd_replay *hd_replay_new(const hd_replay_options *options, hd_diagnostics *diagnostics)
 {
     hd_replay *r = hd_calloc(1, sizeof *r);
@@ -59,7 +68,7 @@ hd_replay *hd_replay_new(const hd_replay_options *options, hd_diagnostics *diagn
     else if (!hd_gpu_set(gpu, options->settings, options->setting_count))
         r->status = HD_STATUS_USAGE;
     r->plan.sms = options->sms ? options->sms : gpu->limits.sms;
-    r->report.settings = options->settings;
+    r->report.settings = copy_settings(r, options);
     r->report.setting_count = options->setting_count;
     r->report.sms = options->time ? r->plan.sms : 0;
     if (options->time && (!has_machine(r) || !has_shown_sm(r)))

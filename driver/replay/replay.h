@@ -23,6 +23,8 @@
 #include "heddle/replay_result.h"
 #include "parser/parse.h"
 
+enum { HD_REPLAY_SMS = 1024 /* simulated, at most */ };
+
 typedef struct hd_replay_options {
     const char *gpu;             /* name or file; NULL: the default */
     const char *const *settings; /* changes to the GPU's description, as hd_gpu_set takes them */

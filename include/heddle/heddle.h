@@ -181,15 +181,31 @@ hd_outcome hd_context_diff_results(hd_context *context, const hd_input *before, 
 hd_outcome hd_context_diff(hd_context *context, const hd_input *before, const hd_input *after,
                            const hd_report_settings *settings, hd_text *text);
 
+typedef enum hd_replay_format {
+    HD_REPLAY_JSON,
+    HD_REPLAY_TEXT, /* a table */
+    HD_REPLAY_CSV,
+    HD_REPLAY_HTML,     /* a self-contained page */
+    HD_REPLAY_TIMELINE, /* what an SM did in each cycle, as Chrome trace events in JSON; with `timeline_end` */
+} hd_replay_format;
+
 typedef struct hd_replay_settings {
-    const char *gpu;        /* name or file; NULL: the default GPU */
+    const char *gpu;               /* name or file; NULL: the default GPU */
+    const char *const *gpu_values; /* changes to its description: "timing.core.collectors=8" */
+    size_t gpu_value_count;
     const char *techniques; /* comma-separated; NULL: all */
     bool all_models;        /* all models of each technique, not only its standard configurations */
     uint32_t threads;       /* 0: one per processor; the report does not depend on it */
-    bool text;              /* a table instead of JSON */
+    hd_replay_format format;
     bool counters;          /* add each model's counters to the table */
     bool keep_virtual;      /* replay PTX's virtual registers instead of simplifying and allocating first */
     uint32_t max_registers; /* register limit of the allocation, per thread; 0: no limit except .maxnreg */
+    bool time;              /* simulate cycles, too; the GPU's description needs a section `timing` */
+    uint32_t sms;           /* with `time`: number of simulated SMs; 0: as many as the GPU has */
+    /* with `time`: the timeline of that SM, of cycles `timeline_first` to `timeline_end` - 1 of each launch; end 0:
+     * none */
+    uint32_t timeline_sm;
+    uint64_t timeline_first, timeline_end;
 } hd_replay_settings;
 
 /* Runs launch files in the hardware model (see heddle-replay(1)) and returns the results as data. *report is set
@@ -197,8 +213,8 @@ typedef struct hd_replay_settings {
 hd_outcome hd_context_replay_results(hd_context *context, const char *const *launch_files, size_t count,
                                      const hd_replay_settings *settings, const hd_replay_report **report);
 
-/* The same, as JSON or a table. `settings` may be NULL. *report is set whatever the outcome, unless a setting is
- * invalid, and covers everything that ran. The outcome is the worst of all files. */
+/* The same, as a text in the requested format. `settings` may be NULL. *report is set whatever the outcome, unless a
+ * setting is invalid, and covers everything that ran. The outcome is the worst of all files. */
 hd_outcome hd_context_replay(hd_context *context, const char *const *launch_files, size_t count,
                              const hd_replay_settings *settings, hd_text *report);
 

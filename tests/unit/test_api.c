@@ -298,7 +298,7 @@ static void replay(void **state)
     assert_int_equal(hd_context_replay(context, files_to_run, 1, &settings, &report), HD_OUTCOME_REJECTED);
     hd_text_free(&report);
     settings.max_registers = 0;
-    settings.text = true;
+    settings.format = HD_REPLAY_TEXT;
     assert_int_equal(hd_context_replay(context, files_to_run, 1, &settings, &report), HD_OUTCOME_DONE);
     assert_int_not_equal(report.bytes[0], '{');
     hd_text_free(&report);
@@ -309,6 +309,53 @@ static void replay(void **state)
     assert_int_equal(hd_context_replay(context, files_to_run, 1, NULL, &report), HD_OUTCOME_REJECTED);
     assert_string_equal(hd_context_message(context, 0).slug, "unreadable");
     hd_text_free(&report);
+    hd_context_free(context);
+}
+
+/* Cycles in every format; settings that need them, without. */
+static void replay_cycles(void **state)
+{
+    (void)state;
+    const char *top = getenv("TOP");
+    char path[4096], value[64] = "timing.core.collectors=8";
+    static const char *const begin[] = {"{", "GPU fermi-gtx480, 2 SMs, timing.core.collectors=8", "gpu,file,",
+                                        "<!DOCTYPE html>", "{"};
+    static const char *const has[] = {"\"warp_ipc\"", "issue slots", "warp_ipc", "<title>", "\"traceEvents\""};
+    snprintf(path, sizeof path, "%s/examples/vectorAdd/vectorAdd.yaml", top ? top : ".");
+    const char *files_to_run[] = {path}, *values[] = {value};
+    hd_context *context = hd_context_new();
+    hd_text report;
+    hd_replay_settings settings = {.gpu = "fermi-gtx480",
+                                   .gpu_values = values,
+                                   .gpu_value_count = 1,
+                                   .techniques = "baseline",
+                                   .time = true,
+                                   .sms = 2,
+                                   .timeline_end = 50};
+    for (hd_replay_format f = HD_REPLAY_JSON; f <= HD_REPLAY_TIMELINE; f++) {
+        settings.format = f;
+        assert_int_equal(hd_context_replay(context, files_to_run, 1, &settings, &report), HD_OUTCOME_DONE);
+        assert_int_equal(strncmp(report.bytes, begin[f], strlen(begin[f])), 0);
+        assert_non_null(strstr(report.bytes, has[f]));
+        hd_text_free(&report);
+    }
+    const hd_replay_report *results;
+    assert_int_equal(hd_context_replay_results(context, files_to_run, 1, &settings, &results), HD_OUTCOME_DONE);
+    memset(value, 'x', strlen(value));
+    assert_string_equal(results->settings[0], "timing.core.collectors=8");
+    assert_true(results->kernels[0].results[0].timing->cycles > 100);
+    hd_replay_settings wrong[] = {{.sms = 2},
+                                  {.timeline_end = 50},
+                                  {.time = true, .sms = 1025},
+                                  {.time = true, .format = HD_REPLAY_TIMELINE},
+                                  {.time = true, .timeline_first = 50, .timeline_end = 50},
+                                  {.time = true, .gpu = "sm_90"},
+                                  {.gpu_values = values, .gpu_value_count = 1}};
+    for (uint32_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_int_equal(hd_context_replay(context, files_to_run, 1, &wrong[i], &report), HD_OUTCOME_USAGE);
+        assert_null(report.bytes);
+        assert_true(hd_context_error_count(context) > 0);
+    }
     hd_context_free(context);
 }
 
@@ -549,6 +596,7 @@ int main(void)
         cmocka_unit_test(report_findings_and_gates),
         cmocka_unit_test(comparisons),
         cmocka_unit_test(replay),
+        cmocka_unit_test(replay_cycles),
         cmocka_unit_test(replay_results),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
