@@ -43,12 +43,20 @@ typedef struct hd_width {
     uint8_t written, held;
 } hd_width;
 
-enum { HD_EVENT_BARRIERS = 17 /* numbers of barriers: 0 to 15 of the CTA, 16 of its cluster */ };
+enum {
+    HD_EVENT_BARRIERS = 17,                /* numbers of barriers: 0 to 15 of the CTA, 16 of its cluster */
+    HD_EVENT_MBARRIER = HD_EVENT_BARRIERS, /* an mbarrier: `object` says which */
+};
 
 typedef struct hd_event {
     uint8_t kind;
-    uint8_t barrier;      /* of ARRIVE, OPEN, PASS */
-    bool reported;        /* of ARRIVE: its ISSUE has been; else it comes when the instruction has its result */
+    uint8_t barrier; /* of ARRIVE, OPEN, PASS */
+    bool reported;   /* of ARRIVE: its ISSUE has been; else it comes when the instruction has its result */
+    uint8_t parity;  /* of OPEN, PASS at an mbarrier: of the phase that has ended */
+    uint32_t object; /* of ARRIVE, OPEN, PASS at an mbarrier: its offset in shared memory */
+    /* of ARRIVE at an mbarrier: the arrival follows the copies before the warp's cp.async.mbarrier.arrive of this
+     * number, counted from 1 over those that some lane executes; 0: it is the warp's own */
+    uint32_t after_copies;
     uint32_t cta;         /* linear index in the grid */
     uint32_t warp;        /* launch-wide: cta * warps per CTA + index in the CTA */
     uint32_t frame;       /* serial of the warp's call frame; 0 = the kernel's */

@@ -68,6 +68,24 @@ static bool waits_at_barrier(const hd_sm *sm, const sm_warp *w)
     return false;
 }
 
+/* For copies of the block's warps. */
+static bool waits_for_landings(const hd_sm *sm, const sm_warp *w)
+{
+    const sm_cta *cta = &sm->ctas.items[w->cta];
+    for (uint32_t rest = w->cursor.step.landings; rest; rest &= rest - 1) {
+        uint32_t index = (uint32_t)__builtin_ctz(rest), needed = w->cursor.landed[index];
+        const sm_warp *other = &sm->warps[cta->slots[index]];
+        if (cta->barriers[index] == UINT32_MAX) /* it has ended, with all its copies */
+            continue;
+        if (other->arrives < needed)
+            return true;
+        for (uint32_t i = 0; i < other->copies.count; i++)
+            if (other->copies.items[i].arrives < needed)
+                return true;
+    }
+    return false;
+}
+
 /* The slot reason of a name that it needs and that is not free; ISSUED: all are. */
 static hd_sm_slot awaited(const sm_warp *w)
 {
@@ -90,7 +108,7 @@ static hd_sm_slot awaited(const sm_warp *w)
 static bool waits_for_copies(const sm_warp *w)
 {
     for (uint32_t i = 0; i < w->copies.count; i++)
-        if (w->op->groups == HD_SM_ALL_COPIES || w->copies.items[i] + (uint64_t)w->op->groups < w->groups)
+        if (w->op->groups == HD_SM_ALL_COPIES || w->copies.items[i].group + (uint64_t)w->op->groups < w->groups)
             return true;
     return false;
 }
@@ -135,7 +153,7 @@ static hd_sm_slot reason_of(hd_sm *sm, uint32_t slot)
         begin_before(sm, slot);
     if (waits_at_barrier(sm, w))
         return HD_SM_SLOT_BARRIER;
-    if (waits_for_memory(w))
+    if (waits_for_memory(w) || waits_for_landings(sm, w))
         return HD_SM_SLOT_MEMORY;
     hd_sm_slot reason = awaited(w);
     if (reason != HD_SM_SLOT_ISSUED)
@@ -333,19 +351,27 @@ static void reserve_names(sm_warp *w, const sm_job *job)
     w->frame = w->cursor.step.frame;
 }
 
-static void pass_barrier(hd_sm *sm, const sm_warp *w)
+void sm_recheck_block(hd_sm *sm, const sm_warp *w)
 {
-    sm_cta *cta = &sm->ctas.items[w->cta];
-    cta->barriers[w->index]++;
+    const sm_cta *cta = &sm->ctas.items[w->cta];
     for (uint32_t i = 0; i < cta->trace->warp_count; i++)
         if (cta->barriers[i] != UINT32_MAX)
             sm->recheck |= bit_of(cta->slots[i]);
 }
 
+/* The instruction arrives at a barrier; at an mbarrier, when its copies have landed. */
+static void arrive(hd_sm *sm, sm_warp *w)
+{
+    if (w->op->traits & HD_SM_BARRIER)
+        sm->ctas.items[w->cta].barriers[w->index]++;
+    w->arrives += w->op->traits & HD_SM_ARRIVE_COPIES && w->cursor.step.effective;
+    sm_recheck_block(sm, w);
+}
+
 static void begin_copy(sm_warp *w, sm_job *job)
 {
-    job->group = w->groups;
-    hd_array_push(&w->copies, w->groups);
+    job->copy = (sm_copy){w->groups, w->arrives};
+    hd_array_push(&w->copies, job->copy);
 }
 
 /* turn: number of the issue slot, among those of the scheduler. */
@@ -368,8 +394,8 @@ static void issue_from(hd_sm *sm, uint32_t slot, uint32_t turn)
     if (w->op->traits & HD_SM_COPY)
         begin_copy(w, &sm->jobs.items[index]);
     w->groups += w->op->traits & HD_SM_COMMIT && w->cursor.step.effective;
-    if (w->op->traits & HD_SM_BARRIER)
-        pass_barrier(sm, w);
+    if (w->op->traits & (HD_SM_BARRIER | HD_SM_ARRIVE_COPIES))
+        arrive(sm, w);
     w->control = w->op->traits & HD_SM_CONTROL;
     sm->counts.warp_instructions++;
     sm->counts.thread_instructions += (uint32_t)__builtin_popcount(w->step.active);

@@ -313,13 +313,15 @@ void sm_release_names(hd_sm *sm, uint32_t index)
     sm->recheck |= (uint64_t)1 << job->warp;
 }
 
-static void end_copy(sm_warp *w, uint32_t group)
+static void end_copy(hd_sm *sm, sm_warp *w, sm_copy copy)
 {
     uint32_t i = 0;
-    while (w->copies.items[i] != group)
+    while (w->copies.items[i].group != copy.group || w->copies.items[i].arrives != copy.arrives)
         i++;
     w->copies.items[i] = hd_array_last(&w->copies);
     w->copies.count--;
+    if (w->arrives > copy.arrives)
+        sm_recheck_block(sm, w);
 }
 
 static void finish(hd_sm *sm, uint32_t index)
@@ -328,7 +330,7 @@ static void finish(hd_sm *sm, uint32_t index)
     if (!job->forwarded)
         sm_release_names(sm, index);
     if (job->op->traits & HD_SM_COPY)
-        end_copy(&sm->warps[job->warp], job->group);
+        end_copy(sm, &sm->warps[job->warp], job->copy);
     sm->warps[job->warp].accesses -= (job->op->traits & HD_SM_ACCESS) != 0;
     job->phase = SM_DONE;
     if (job->shown)

@@ -1,6 +1,7 @@
 /* Static facts about instructions: see ops.h. Linear in the operands. */
 #include "hwmodel/sm/ops.h"
 
+#include "hwmodel/trace/trace.h"
 #include "ir/form.h"
 
 typedef enum family { MOVE, ADD, MIN, MUL, MAD, DIV, SPECIAL, EXCHANGE } family;
@@ -67,13 +68,14 @@ static uint16_t traits_of(const hd_form *form, bool writes)
         {form->behaviour & HD_BEHAVE_LOAD && writes, HD_SM_LOAD},
         {form->behaviour & HD_BEHAVE_STORE && form->opcode != HD_OP_CP_ASYNC, HD_SM_STORE},
         {form->behaviour & HD_BEHAVE_ATOMIC, HD_SM_ATOMIC},
-        {form->behaviour & HD_BEHAVE_BARRIER, HD_SM_BARRIER},
+        {hd_trace_arrives(form), HD_SM_BARRIER},
         {form->behaviour & (HD_BEHAVE_BRANCH | HD_BEHAVE_CALL | HD_BEHAVE_RETURN), HD_SM_CONTROL},
         {bypasses_l1(form), HD_SM_BYPASS_L1},
         {form->modifiers[HD_GROUP_NC], HD_SM_READ_ONLY},
         {form->behaviour & HD_BEHAVE_TEXTURE, HD_SM_TEXTURE},
         {form->opcode == HD_OP_MEMBAR || form->opcode == HD_OP_FENCE, HD_SM_FENCE},
         {form->opcode == HD_OP_CP_ASYNC, HD_SM_COPY},
+        {form->opcode == HD_OP_CP_ASYNC_MBARRIER_ARRIVE, HD_SM_ARRIVE_COPIES},
         {form->opcode == HD_OP_CP_ASYNC_COMMIT_GROUP, HD_SM_COMMIT},
         {form->opcode == HD_OP_CP_ASYNC_WAIT_GROUP || form->opcode == HD_OP_CP_ASYNC_WAIT_ALL, HD_SM_WAIT_COPIES},
     };
@@ -81,6 +83,23 @@ static uint16_t traits_of(const hd_form *form, bool writes)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         traits = (uint16_t)(traits | (all[i].has ? all[i].trait : 0));
     return traits;
+}
+
+/* Objects of mbarriers are in shared memory, and traces have their offsets in it. */
+static uint8_t space_of(const hd_form *form)
+{
+    switch (form->opcode) {
+    case HD_OP_MBARRIER_INIT:
+    case HD_OP_MBARRIER_INVAL:
+    case HD_OP_MBARRIER_EXPECT_TX:
+    case HD_OP_MBARRIER_COMPLETE_TX:
+    case HD_OP_MBARRIER_ARRIVE:
+    case HD_OP_MBARRIER_ARRIVE_DROP:
+    case HD_OP_MBARRIER_TEST_WAIT:
+    case HD_OP_MBARRIER_TRY_WAIT:
+    case HD_OP_CP_ASYNC_MBARRIER_ARRIVE: return HD_SPACE_SHARED;
+    default: return form->space;
+    }
 }
 
 static uint64_t literal_of(const hd_function *f, const hd_instruction *insn, uint32_t operand)
@@ -164,7 +183,7 @@ static void decode(const hd_rf_code *code, hd_arena *arena, hd_sm_function *to)
         hd_sm_op *op = &to->ops[i];
         decode_names(&d, i, op);
         *op = (hd_sm_op){.class = class_of(form),
-                         .space = form->space,
+                         .space = space_of(form),
                          .unit = (uint8_t)hd_form_unit(form),
                          .traits = traits_of(form, op->writes),
                          .bytes = bytes_of(f, &f->instructions.items[i]),

@@ -13,15 +13,16 @@ enum {                      /* traits */
        HD_SM_LOAD = 1 << 0, /* brings a value from memory */
        HD_SM_STORE = 1 << 1,
        HD_SM_ATOMIC = 1 << 2,
-       HD_SM_BARRIER = 1 << 3,
+       HD_SM_BARRIER = 1 << 3, /* arrives at one, also in memory */
        HD_SM_CONTROL = 1 << 4, /* what follows is known when it has executed */
        HD_SM_BYPASS_L1 = 1 << 5,
        HD_SM_READ_ONLY = 1 << 6, /* ld.global.nc */
        HD_SM_FENCE = 1 << 7,     /* waits for the accesses of its warp */
        HD_SM_TEXTURE = 1 << 8,
-       HD_SM_COPY = 1 << 9,         /* cp.async: reads global memory, and later writes shared memory */
-       HD_SM_COMMIT = 1 << 10,      /* the copies since the last one are a group */
-       HD_SM_WAIT_COPIES = 1 << 11, /* waits for copies of its warp */
+       HD_SM_COPY = 1 << 9,           /* cp.async: reads global memory, and later writes shared memory */
+       HD_SM_COMMIT = 1 << 10,        /* the copies since the last one are a group */
+       HD_SM_WAIT_COPIES = 1 << 11,   /* waits for copies of its warp */
+       HD_SM_ARRIVE_COPIES = 1 << 12, /* arrives at an mbarrier when the copies of its warp have landed */
        HD_SM_ACCESS = HD_SM_LOAD | HD_SM_STORE | HD_SM_ATOMIC,
 };
 

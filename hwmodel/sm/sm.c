@@ -159,7 +159,7 @@ static void start_warp(hd_sm *sm, uint64_t now, uint32_t place, uint32_t index)
     assert(slot < SM_WARPS);
     sm_warp *w = &sm->warps[slot];
     uint8_t *pending = w->pending, *reading = w->reading;
-    hd_u32_array copies = w->copies; /* none is in flight */
+    sm_copies copies = w->copies; /* none is in flight */
     *w = (sm_warp){.resident = true,
                    .cta = place,
                    .index = index,

@@ -38,6 +38,11 @@ typedef struct sm_access {
     bool started, done;
 } sm_access;
 
+typedef struct sm_copy {     /* in flight */
+    uint32_t group, arrives; /* what its warp had committed and issued: groups, cp.async.mbarrier.arrive instructions */
+} sm_copy;
+typedef HD_ARRAY(sm_copy) sm_copies;
+
 typedef struct sm_job { /* an instruction in flight, or accesses beside one */
     uint8_t phase, warp;
     bool is_before; /* accesses of `before`: the warp waits for them */
@@ -57,8 +62,8 @@ typedef struct sm_job { /* an instruction in flight, or accesses beside one */
     uint32_t lines, next_line, passes, outstanding;
     uint64_t hit_at; /* when the last line that the L1 cache has is there */
     hd_line_access line[HD_LINE_ACCESSES];
-    uint32_t group; /* of a copy: groups that its warp had committed */
-    uint32_t next;  /* of those that are not in use */
+    sm_copy copy;  /* of cp.async */
+    uint32_t next; /* of those that are not in use */
 } sm_job;
 
 typedef struct sm_event {
@@ -114,8 +119,9 @@ typedef struct sm_warp {
     uint32_t stores;         /* that the memory system has not done */
     uint32_t accesses;       /* loads, stores and atomics that have not ended */
     uint32_t jobs, moves;    /* moves: jobs that must be done before the next instruction */
-    hd_u32_array copies;     /* in flight: the group of each */
-    uint32_t groups;         /* of copies, that it has committed */
+    sm_copies copies;
+    uint32_t groups;  /* of copies, that it has committed */
+    uint32_t arrives; /* cp.async.mbarrier.arrive instructions that it has issued */
     uint32_t pending_names;
     uint32_t frame;    /* of the last instruction that was issued */
     uint8_t *pending;  /* by name: hd_sm_slot of who waits for its value; ISSUED: it is there */
@@ -271,6 +277,8 @@ void sm_code_arrived(hd_sm *sm, uint64_t address, uint64_t now); /* of the line 
 
 /* ---- issue.c ----------------------------------------------------------------------------------------------------- */
 
+/* Warps of its block may wait for what the warp has done. */
+void sm_recheck_block(hd_sm *sm, const sm_warp *w);
 void sm_reach_next(hd_sm *sm, uint32_t slot); /* the warp's next instruction, or its end */
 void sm_issue(hd_sm *sm);
 void sm_activate(hd_sm *sm, uint32_t slot); /* a warp of a block that starts */

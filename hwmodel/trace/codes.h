@@ -17,6 +17,7 @@ enum {
     HD_TRACE_RESULTS,
     HD_TRACE_ARRIVALS,
     HD_TRACE_COPIES,
+    HD_TRACE_LANDINGS,
 };
 
 #endif

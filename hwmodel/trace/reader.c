@@ -88,6 +88,13 @@ static void take_waits(hd_trace_cursor *c, bool differ)
         c->arrivals[__builtin_ctz(rest)] = differ ? (int32_t)unzigzag(take_varint(c)) : 0;
 }
 
+static void take_landings(hd_trace_cursor *c)
+{
+    c->step.landings = (uint32_t)take_varint(c);
+    for (uint32_t rest = c->step.landings; rest; rest &= rest - 1)
+        c->landed[__builtin_ctz(rest)] = (uint32_t)take_varint(c);
+}
+
 /* A code that comes before an instruction. */
 static void take_difference(hd_trace_cursor *c)
 {
@@ -106,6 +113,7 @@ static void take_difference(hd_trace_cursor *c)
     case HD_TRACE_WIDTHS: take_widths(c); break;
     case HD_TRACE_RESULTS: take_results(c); break;
     case HD_TRACE_COPIES: take_copies(c); break;
+    case HD_TRACE_LANDINGS: take_landings(c); break;
     default: assert(!"a code of traces");
     }
 }

@@ -7,11 +7,21 @@ typedef struct arrivals {                   /* at a barrier */
     uint32_t warps, counts[HD_TRACE_WARPS]; /* counts: barrier instructions that each has issued, this one included */
 } arrivals;
 
+typedef struct gathered { /* at an mbarrier */
+    arrivals own, copies; /* copies: counts of cp.async.mbarrier.arrive instructions */
+} gathered;
+
+typedef struct recorded_mbarrier {
+    uint32_t object;
+    gathered phase, ended[2]; /* the current one; the last ones, by parity */
+} recorded_mbarrier;
+
 typedef struct recorded_warp { /* what the decoder will know of it */
     uint32_t next, active, frame, function;
     uint64_t last;
     uint32_t barriers; /* that it has issued */
     bool unreported;   /* it waits at a barrier instruction that is reported when it has executed */
+    arrivals landings; /* copies for which its next instruction waits */
     arrivals waits;    /* for which its next instruction waits, or the one after an unreported one */
     uint32_t run;      /* index of the RUN that is open in its bytes; HD_NONE: none is */
 } recorded_warp;
@@ -20,6 +30,7 @@ typedef struct recorded_cta {
     hd_trace_cta *cta;
     recorded_warp warps[HD_TRACE_WARPS];
     arrivals gathering[HD_EVENT_BARRIERS], opened[HD_EVENT_BARRIERS]; /* by barrier */
+    HD_ARRAY(recorded_mbarrier) mbarriers;
 } recorded_cta;
 
 struct hd_trace_recorder {
@@ -28,6 +39,12 @@ struct hd_trace_recorder {
     uint32_t latest;                  /* of them, the one of the last event */
 };
 
+bool hd_trace_arrives(const hd_form *form)
+{
+    return form->behaviour & HD_BEHAVE_BARRIER || form->opcode == HD_OP_MBARRIER_ARRIVE ||
+           form->opcode == HD_OP_MBARRIER_ARRIVE_DROP || form->opcode == HD_OP_MBARRIER_COMPLETE_TX;
+}
+
 hd_trace_recorder *hd_trace_recorder_new(const hd_trace_user *user)
 {
     hd_trace_recorder *r = hd_calloc(1, sizeof *r);
@@ -35,11 +52,17 @@ hd_trace_recorder *hd_trace_recorder_new(const hd_trace_user *user)
     return r;
 }
 
+static void free_recorded(recorded_cta *cta)
+{
+    hd_array_free(&cta->mbarriers);
+    free(cta);
+}
+
 static void free_running(hd_trace_recorder *r)
 {
     for (uint32_t i = 0; i < r->running.count; i++) {
         hd_trace_cta_release(r->running.items[i]->cta);
-        free(r->running.items[i]);
+        free_recorded(r->running.items[i]);
     }
     hd_array_clear(&r->running);
 }
@@ -200,6 +223,14 @@ static void put_waits(trace_warp *w, const recorded_warp *known)
         put_signed(w, (uint64_t)known->waits.counts[__builtin_ctz(rest)] - known->barriers);
 }
 
+static void put_landings(trace_warp *w, const arrivals *landings)
+{
+    put_byte(w, HD_TRACE_LANDINGS);
+    put_varint(w, landings->warps);
+    for (uint32_t rest = landings->warps; rest; rest &= rest - 1)
+        put_varint(w, landings->counts[__builtin_ctz(rest)]);
+}
+
 static void record_issue(const hd_trace_recorder *r, recorded_cta *cta, uint32_t index, const hd_event *e)
 {
     trace_warp *w = &cta->cta->warps[index];
@@ -208,6 +239,11 @@ static void record_issue(const hd_trace_recorder *r, recorded_cta *cta, uint32_t
     if (waits) {
         put_waits(w, known);
         known->waits.warps = 0;
+    }
+    if (known->landings.warps) {
+        put_landings(w, &known->landings);
+        known->landings.warps = 0;
+        waits = true;
     }
     if (put_differences(w, known, e, r->user.columns) || waits)
         known->run = HD_NONE;
@@ -295,7 +331,7 @@ static bool end_cta(hd_trace_recorder *r, uint32_t number)
     hd_trace_cta *cta = ended->cta;
     for (uint32_t i = 0; i < cta->warp_count; i++)
         cta->bytes += cta->warps[i].bytes.capacity;
-    free(ended);
+    free_recorded(ended);
     r->running.items[r->latest] = hd_array_last(&r->running);
     r->running.count--;
     return r->user.ended(r->user.context, cta);
@@ -309,16 +345,62 @@ static void record_arrival(recorded_cta *cta, uint32_t index, const hd_event *e)
     cta->gathering[e->barrier].counts[index] = known->barriers + known->unreported;
 }
 
+static void add_arrival(arrivals *to, uint32_t warp, uint32_t count)
+{
+    to->counts[warp] = to->warps >> warp & 1 && to->counts[warp] > count ? to->counts[warp] : count;
+    to->warps |= 1u << warp;
+}
+
+static void add_arrivals(arrivals *to, const arrivals *more)
+{
+    for (uint32_t rest = more->warps; rest; rest &= rest - 1)
+        add_arrival(to, (uint32_t)__builtin_ctz(rest), more->counts[__builtin_ctz(rest)]);
+}
+
+static recorded_mbarrier *mbarrier_of(recorded_cta *cta, uint32_t object)
+{
+    for (uint32_t i = 0; i < cta->mbarriers.count; i++)
+        if (cta->mbarriers.items[i].object == object)
+            return &cta->mbarriers.items[i];
+    recorded_mbarrier *fresh = hd_array_extend(&cta->mbarriers, 1);
+    *fresh = (recorded_mbarrier){.object = object};
+    return fresh;
+}
+
+/* Arrivals come before the ISSUE of their instruction. */
+static void record_mbarrier(recorded_cta *cta, const hd_event *e)
+{
+    recorded_mbarrier *m = mbarrier_of(cta, e->object);
+    gathered *ended = &m->ended[e->parity];
+    if (e->kind == HD_EVENT_OPEN) {
+        *ended = m->phase;
+        m->phase = (gathered){0};
+        return;
+    }
+    uint32_t index = index_of(cta, e->warp);
+    recorded_warp *known = &cta->warps[index];
+    if (e->kind == HD_EVENT_PASS) {
+        add_arrivals(&known->waits, &ended->own);
+        add_arrivals(&known->landings, &ended->copies);
+    } else if (e->after_copies) {
+        add_arrival(&m->phase.copies, index, e->after_copies);
+    } else {
+        add_arrival(&m->phase.own, index, known->barriers + 1);
+    }
+}
+
 static void record_barrier(hd_trace_recorder *r, const hd_event *e)
 {
     recorded_cta *cta = find_cta(r, e->cta);
-    if (e->kind == HD_EVENT_OPEN) {
+    if (e->barrier == HD_EVENT_MBARRIER)
+        record_mbarrier(cta, e);
+    else if (e->kind == HD_EVENT_OPEN) {
         cta->opened[e->barrier] = cta->gathering[e->barrier];
         cta->gathering[e->barrier].warps = 0;
     } else if (e->kind == HD_EVENT_ARRIVE) {
         record_arrival(cta, index_of(cta, e->warp), e);
     } else {
-        cta->warps[index_of(cta, e->warp)].waits = cta->opened[e->barrier];
+        add_arrivals(&cta->warps[index_of(cta, e->warp)].waits, &cta->opened[e->barrier]);
     }
 }
 

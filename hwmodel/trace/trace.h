@@ -21,6 +21,8 @@
  *   values
  *   0x89       ARRIVALS     varint: warps as in WAIT; for each a signed varint: barrier instructions that it must
  *                           have issued, less those that this warp has
+ *   0x8b       LANDINGS     varint: warps of the block (bit i: its warp i); for each a varint n: the next instruction
+ *                           waits for the copies before the n-th cp.async.mbarrier.arrive of that warp
  *   0x8a       COPIES       the next instruction is a cp.async: for the lanes that execute, coded as addresses, with 0
  *                           before the first: their offsets in shared memory; the bytes that they read
  *
@@ -38,6 +40,7 @@
 
 #include "base/array.h"
 #include "hwmodel/stream.h"
+#include "ir/form.h"
 #include <stdatomic.h>
 
 enum { HD_TRACE_WARPS = 32 /* of a thread block, at most */ };
@@ -62,8 +65,11 @@ void hd_trace_cta_release(hd_trace_cta *cta);
 
 typedef struct hd_trace_recorder hd_trace_recorder;
 
-/* `ended` becomes the only reader of each thread block that has ended, in the order in which they end. `barrier` says
- * whether an instruction holds the warps of a block together. false from `ended` stops the run. columns: WIDTHS and
+/* Does it arrive at a barrier, also at one in memory? */
+bool hd_trace_arrives(const hd_form *form);
+
+/* `ended` becomes the only reader of each thread block that has ended, in the order in which they end. `barrier`:
+ * hd_trace_arrives of an instruction. false from `ended` stops the run. columns: WIDTHS and
  * RESULTS; addresses are always recorded. */
 typedef struct hd_trace_user {
     bool (*ended)(void *context, hd_trace_cta *cta);
@@ -82,6 +88,7 @@ typedef struct hd_trace_step { /* one warp instruction */
     uint32_t frame, function, instruction;
     uint32_t active, effective;
     uint32_t waits;    /* as WAIT and ARRIVALS; 0: for no warp */
+    uint32_t landings; /* warps of LANDINGS; 0: none */
     uint32_t returned; /* frame of RETURN; HD_NONE: there was none */
     bool has_addresses;
     bool has_copies; /* a cp.async: its addresses are those that it reads */
@@ -101,6 +108,7 @@ typedef struct hd_trace_cursor {
     uint64_t copied_to[32], copied_bytes[32]; /* with has_copies: as in hd_event, of lanes that execute */
     hd_width widths[HD_MOST_RETURNED];
     int32_t arrivals[HD_TRACE_WARPS]; /* of the step's `waits`: as ARRIVALS */
+    uint32_t landed[HD_TRACE_WARPS];  /* of the step's `landings`: as LANDINGS */
 } hd_trace_cursor;
 
 void hd_trace_open(hd_trace_cursor *cursor, const hd_trace_warp *warp);

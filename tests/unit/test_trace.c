@@ -37,7 +37,7 @@ static bool is_barrier(void *context, uint32_t function, uint32_t instruction)
 {
     const watch *w = context;
     const hd_function *f = w->module->functions.items[function];
-    return hd_insn_form(f, &f->instructions.items[instruction])->behaviour & HD_BEHAVE_BARRIER;
+    return hd_trace_arrives(hd_insn_form(f, &f->instructions.items[instruction]));
 }
 
 static bool take_both(void *context, const hd_event *e)
@@ -296,12 +296,58 @@ static void reductions_and_clusters(void **state)
     free_watch(&w);
 }
 
+/* The landings of a warp: for each, the warps, and how many arrivals after copies. */
+static void expect_landings(const watch *w, uint32_t warp, const char *expected)
+{
+    char text[256] = "";
+    hd_trace_cursor cursor;
+    hd_trace_open(&cursor, &w->ctas.items[0]->warps[warp]);
+    while (hd_trace_next(&cursor)) {
+        for (uint32_t rest = cursor.step.landings; rest; rest &= rest - 1)
+            snprintf(text + strlen(text), sizeof text - strlen(text), "%d:%u ", __builtin_ctz(rest),
+                     cursor.landed[__builtin_ctz(rest)]);
+        if (cursor.step.landings)
+            snprintf(text + strlen(text), sizeof text - strlen(text), "| ");
+    }
+    assert_string_equal(text, expected);
+}
+
+/* Two objects, each with its phases, and arrivals that follow copies. */
+static void barriers_in_memory(void **state)
+{
+#define OBJECTS                                                                 \
+    ".shared .align 8 .b64 bar[2];\nsetp.ne.u32 %p0, %r0, 0;\n@%p0 bra MADE;\n" \
+    "mbarrier.init.shared.b64 [bar], 32;\nmbarrier.init.shared.b64 [bar+8], 64;\nMADE: bar.sync 0;\n" ROLES
+#define POLL(label, at, parity) \
+#label ": mbarrier.test_wait.parity.shared.b64 %p2, [bar+" #at "], " #parity ";\n@!%p2 bra " #label ";\n"
+    watch w = {0};
+    (void)state;
+    trace_body(
+        OBJECTS "mbarrier.arrive.shared.b64 %rd9, [bar];\nmbarrier.arrive.shared.b64 %rd9, [bar+8];\n" POLL(
+            A, 8, 0) "mbarrier.arrive.shared.b64 %rd9, [bar];\nbra DONE;\n"
+                     "CONSUMER:\n" POLL(B, 0, 0) "mbarrier.arrive.shared.b64 %rd9, [bar+8];\n" POLL(C, 0, 1) "DONE:",
+        1, 64, &w);
+    expect_waits(&w, 0, 0, "0+0 1+0 | 0+0 1-1 | ");
+    expect_waits(&w, 0, 1, "0+0 1+0 | 0+1 | 0+2 | ");
+    expect_landings(&w, 1, "");
+    free_watch(&w);
+    w = (watch){0};
+    trace_body(OBJECTS "cp.async.mbarrier.arrive.noinc.shared.b64 [bar];\n"
+                       "cp.async.mbarrier.arrive.noinc.shared.b64 [bar+8];\n"
+                       "mbarrier.arrive.shared.b64 %rd9, [bar+8];\nbra DONE;\n"
+                       "CONSUMER:\n" POLL(A, 8, 0) POLL(B, 0, 0) "DONE:",
+               1, 64, &w);
+    expect_waits(&w, 0, 1, "0+0 1+0 | 0+1 | ");
+    expect_landings(&w, 1, "0:2 | 0:1 | ");
+    free_watch(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_programs_come_back), cmocka_unit_test(traces_are_small),
         cmocka_unit_test(copies_come_back),          cmocka_unit_test(barriers_name_the_warps_that_came),
         cmocka_unit_test(named_barriers_are_apart),  cmocka_unit_test(arrive_waits_for_nobody),
-        cmocka_unit_test(reductions_and_clusters)};
+        cmocka_unit_test(reductions_and_clusters),   cmocka_unit_test(barriers_in_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@ static bool is_barrier(void *context, uint32_t function, uint32_t instruction)
 {
     const timed *t = context;
     const hd_function *f = t->module->functions.items[function];
-    return hd_insn_form(f, &f->instructions.items[instruction])->behaviour & HD_BEHAVE_BARRIER;
+    return hd_trace_arrives(hd_insn_form(f, &f->instructions.items[instruction]));
 }
 
 void open_timed(kernel_run *run, hd_module *module)

@@ -7,6 +7,7 @@
 #include "hwmodel/exec/control/async.h"
 #include "hwmodel/exec/checks/checks.h"
 #include "hwmodel/exec/control/control.h"
+#include "hwmodel/exec/control/events.h"
 #include "hwmodel/exec/control/mbarrier.h"
 #include "hwmodel/exec/ops/access.h"
 #include "hwmodel/exec/state/fault.h"
@@ -123,6 +124,7 @@ hd_step hd_run_async_wait(const hd_op *op, hd_warp *w, uint32_t mask)
 hd_step hd_run_async_arrive(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     hd_step step = hd_mbarrier_find(op, w, mask, true);
+    w->async_arrives++;
     for (uint32_t i = 0; i < LANES && step == HD_STEP_NEXT; i++) {
         uint32_t offset = (uint32_t)w->cta->addresses[i];
         if (!(mask >> i & 1))
@@ -135,7 +137,7 @@ hd_step hd_run_async_arrive(const hd_op *op, hd_warp *w, uint32_t mask)
                               hd_mbarrier_make(hd_mbarrier_pending(v) + 1, hd_mbarrier_expected(v),
                                                hd_mbarrier_transactions(v), hd_mbarrier_phase(v)));
         }
-        hd_array_push(&w->async, (hd_async){.to = offset, .lane = (uint8_t)i});
+        hd_array_push(&w->async, (hd_async){.to = offset, .group = w->async_arrives, .lane = (uint8_t)i});
         w->cta->async_arrivals++;
         w->cta->writes++;
     }
@@ -154,9 +156,11 @@ static const char *arrive(hd_warp *w, uint32_t at)
     }
     arrival->done = true;
     w->cta->async_arrivals--;
+    const uint64_t before = object;
     const char *why = hd_mbarrier_arrive(&object, 1);
+    hd_emit_mbarrier_arrive(w, arrival->to, arrival->group);
     if (!why)
-        hd_mbarrier_write(w->cta, arrival->to, object);
+        hd_mbarrier_change(w->cta, arrival->to, before, object);
     return why;
 }
 

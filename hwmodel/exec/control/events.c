@@ -47,6 +47,29 @@ void hd_emit_pass(const hd_warp *w, uint32_t barrier)
     emit_barrier(w->cta, &e);
 }
 
+void hd_emit_mbarrier_arrive(const hd_warp *w, uint32_t object, uint32_t after_copies)
+{
+    hd_event e = {.kind = HD_EVENT_ARRIVE, .barrier = HD_EVENT_MBARRIER, .cta = w->cta->index, .warp = w->id};
+    e.object = object;
+    e.after_copies = after_copies;
+    emit_barrier(w->cta, &e);
+}
+
+void hd_emit_mbarrier_open(const hd_cta *cta, uint32_t object, uint32_t phase)
+{
+    hd_event e = {.kind = HD_EVENT_OPEN, .barrier = HD_EVENT_MBARRIER, .cta = cta->index, .object = object};
+    e.parity = phase & 1;
+    emit_barrier(cta, &e);
+}
+
+void hd_emit_mbarrier_pass(const hd_warp *w, uint32_t object, uint32_t phase)
+{
+    hd_event e = {.kind = HD_EVENT_PASS, .barrier = HD_EVENT_MBARRIER, .cta = w->cta->index, .warp = w->id};
+    e.object = object;
+    e.parity = phase & 1;
+    emit_barrier(w->cta, &e);
+}
+
 bool hd_emit_segment(hd_cta *cta)
 {
     hd_segment_event *s = cta->segment;

@@ -7,6 +7,7 @@
 #include "hwmodel/exec/checks/checks.h"
 #include "hwmodel/exec/control/async.h"
 #include "hwmodel/exec/control/control.h"
+#include "hwmodel/exec/control/events.h"
 #include "hwmodel/exec/ops/access.h"
 #include "hwmodel/exec/ops/rows.h"
 #include "hwmodel/exec/state/fault.h"
@@ -23,6 +24,13 @@ void hd_mbarrier_write(hd_cta *cta, uint32_t offset, uint64_t object)
     memcpy(cta->shared + offset, &object, sizeof object);
     hd_uninitialized_shared(cta, offset, sizeof object, false);
     cta->writes++;
+}
+
+void hd_mbarrier_change(hd_cta *cta, uint32_t offset, uint64_t before, uint64_t object)
+{
+    hd_mbarrier_write(cta, offset, object);
+    if (hd_mbarrier_phase(object) != hd_mbarrier_phase(before))
+        hd_emit_mbarrier_open(cta, offset, hd_mbarrier_phase(before));
 }
 
 static uint64_t settle(uint32_t pending, uint32_t expected, int32_t transactions, uint32_t phase)
@@ -113,11 +121,16 @@ hd_step hd_run_mbarrier(const hd_op *op, hd_warp *w, uint32_t mask)
         if (!(mask >> i & 1))
             continue;
         uint32_t offset = (uint32_t)w->cta->addresses[i];
-        uint64_t object = hd_mbarrier_read(w->cta, offset);
+        uint64_t object = hd_mbarrier_read(w->cta, offset), before = object;
         const char *why = change(op->boolean, &object, counts ? counts[i] : 0);
         if (why)
             return fault_of_barrier(op, w, i, why);
-        hd_mbarrier_write(w->cta, offset, object);
+        if (op->boolean == HD_MBARRIER_COMPLETE) {
+            hd_emit_mbarrier_arrive(w, offset, 0);
+            hd_mbarrier_change(w->cta, offset, before, object);
+        } else {
+            hd_mbarrier_write(w->cta, offset, object);
+        }
     }
     return step;
 }
@@ -163,7 +176,8 @@ hd_step hd_run_mbarrier_arrive(const hd_op *op, hd_warp *w, uint32_t mask)
         const char *why = arrive_one(op, &object, counts ? counts[i] : 1);
         if (why)
             return fault_of_barrier(op, w, i, why);
-        hd_mbarrier_write(w->cta, offset, object);
+        hd_emit_mbarrier_arrive(w, offset, 0);
+        hd_mbarrier_change(w->cta, offset, states[i], object);
     }
     if (step == HD_STEP_NEXT && op->d != HD_NO_REF)
         hd_merge(hd_row_of_frame(w, op->d), states, mask, 8);
@@ -176,7 +190,7 @@ hd_step hd_run_mbarrier_wait(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     const unsigned char *of = hd_row(w, op->b);
     uint32_t over = 0, parity;
-    uint64_t state;
+    uint64_t state = 0;
     hd_step step = hd_mbarrier_find(op, w, mask, true);
     for (uint32_t i = 0; i < LANES && step == HD_STEP_NEXT; i++) {
         if (!(mask >> i & 1))
@@ -192,6 +206,8 @@ hd_step hd_run_mbarrier_wait(const hd_op *op, hd_warp *w, uint32_t mask)
         bool ended = op->a_bytes == 8 ? hd_mbarrier_phase(object) != hd_mbarrier_phase(state)
                                       : (hd_mbarrier_phase(object) & 1) != (parity & 1);
         over |= (uint32_t)ended << i;
+        if (ended)
+            hd_emit_mbarrier_pass(w, offset, op->a_bytes == 8 ? hd_mbarrier_phase(state) : parity);
     }
     if (step != HD_STEP_NEXT)
         return step;

@@ -31,6 +31,8 @@ const char *hd_mbarrier_arrive(uint64_t *object, uint32_t count);
 /* Reads the object at an offset of shared memory, which must be in bounds. */
 uint64_t hd_mbarrier_read(const hd_cta *cta, uint32_t offset);
 void hd_mbarrier_write(hd_cta *cta, uint32_t offset, uint64_t object);
+/* The same, of a valid object that was `before`: reports the end of its phase. */
+void hd_mbarrier_change(hd_cta *cta, uint32_t offset, uint64_t before, uint64_t object);
 
 /* Sets cta->addresses to the offsets in shared memory that the op's lanes address; faults if an object is out of
  * bounds, misaligned, or (`valid`) not initialized. */

@@ -32,6 +32,7 @@ void hd_warp_start(hd_warp *w, const hd_code *code, uint32_t lanes)
     memset(w->met_row, 0, sizeof w->met_row);
     w->async.count = 0;
     memset(w->async_groups, 0, sizeof w->async_groups);
+    w->async_arrives = 0;
     if (w->local_capacity)
         memset(w->local, 0, (size_t)w->local_capacity * LANES);
     hd_push_frame(w, code, lanes, 0);

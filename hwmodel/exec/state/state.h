@@ -33,7 +33,7 @@ typedef struct hd_frame {
 typedef enum hd_warp_state { HD_WARP_READY, HD_WARP_WAITING, HD_WARP_DONE } hd_warp_state;
 
 typedef struct hd_async { /* one lane's copy to shared memory, or arrival at an mbarrier there */
-    uint32_t to, group;   /* offset in shared memory; the lane's group */
+    uint32_t to, group;   /* offset in shared memory; the lane's group; of an arrival: number of its instruction */
     uint8_t lane, bytes;  /* bytes 0: an arrival */
     bool done;
     unsigned char data[16];
@@ -68,6 +68,7 @@ struct hd_warp {
     /* async.c: pending copies and arrivals, in order of issue */
     HD_ARRAY(hd_async) async;
     uint32_t async_groups[LANES]; /* committed so far, by lane */
+    uint32_t async_arrives;       /* cp.async.mbarrier.arrive instructions so far */
 };
 
 typedef struct hd_barrier {
