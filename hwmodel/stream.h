@@ -48,6 +48,8 @@ enum {
     HD_EVENT_MBARRIER = HD_EVENT_BARRIERS, /* an mbarrier: `object` says which */
 };
 
+enum { HD_EVENT_SECTOR_BYTES = 32, HD_EVENT_SECTORS = 32 * 16 * 2 /* of an instruction, at most */ };
+
 typedef struct hd_event {
     uint8_t kind;
     uint8_t barrier; /* of ARRIVE, OPEN, PASS */
@@ -68,6 +70,10 @@ typedef struct hd_event {
     /* with addresses, of cp.async: by lane, the offset in shared memory that it copies to, and the bytes that it reads,
      * the rest of the copy being zero */
     const uint64_t *copied_to, *copied_bytes;
+    /* with addresses, of textures and surfaces: numbers of the sectors of HD_EVENT_SECTOR_BYTES of global memory that
+     * the lanes access, in the order of the lanes; some may be there more than once */
+    const uint64_t *sectors;
+    uint32_t sector_count;
     uint32_t width_words;
     const hd_width *widths; /* widths[word]; NULL: nothing is written */
     uint32_t result_words;

@@ -49,7 +49,7 @@ hd_event hd_batch_keep_columns(hd_batch *b, const hd_event *event)
 {
     hd_event kept = *event;
     kept.addresses = keep_column(b, event->addresses, address_bytes(event));
-    kept.copied_to = kept.copied_bytes = NULL; /* of no use to a model that is not timed */
+    kept.copied_to = kept.copied_bytes = kept.sectors = NULL; /* of no use to a model that is not timed */
     kept.results = keep_column(b, event->results, result_bytes(event));
     return kept;
 }

@@ -122,6 +122,12 @@ static bool bind_symbol(const hd_session *s, hd_texture *t)
     return false;
 }
 
+static void place_texels(const hd_session *s, hd_texture *t)
+{
+    t->bytes = bytes_of(s, t->buffer) + t->offset;
+    t->texel_address = s->memory.allocations.items[s->buffer_allocations[t->buffer]].base + t->offset;
+}
+
 /* Sets the address of textures' texels, and of the variables bound to them. */
 static bool place_textures(hd_session *s)
 {
@@ -131,7 +137,7 @@ static bool place_textures(hd_session *s)
     for (uint32_t i = 0; i < count; i++) {
         textures[i] = s->file->textures.items[i];
         if (textures[i].buffer != HD_NONE)
-            textures[i].bytes = bytes_of(s, textures[i].buffer) + textures[i].offset;
+            place_texels(s, &textures[i]);
         good = (!textures[i].symbol || bind_symbol(s, &textures[i])) && good;
     }
     s->textures = (hd_texture_set){textures, count};

@@ -17,6 +17,7 @@
 #include "hwmodel/memory/texture.h"
 #include "hwmodel/memory/memory.h"
 #include "hwmodel/memory/narrow.h"
+#include <assert.h>
 #include <math.h>
 
 const char *const hd_texture_kind_names[HD_TEXTURE_KINDS] = {
@@ -86,6 +87,13 @@ static uint32_t convert_channel(const hd_texture *t, uint32_t raw)
         return bits_of((float)((double)raw / (double)((1u << bits) - 1)));
     double value = (double)(int32_t)widen_signed(raw, bits) / (double)((1u << (bits - 1)) - 1);
     return bits_of((float)(value < -1 ? -1 : value));
+}
+
+static void note_read(hd_texel_reads *reads, uint64_t offset)
+{
+    assert(!reads || reads->count < HD_TEXEL_READS);
+    if (reads)
+        reads->offsets[reads->count++] = offset;
 }
 
 static void load_texel(const hd_texture *t, const unsigned char *from, hd_texel *texel)
@@ -190,6 +198,7 @@ typedef struct sampling {
     uint64_t face, layer; /* face: the z coordinate */
     bool seamless, compare;
     float reference;
+    hd_texel_reads *reads;
 } sampling;
 
 static double number(double value) { return isnan(value) ? 0 : value; }
@@ -226,6 +235,7 @@ static void start(sampling *s, const hd_texture *t, const hd_texture *how, const
     s->layer = !is_layered(t) ? 0 : p->layer < t->layers ? p->layer : t->layers - 1;
     s->compare = p->compare;
     s->reference = p->reference;
+    s->reads = p->reads;
     if (hd_texture_is_cube(t)) {
         start_cube(s, p);
         return;
@@ -248,6 +258,7 @@ static void read_texel_at(const sampling *s, const int64_t at[3], uint64_t z, hd
 {
     uint64_t index = texel_index(s->texture, (uint64_t)at[0], (uint64_t)at[1], z, s->layer);
     load_texel(s->texture, s->texture->bytes + index * hd_texel_bytes(s->texture), texel);
+    note_read(s->reads, index * hd_texel_bytes(s->texture));
     finish_texel(s, texel);
 }
 
@@ -399,12 +410,13 @@ void hd_texture_fetch(const hd_texture *t, const hd_texture_point *p, hd_texel *
         at[k] = (uint64_t)i;
     }
     uint64_t samples = t->samples ? t->samples : 1;
-    if (inside)
-        load_texel(t,
-                   t->bytes + (texel_index(t, at[0], at[1], at[2], p->layer) * samples + p->sample) * hd_texel_bytes(t),
-                   texel);
-    else
+    if (!inside) {
         memset(texel, 0, sizeof *texel);
+        return;
+    }
+    uint64_t index = texel_index(t, at[0], at[1], at[2], p->layer) * samples + p->sample;
+    load_texel(t, t->bytes + index * hd_texel_bytes(t), texel);
+    note_read(p->reads, index * hd_texel_bytes(t));
 }
 
 /* Maps an index into [0, count); false: it is outside and stays so. */

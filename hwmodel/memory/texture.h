@@ -65,6 +65,7 @@ typedef struct hd_texture {
     const char *symbol;                /* or NULL */
     const hd_yaml_node *node;          /* of its name in the launch file */
     unsigned char *bytes;              /* the first texel, once its address is known */
+    uint64_t texel_address;            /* of the first texel, in global memory */
     uint64_t handle, symbol_address;   /* symbol_address: generic; 0 where there is none */
 } hd_texture;
 
@@ -94,6 +95,12 @@ const hd_texture *hd_texture_find(const hd_texture_set *set, uint64_t handle);
 
 /* ---- reading and writing ----------------------------------------------------------------------------------------- */
 
+enum { HD_TEXEL_READS = 16 /* of one sample, at most: 4 corners, of each up to 3 texels of a cube */ };
+typedef struct hd_texel_reads { /* offsets of the texels that were read, in bytes from the first one */
+    uint32_t count;
+    uint64_t offsets[HD_TEXEL_READS];
+} hd_texel_reads;
+
 typedef struct hd_texture_point {
     double at[3];      /* x, y, z as given by the instruction; for a cube: the direction */
     int64_t index[3];  /* the same, for integer coordinates */
@@ -102,6 +109,7 @@ typedef struct hd_texture_point {
     uint32_t sample;   /* of multisample textures: less than they have */
     bool compare;      /* each texel is 1 or 0, the result of comparing `reference` with it */
     float reference;
+    hd_texel_reads *reads; /* what is read is added to it; NULL: nobody wants to know */
 } hd_texture_point;
 
 /* The result: four f32 for floating-point types or types read as such (hd_texture_is_float), else integers extended to

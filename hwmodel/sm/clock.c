@@ -47,3 +47,11 @@ void sm_account(hd_sm *sm, uint64_t now)
     sm->accounted = now;
     sm->now = now - 1;
 }
+
+void sm_recheck_block(hd_sm *sm, const sm_warp *w)
+{
+    const sm_cta *cta = &sm->ctas.items[w->cta];
+    for (uint32_t i = 0; i < cta->trace->warp_count; i++)
+        if (cta->barriers[i] != UINT32_MAX)
+            sm->recheck |= (uint64_t)1 << cta->slots[i];
+}

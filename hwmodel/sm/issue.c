@@ -351,14 +351,6 @@ static void reserve_names(sm_warp *w, const sm_job *job)
     w->frame = w->cursor.step.frame;
 }
 
-void sm_recheck_block(hd_sm *sm, const sm_warp *w)
-{
-    const sm_cta *cta = &sm->ctas.items[w->cta];
-    for (uint32_t i = 0; i < cta->trace->warp_count; i++)
-        if (cta->barriers[i] != UINT32_MAX)
-            sm->recheck |= bit_of(cta->slots[i]);
-}
-
 /* The instruction arrives at a barrier; at an mbarrier, when its copies have landed. */
 static void arrive(hd_sm *sm, sm_warp *w)
 {
@@ -388,7 +380,7 @@ static void issue_from(hd_sm *sm, uint32_t slot, uint32_t turn)
     w->accesses += (w->op->traits & HD_SM_ACCESS) != 0;
     job->skips = sink->skips_unit;
     sm->issued_units |= 1u << w->op->unit;
-    if (w->cursor.step.has_addresses && !job->skips)
+    if ((w->cursor.step.has_addresses || w->cursor.step.sectors.left) && !job->skips)
         sm_prepare_memory(sm, index, w);
     reserve_names(w, &sm->jobs.items[index]);
     if (w->op->traits & HD_SM_COPY)

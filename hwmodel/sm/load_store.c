@@ -14,6 +14,14 @@ static uint32_t line_bytes(const hd_machine *m, sm_cache cache)
     return m->l1.line_bytes;
 }
 
+static void make_room(sm_job *job, uint32_t lines)
+{
+    if (job->line_room >= lines)
+        return;
+    job->line_room = 2 * job->line_room > lines ? 2 * job->line_room : lines;
+    job->line = hd_realloc(job->line, job->line_room * sizeof *job->line);
+}
+
 /* ---- at issue ---------------------------------------------------------------------------------------------------- */
 
 static uint8_t space_of(const hd_sm *sm, const hd_sm_op *op, uint64_t address)
@@ -104,11 +112,46 @@ static void prepare_copy(hd_sm *sm, sm_job *job, uint32_t lanes, const hd_trace_
                                    sector_bytes(m, job->cache), job->line);
 }
 
+static sm_cache texel_cache(const hd_machine *m, const hd_sm_op *op)
+{
+    if (!(op->traits & HD_SM_LOAD) || op->traits & HD_SM_BYPASS_L1)
+        return SM_NO_CACHE;
+    return m->texture.bytes ? SM_TEXTURE : m->l1.bytes ? SM_L1 : SM_NO_CACHE;
+}
+
+/* The last lines first: neighbouring lanes have neighbouring texels. */
+static hd_line_access *line_at(sm_job *job, uint64_t address)
+{
+    for (uint32_t i = job->lines; i-- > 0;)
+        if (job->line[i].address == address)
+            return &job->line[i];
+    make_room(job, job->lines + 1);
+    job->line[job->lines] = (hd_line_access){.address = address, .lanes = 1};
+    return &job->line[job->lines++];
+}
+
+static void prepare_texels(const hd_sm *sm, sm_job *job, hd_trace_sectors sectors)
+{
+    const hd_machine *m = sm->setup.machine;
+    job->space = HD_SPACE_GLOBAL;
+    job->cache = (uint8_t)texel_cache(m, job->op);
+    uint32_t line = line_bytes(m, job->cache), sector = sector_bytes(m, job->cache);
+    while (sectors.left) {
+        uint64_t address = hd_trace_take_sector(&sectors) * HD_EVENT_SECTOR_BYTES;
+        line_at(job, address - address % line)->sectors |= 1u << address % line / sector;
+    }
+}
+
 void sm_prepare_memory(hd_sm *sm, uint32_t index, const sm_warp *w)
 {
     sm_job *job = &sm->jobs.items[index];
     uint64_t addresses[32];
     uint32_t lanes = w->cursor.step.effective;
+    if (w->cursor.step.sectors.left) {
+        prepare_texels(sm, job, w->cursor.step.sectors);
+        return;
+    }
+    make_room(job, HD_LINE_ACCESSES);
     if (w->op->traits & HD_SM_COPY) {
         job->space = HD_SPACE_SHARED;
         prepare_copy(sm, job, lanes, &w->cursor);
@@ -250,9 +293,10 @@ static uint32_t join_fetches(hd_sm *sm, uint32_t index, const hd_line_access *li
 
 /* ---- one line ---------------------------------------------------------------------------------------------------- */
 
-static uint32_t latency_of(const hd_machine *m, sm_cache cache)
+static uint32_t latency_of(const hd_machine *m, sm_cache cache, const hd_sm_op *op)
 {
-    return cache == SM_CONSTANT ? m->constant.latency : cache == SM_TEXTURE ? m->texture.latency : m->l1.latency;
+    bool texture = cache == SM_TEXTURE || op->traits & HD_SM_TEXTURE;
+    return cache == SM_CONSTANT ? m->constant.latency : texture ? m->texture.latency : m->l1.latency;
 }
 
 /* The sectors that the cache does not have, and that are not on their way to it. */
@@ -264,7 +308,7 @@ static uint32_t look_up(hd_sm *sm, uint32_t index, const hd_line_access *line, s
     sm->counts.l1_reads += cache == SM_L1;
     sm->counts.l1_hits += cache == SM_L1 && !missing;
     if (!missing)
-        sm->jobs.items[index].hit_at = sm->now + latency_of(m, cache);
+        sm->jobs.items[index].hit_at = sm->now + latency_of(m, cache, sm->jobs.items[index].op);
     return join_fetches(sm, index, line, missing, cache);
 }
 
@@ -330,7 +374,7 @@ static bool work_on(hd_sm *sm, uint32_t index)
     if (job->next_line < job->lines) {
         if (!access_line(sm, index) || ++job->next_line < job->lines)
             return false;
-    } else { /* no addresses: a texture, or an instruction whose lanes access nothing */
+    } else { /* no addresses: a query of a texture, or an instruction whose lanes access nothing */
         bool loads = job->op->traits & HD_SM_LOAD, texture = job->op->traits & HD_SM_TEXTURE;
         job->hit_at = sm->now + (texture ? m->texture.latency : loads ? m->l1.latency : 1);
     }

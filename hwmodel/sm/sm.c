@@ -66,8 +66,10 @@ void hd_sm_free(hd_sm *sm)
         hd_array_free(&sm->banks[i].reads.items);
         hd_array_free(&sm->banks[i].writes.items);
     }
-    for (uint32_t i = 0; i < sm->jobs.count; i++)
+    for (uint32_t i = 0; i < sm->jobs.count; i++) {
         hd_array_free(&sm->jobs.items[i].accesses);
+        free(sm->jobs.items[i].line);
+    }
     for (uint32_t i = 0; i < sm->fetches.count; i++)
         hd_array_free(&sm->fetches.items[i].jobs);
     for (uint32_t i = 0; i < sm->ctas.count; i++)

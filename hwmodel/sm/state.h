@@ -60,8 +60,9 @@ typedef struct sm_job { /* an instruction in flight, or accesses beside one */
     uint8_t space; /* hd_space */
     uint8_t cache; /* sm_cache that loads look into */
     uint32_t lines, next_line, passes, outstanding;
-    uint64_t hit_at; /* when the last line that the L1 cache has is there */
-    hd_line_access line[HD_LINE_ACCESSES];
+    uint64_t hit_at;      /* when the last line that the L1 cache has is there */
+    hd_line_access *line; /* with room for `line_room` */
+    uint32_t line_room;
     sm_copy copy;  /* of cp.async */
     uint32_t next; /* of those that are not in use */
 } sm_job;
@@ -208,6 +209,8 @@ uint64_t sm_next_event(const hd_sm *sm); /* UINT64_MAX: there is none */
 /* Counts the cycles before `now`, in which nothing happened, as the last one. */
 void sm_account(hd_sm *sm, uint64_t now);
 void sm_account_power(hd_sm *sm, uint64_t cycles); /* registers that leak, for so many cycles */
+/* Warps of its block may wait for what the warp has done. */
+void sm_recheck_block(hd_sm *sm, const sm_warp *w);
 
 /* ---- show.c: the timeline, if there is one ----------------------------------------------------------------------- */
 
@@ -277,8 +280,6 @@ void sm_code_arrived(hd_sm *sm, uint64_t address, uint64_t now); /* of the line 
 
 /* ---- issue.c ----------------------------------------------------------------------------------------------------- */
 
-/* Warps of its block may wait for what the warp has done. */
-void sm_recheck_block(hd_sm *sm, const sm_warp *w);
 void sm_reach_next(hd_sm *sm, uint32_t slot); /* the warp's next instruction, or its end */
 void sm_issue(hd_sm *sm);
 void sm_activate(hd_sm *sm, uint32_t slot); /* a warp of a block that starts */

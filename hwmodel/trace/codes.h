@@ -18,6 +18,7 @@ enum {
     HD_TRACE_ARRIVALS,
     HD_TRACE_COPIES,
     HD_TRACE_LANDINGS,
+    HD_TRACE_SECTORS,
 };
 
 #endif

@@ -11,20 +11,28 @@ void hd_trace_open(hd_trace_cursor *c, const hd_trace_warp *warp)
     c->last = 0;
 }
 
-static uint64_t take_varint(hd_trace_cursor *c)
+static uint64_t read_varint(const uint8_t **at)
 {
     uint64_t value = 0;
     uint8_t byte;
     uint32_t shift = 0;
     do {
-        byte = *c->at++;
+        byte = *(*at)++;
         value |= (uint64_t)(byte & 0x7f) << shift;
         shift += 7;
     } while (byte & 0x80);
     return value;
 }
 
+static uint64_t take_varint(hd_trace_cursor *c) { return read_varint(&c->at); }
+
 static uint64_t unzigzag(uint64_t value) { return value >> 1 ^ (0 - (value & 1)); }
+
+uint64_t hd_trace_take_sector(hd_trace_sectors *sectors)
+{
+    sectors->left--;
+    return sectors->last += unzigzag(read_varint(&sectors->at));
+}
 
 static uint32_t take_mask(hd_trace_cursor *c)
 {
@@ -95,6 +103,14 @@ static void take_landings(hd_trace_cursor *c)
         c->landed[__builtin_ctz(rest)] = (uint32_t)take_varint(c);
 }
 
+static void take_sectors(hd_trace_cursor *c)
+{
+    uint32_t count = (uint32_t)take_varint(c);
+    c->step.sectors = (hd_trace_sectors){.at = c->at, .left = count};
+    for (uint32_t i = 0; i < count; i++)
+        (void)take_varint(c);
+}
+
 /* A code that comes before an instruction. */
 static void take_difference(hd_trace_cursor *c)
 {
@@ -114,6 +130,7 @@ static void take_difference(hd_trace_cursor *c)
     case HD_TRACE_RESULTS: take_results(c); break;
     case HD_TRACE_COPIES: take_copies(c); break;
     case HD_TRACE_LANDINGS: take_landings(c); break;
+    case HD_TRACE_SECTORS: take_sectors(c); break;
     default: assert(!"a code of traces");
     }
 }

@@ -165,6 +165,17 @@ static void put_copies(trace_warp *w, const hd_event *e)
     put_lanes(w, 0, e->copied_bytes, e->effective);
 }
 
+static void put_sectors(trace_warp *w, const hd_event *e)
+{
+    uint64_t last = 0;
+    put_byte(w, HD_TRACE_SECTORS);
+    put_varint(w, e->sector_count);
+    for (uint32_t i = 0; i < e->sector_count; i++) {
+        put_signed(w, e->sectors[i] - last);
+        last = e->sectors[i];
+    }
+}
+
 static void put_widths(trace_warp *w, const hd_event *e)
 {
     put_byte(w, HD_TRACE_WIDTHS);
@@ -209,6 +220,8 @@ static bool put_differences(trace_warp *w, recorded_warp *known, const hd_event 
         put_results(w, e);
     if (e->copied_to && e->effective)
         put_copies(w, e);
+    if (e->sectors)
+        put_sectors(w, e);
     return w->bytes.count != before;
 }
 

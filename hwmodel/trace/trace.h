@@ -21,6 +21,8 @@
  *   values
  *   0x89       ARRIVALS     varint: warps as in WAIT; for each a signed varint: barrier instructions that it must
  *                           have issued, less those that this warp has
+ *   0x8c       SECTORS      varint n, n signed varints: the next instruction accesses a texture or a surface; sectors as
+ *                           in hd_event, each less the one before it, the first less 0
  *   0x8b       LANDINGS     varint: warps of the block (bit i: its warp i); for each a varint n: the next instruction
  *                           waits for the copies before the n-th cp.async.mbarrier.arrive of that warp
  *   0x8a       COPIES       the next instruction is a cp.async: for the lanes that execute, coded as addresses, with 0
@@ -84,6 +86,12 @@ hd_sink hd_trace_recorder_sink(hd_trace_recorder *recorder);
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
 
+typedef struct hd_trace_sectors { /* those of SECTORS that are left */
+    const uint8_t *at;
+    uint64_t last;
+    uint32_t left;
+} hd_trace_sectors;
+
 typedef struct hd_trace_step { /* one warp instruction */
     uint32_t frame, function, instruction;
     uint32_t active, effective;
@@ -94,6 +102,7 @@ typedef struct hd_trace_step { /* one warp instruction */
     bool has_copies; /* a cp.async: its addresses are those that it reads */
     int64_t stride;  /* of all lanes, where `strided` */
     bool strided;
+    hd_trace_sectors sectors;
     uint32_t width_count;
     const uint32_t *results; /* by word, then lane; NULL: none, or not recorded */
 } hd_trace_step;
@@ -112,6 +121,8 @@ typedef struct hd_trace_cursor {
 } hd_trace_cursor;
 
 void hd_trace_open(hd_trace_cursor *cursor, const hd_trace_warp *warp);
+/* The next one, while there are some left. */
+uint64_t hd_trace_take_sector(hd_trace_sectors *sectors);
 /* The next instruction, in cursor->step; false: there is none. */
 bool hd_trace_next(hd_trace_cursor *cursor);
 

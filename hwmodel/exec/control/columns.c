@@ -255,6 +255,11 @@ bool hd_emit_issue(const hd_op *op, hd_warp *w, hd_event *e, uint32_t mask)
         e->copied_to = op->run == hd_run_async_copy ? cta->copied_to : NULL;
         e->copied_bytes = e->copied_to ? cta->copied_bytes : NULL;
     }
+    if (cta->sector_count && mask) {
+        e->sectors = cta->sectors;
+        e->sector_count = cta->sector_count;
+        cta->sector_count = 0;
+    }
     if (op->written_count && e->effective && cta->columns & HD_COLUMN_RESULTS) {
         e->result_words = gather_results(op, w, cta->results);
         e->results = e->result_words ? cta->results : NULL;

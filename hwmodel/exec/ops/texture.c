@@ -82,6 +82,31 @@ static void read_point(const hd_op *op, const hd_warp *w, uint32_t lane, hd_text
     }
 }
 
+/* ---- what is accessed -------------------------------------------------------------------------------------------- */
+
+enum { RECENT_SECTORS = 16 /* among which one is looked for, so that few come twice */ };
+
+static void note_sector(hd_cta *cta, uint64_t sector)
+{
+    uint32_t count = cta->sector_count;
+    for (uint32_t i = count > RECENT_SECTORS ? count - RECENT_SECTORS : 0; i < count; i++)
+        if (cta->sectors[i] == sector)
+            return;
+    cta->sectors[cta->sector_count++] = sector;
+}
+
+/* bytes: a texel or a vector, at most a sector */
+static void note_access(hd_cta *cta, const hd_texture *t, uint64_t offset, uint32_t bytes)
+{
+    uint64_t first = (t->texel_address + offset) / HD_EVENT_SECTOR_BYTES;
+    uint64_t last = (t->texel_address + offset + bytes - 1) / HD_EVENT_SECTOR_BYTES;
+    note_sector(cta, first);
+    if (last != first)
+        note_sector(cta, last);
+}
+
+static bool is_noted(const hd_warp *w) { return w->cta->columns & HD_COLUMN_ADDRESSES; }
+
 /* ---- handles ----------------------------------------------------------------------------------------------------- */
 
 static hd_step find_texture(const hd_op *op, hd_warp *w, uint32_t lane, hd_ref handle, const hd_texture **t)
@@ -182,7 +207,9 @@ static hd_step read_lane(const hd_op *op, hd_warp *w, uint32_t lane)
         step = check_texture(op, w, lane, t, how);
     if (step != HD_STEP_NEXT)
         return step;
+    hd_texel_reads reads = {0};
     read_point(op, w, lane, &p);
+    p.reads = is_noted(w) ? &reads : NULL;
     if (hd_texture_is_multisample(t) && p.sample >= (t->samples ? t->samples : 1u))
         return hd_fault(op, w, 1u << lane, "sample %u of texture '%s', whose texels have %u", p.sample, t->name,
                         t->samples);
@@ -192,6 +219,8 @@ static hd_step read_lane(const hd_op *op, hd_warp *w, uint32_t lane)
         hd_texture_gather(t, how, &p, use->component, &texel);
     else
         hd_texture_sample(t, how, &p, &texel);
+    for (uint32_t i = 0; i < reads.count; i++)
+        note_access(w->cta, t, reads.offsets[i], hd_texel_bytes(t));
     write_texel(op, w, lane, &texel);
     return HD_STEP_NEXT;
 }
@@ -200,6 +229,7 @@ typedef hd_step run_lane(const hd_op *op, hd_warp *w, uint32_t lane);
 
 static hd_step run_lanes(const hd_op *op, hd_warp *w, uint32_t mask, run_lane *run)
 {
+    w->cta->sector_count = 0;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         hd_step step = run(op, w, (uint32_t)__builtin_ctz(rest));
         if (step != HD_STEP_NEXT)
@@ -301,6 +331,8 @@ static hd_step surface_address(const hd_op *op, hd_warp *w, uint32_t lane, const
         return hd_fault(op, w, 1u << lane, "surface '%s': byte %" PRId64 " is not a multiple of the access's %u bytes",
                         (*t)->name, p.index[0], size);
     *bytes = hd_surface_address(*t, &p, size, use->formatted, (hd_surface_bounds)use->bounds);
+    if (*bytes && is_noted(w))
+        note_access(w->cta, *t, (uint64_t)(*bytes - (*t)->bytes), use->formatted ? hd_texel_bytes(*t) : size);
     if (*bytes || use->bounds == HD_SURFACE_ZERO)
         return HD_STEP_NEXT;
     return hd_fault(op, w, 1u << lane,
