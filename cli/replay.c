@@ -56,6 +56,10 @@ static bool check_together(const hd_cli *cli, int format)
         wrong = "--counters goes with --format=text; the other formats have all counters";
     else if (hd_cli_has(cli, HD_CLI_SMS) && !hd_cli_has(cli, HD_CLI_TIME))
         wrong = "--sms goes with --time: without it no SM is simulated";
+    else if (hd_cli_has(cli, HD_CLI_SAMPLE) && !hd_cli_has(cli, HD_CLI_TIME))
+        wrong = "--sample goes with --time: without it no block is timed";
+    else if (hd_cli_has(cli, HD_CLI_SAMPLE) && hd_cli_has(cli, HD_CLI_TIMELINE))
+        wrong = "--sample and --timeline: what is not timed has no timeline";
     else if (hd_cli_has(cli, HD_CLI_TIME) && hd_cli_has(cli, HD_CLI_TECHNIQUE) &&
              strcmp(cli->values[HD_CLI_TECHNIQUE], "none") == 0)
         wrong = "--time simulates the cycles of techniques: --technique=none has none, --technique=baseline one";
@@ -124,6 +128,7 @@ int hd_cli_replay(hd_cli *cli)
     uint32_t limit;
     if (format < 0 || !hd_cli_inputs_fit(cli) || !hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &options.threads) ||
         !hd_cli_number_from(cli, HD_CLI_SMS, 0, 1, HD_REPLAY_SMS, &options.sms) ||
+        !hd_cli_number_from(cli, HD_CLI_SAMPLE, 0, HD_REPLAY_FEWEST_WAVES, HD_REPLAY_WAVES, &options.sample) ||
         !hd_cli_number(cli, HD_CLI_MAX_REGISTERS, 0, HD_GENERAL_REGISTERS, &options.max_registers) ||
         !hd_cli_number(cli, HD_CLI_LATENCY, HD_COUNT_LATENCY, 1 << 20, &options.latency) ||
         !hd_cli_number_from(cli, HD_CLI_ACTIVE_WARPS, HD_COUNT_ACTIVE_WARPS, 1, 1024, &options.active_warps) ||

@@ -64,7 +64,8 @@ static void write_counts(hd_writer *w, const hd_replay_report *report, const hd_
 static void write_timing(hd_writer *w, const hd_replay_report *report, const hd_replay_timing *t)
 {
     enum { RATIOS = 8 /* cycles and energies, too */ };
-    for (uint32_t c = 0; c < RATIOS + report->slot_count + HD_REPLAY_TIMING_COUNTS && !t; c++)
+    uint32_t columns = RATIOS + (report->sample_waves ? 2 : 0) + HD_REPLAY_TIMING_COUNTS + report->slot_count;
+    for (uint32_t c = 0; c < columns && !t; c++)
         hd_write_char(w, ',');
     if (!t)
         return;
@@ -76,6 +77,10 @@ static void write_timing(hd_writer *w, const hd_replay_report *report, const hd_
     write_number(w, t->dynamic_pj);
     write_number(w, t->static_pj);
     write_number(w, t->energy_normalized);
+    if (report->sample_waves) {
+        write_number(w, t->sampled_fraction);
+        write_number(w, t->error_fraction);
+    }
     for (uint32_t i = 0; i < HD_REPLAY_TIMING_COUNTS; i++)
         hd_write_format(w, ",%llu", (unsigned long long)hd_replay_timing_count(t, i));
     for (uint32_t s = 0; s < report->slot_count; s++)
@@ -86,6 +91,8 @@ static void write_timing_heads(hd_writer *w, const hd_replay_report *report)
 {
     hd_write_string(
         w, ",cycles,speedup,warp_ipc,thread_ipc,occupancy_fraction,dynamic_pj,static_pj,timed_energy_normalized");
+    if (report->sample_waves)
+        hd_write_string(w, ",sampled_fraction,error_fraction");
     for (uint32_t i = 0; i < HD_REPLAY_TIMING_COUNTS; i++)
         hd_write_format(w, ",%s", hd_replay_timing_keys[i]);
     for (uint32_t s = 0; s < report->slot_count; s++)

@@ -256,6 +256,13 @@ static void write_facts(hd_writer *w, const hd_replay_kernel *k)
     bool wrong = k->outputs == HD_OUTPUTS_WRONG || k->identical == HD_OUTPUTS_WRONG;
     hd_write_format(w, "<p%s>%s%s%s</p>\n", wrong ? " class=\"fail\"" : "", hd_replay_output_words[k->outputs],
                     k->identical ? ", " : "", hd_replay_identical_words[k->identical]);
+    const hd_replay_result *least = hd_replay_least_exact(k);
+    if (least) {
+        hd_write_format(w, "<p>Cycles from %.1f %% of the blocks; error by the waves measured at most %.2f %% (",
+                        100 * least->timing->sampled_fraction, 100 * least->timing->error_fraction);
+        page_text(w, least->title);
+        hd_write_string(w, ")</p>\n");
+    }
     if (k->order_dependent)
         hd_write_format(w, "<p>May depend on the order of warps, which is the interpreter's: %s</p>\n",
                         k->order_dependent);

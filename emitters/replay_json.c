@@ -64,6 +64,10 @@ static json_t *timing_to_json(const hd_replay_report *report, const hd_replay_ti
     json_object_set_new(o, "dynamic_pj", number_or_null(t->dynamic_pj));
     json_object_set_new(o, "static_pj", number_or_null(t->static_pj));
     json_object_set_new(o, "energy_normalized", number_or_null(t->energy_normalized));
+    if (report->sample_waves) {
+        json_object_set_new(o, "sampled_fraction", number_or_null(t->sampled_fraction));
+        json_object_set_new(o, "error_fraction", number_or_null(t->error_fraction));
+    }
     for (uint32_t i = 0; i < HD_REPLAY_TIMING_COUNTS; i++)
         json_object_set_new(o, hd_replay_timing_keys[i], json_integer((json_int_t)hd_replay_timing_count(t, i)));
     return o;
@@ -128,6 +132,8 @@ void hd_emit_replay_json(hd_writer *w, const hd_replay_report *report)
                              "settings", settings);
     if (report->sms)
         json_object_set_new(root, "sms", json_integer(report->sms));
+    if (report->sample_waves)
+        json_object_set_new(root, "sample_waves", json_integer(report->sample_waves));
     json_object_set_new(root, "registers", json_string(registers_of(report)));
     json_object_set_new(root, "kernels", kernels);
     hd_json_dump(w, root, JSON_INDENT(2) | JSON_REAL_PRECISION(12));

@@ -220,6 +220,8 @@ static void write_head(hd_writer *w, const hd_replay_report *report, int width)
     hd_write_format(w, "GPU %s", report->gpu);
     if (report->sms)
         hd_write_format(w, ", %u SM%s", report->sms, report->sms == 1 ? "" : "s");
+    if (report->sample_waves)
+        hd_write_format(w, ", %u waves of blocks measured", report->sample_waves);
     for (uint32_t i = 0; i < report->setting_count; i++)
         hd_write_format(w, ", %s", report->settings[i]);
     hd_write_format(w, ". One access is a warp register of 32 lanes x 32 bits.\n\n  %-*s  %*s  %*s  %-*s  %s\n", width,

@@ -77,6 +77,10 @@ void hd_emit_replay_times(hd_writer *w, const hd_replay_report *report, const hd
     for (uint32_t i = 0; i < k->result_count; i++)
         if (k->results[i].timing)
             write_row(w, width, report, &k->results[i]);
+    const hd_replay_result *least = hd_replay_least_exact(k);
+    if (least)
+        hd_write_format(w, "  cycles from %.1f %% of the blocks; error by the waves measured at most %.2f %% (%s)\n",
+                        100 * least->timing->sampled_fraction, 100 * least->timing->error_fraction, least->title);
 }
 
 void hd_emit_replay_mean_times(hd_writer *w, const hd_replay_report *report, int width)

@@ -62,6 +62,18 @@ bool hd_replay_slot_is_used(const hd_replay_report *report, uint32_t slot)
     return false;
 }
 
+const hd_replay_result *hd_replay_least_exact(const hd_replay_kernel *kernel)
+{
+    const hd_replay_result *found = NULL;
+    for (uint32_t i = 0; i < kernel->result_count; i++) {
+        const hd_replay_result *r = &kernel->results[i];
+        if (r->timing && r->timing->sampled_fraction < 1 &&
+            (!found || r->timing->error_fraction > found->timing->error_fraction))
+            found = r;
+    }
+    return found;
+}
+
 uint64_t hd_replay_all_slots(const hd_replay_report *report, const hd_replay_timing *timing)
 {
     uint64_t all = 0;

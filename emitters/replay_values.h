@@ -16,6 +16,8 @@ void hd_replay_format_headline(char text[static 64], const hd_replay_headline *h
 void hd_replay_format_baseline(char text[static 64], const hd_replay_result *baseline);
 /* Whether a slot of that kind was counted in any result. */
 bool hd_replay_slot_is_used(const hd_replay_report *report, uint32_t slot);
+/* The technique of the launch whose cycles may be wrong by most; NULL: no cycles are extrapolated. */
+const hd_replay_result *hd_replay_least_exact(const hd_replay_kernel *kernel);
 /* The sum of a timing's slots of all kinds. */
 uint64_t hd_replay_all_slots(const hd_replay_report *report, const hd_replay_timing *timing);
 

@@ -392,8 +392,12 @@ hd_outcome hd_context_diff(hd_context *context, const hd_input *before, const hd
 static bool check_replay_settings(hd_context *context, const hd_replay_settings *s)
 {
     const char *wrong = NULL;
-    if (!s->time && (s->sms || s->timeline_end))
-        wrong = "SMs and timelines go with cycles: without `time` no SM is simulated";
+    if (!s->time && (s->sms || s->timeline_end || s->sample))
+        wrong = "SMs, timelines and samples go with cycles: without `time` no SM is simulated";
+    else if ((s->sample && s->sample < HD_REPLAY_FEWEST_WAVES) || s->sample > HD_REPLAY_WAVES)
+        wrong = "a sample has 4 waves or more, up to a million";
+    else if (s->sample && s->timeline_end)
+        wrong = "a timeline and a sample: what is not timed has no timeline";
     else if (s->sms > HD_REPLAY_SMS)
         wrong = "more SMs than can be simulated";
     else if (s->format == HD_REPLAY_TIMELINE && !s->timeline_end)
@@ -420,6 +424,7 @@ static const hd_replay_report *run_replay(hd_context *context, const char *const
                                  .max_registers = s->max_registers,
                                  .time = s->time,
                                  .sms = s->sms,
+                                 .sample = s->sample,
                                  .timeline_sm = s->timeline_sm,
                                  .timeline_first = s->timeline_first,
                                  .timeline_end = s->timeline_end};

@@ -70,6 +70,7 @@ hd_replay *hd_replay_new(const hd_replay_options *options, hd_diagnostics *diagn
     r->plan.sms = options->sms ? options->sms : gpu->limits.sms;
     r->report.settings = copy_settings(r, options);
     r->report.setting_count = options->setting_count;
+    r->report.sample_waves = options->sample;
     r->report.sms = options->time ? r->plan.sms : 0;
     if (options->time && (!has_machine(r) || !has_shown_sm(r)))
         r->status = HD_STATUS_USAGE;

@@ -23,7 +23,7 @@
 #include "heddle/replay_result.h"
 #include "parser/parse.h"
 
-enum { HD_REPLAY_SMS = 1024 /* simulated, at most */ };
+enum { HD_REPLAY_SMS = 1024 /* simulated, at most */, HD_REPLAY_FEWEST_WAVES = 4, HD_REPLAY_WAVES = 1000000 };
 
 typedef struct hd_replay_options {
     const char *gpu;             /* name or file; NULL: the default */
@@ -37,6 +37,7 @@ typedef struct hd_replay_options {
     bool no_compare; /* do not run the original, and compare no memory with it */
     bool time;       /* simulate cycles, too: the GPU's description has a section `timing` */
     uint32_t sms;    /* number of simulated SMs; 0: as many as the GPU has */
+    uint32_t sample; /* with `time`: of each launch, measure so many waves of blocks, 4 or more; 0: all */
     /* with `time`: a timeline of that SM, of these cycles of each launch; end 0: none */
     uint32_t timeline_sm;
     uint64_t timeline_first, timeline_end;

@@ -118,6 +118,8 @@ static const hd_replay_timing *timing_of(replay_part *p, uint32_t m, const repla
     double without = baseline->timed ? baseline->timed_pj + static_pj(p, p->plan->models[0], baseline) : (double)NAN;
     hd_replay_timing timing = {
         .cycles = c->cycles,
+        .sampled_fraction = ratio((double)c->timed_blocks, (double)c->blocks),
+        .error_fraction = ratio((double)c->error_cycles, (double)c->cycles),
         .speedup = baseline->timed ? ratio((double)baseline->time.cycles, (double)c->cycles) : (double)NAN,
         .warp_ipc = ratio((double)c->sm.warp_instructions, (double)c->cycles),
         .thread_ipc = ratio((double)c->sm.thread_instructions, (double)c->cycles),

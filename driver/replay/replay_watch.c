@@ -144,6 +144,7 @@ static void open_timer(replay_run *run, hd_session_watch *watch, hd_sink *sinks)
     if (!is_timed(run))
         return;
     hd_timer_show(timer, &run->timing_meter);
+    hd_timer_sample(timer, options->sample);
     hd_timer_record(timer, &(hd_timeline_range){options->timeline_sm, options->timeline_first, options->timeline_end});
     hd_timer_open(timer, &run->session->memory, run->part->threads, &run->part->budget);
     sinks[watch->sink_count++] = hd_timer_sink(timer);

@@ -25,7 +25,7 @@ typedef struct timed {
 struct hd_timer {
     hd_sm_code *code;
     const hd_machine *machine;
-    uint32_t sms;
+    uint32_t sms, sample;
     hd_meter *meter;
     hd_timeline_range range; /* of timelines; empty: none */
     HD_ARRAY(timed) techniques;
@@ -109,6 +109,7 @@ static void end_launch(const hd_timer *t, timed *of)
         result->storage_bits = model->storage_bits;
         result->table_bytes = model->table_bytes;
     }
+    hd_timing_extrapolate(of->timing, result->counters);
 }
 
 /* Rejects nothing: a timing that is WRONG or LOCKED releases the blocks that it is given. */
@@ -152,6 +153,8 @@ static bool is_barrier(void *timer, uint32_t function, uint32_t instruction)
 
 void hd_timer_record(hd_timer *t, const hd_timeline_range *range) { t->range = *range; }
 
+void hd_timer_sample(hd_timer *t, uint32_t waves) { t->sample = waves; }
+
 void hd_timer_show(hd_timer *t, hd_meter *meter) { t->meter = meter; }
 
 void hd_timer_open(hd_timer *t, const hd_memory *spaces, uint32_t threads, hd_thread_budget *budget)
@@ -165,6 +168,7 @@ void hd_timer_open(hd_timer *t, const hd_memory *spaces, uint32_t threads, hd_th
                                  .spaces = spaces,
                                  .models = of->models,
                                  .sms = t->sms,
+                                 .sample = t->sample,
                                  .timeline = t->range.end ? &of->timeline : NULL};
         of->timeline.range.sm = t->range.sm;
         of->timing = hd_timing_new(&setup);

@@ -40,6 +40,8 @@ uint32_t hd_timer_techniques(const hd_timer *timer);
 void hd_timer_show(hd_timer *timer, hd_meter *meter);
 /* Before hd_timer_open: what timelines have. */
 void hd_timer_record(hd_timer *timer, const hd_timeline_range *range);
+/* Before hd_timer_open: of each launch, only so many waves are measured (sample.h). */
+void hd_timer_sample(hd_timer *timer, uint32_t waves);
 /* With at least one technique, before the first launch: threads besides the caller's, and where the windows of the
  * address space are. */
 void hd_timer_open(hd_timer *timer, const hd_memory *spaces, uint32_t threads, hd_thread_budget *budget);

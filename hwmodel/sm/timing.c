@@ -1,5 +1,5 @@
 /* All SMs in lock step: see timing.h. */
-#include "hwmodel/sm/timing.h"
+#include "hwmodel/sm/sample.h"
 
 enum { COUNT_CYCLES = 4096 }; /* after which the meter sees what has ended */
 
@@ -14,6 +14,7 @@ struct hd_timing {
     uint32_t turn;         /* SM that is asked first for room */
     hd_timing_status status;
     hd_timing_counts before; /* what earlier launches have counted */
+    hd_sample sample;
     const hd_rf_failure *failure;
 };
 
@@ -27,6 +28,7 @@ hd_timing *hd_timing_new(const hd_timing_setup *setup)
 {
     hd_timing *t = hd_calloc(1, sizeof *t);
     t->setup = *setup;
+    t->sample.waves = setup->sample;
     t->memory = hd_memory_system_new(setup->machine, setup->sms, answer, t);
     t->runners = hd_calloc(setup->sms, sizeof(hd_runner *));
     t->sms = hd_calloc(setup->sms, sizeof(hd_sm *));
@@ -53,6 +55,7 @@ void hd_timing_free(hd_timing *t)
         hd_runner_free(t->runners[i]);
     }
     hd_memory_system_free(t->memory);
+    hd_sample_free(&t->sample);
     free(t->runners);
     free(t->sms);
     free(t);
@@ -129,26 +132,11 @@ static uint32_t find_room(const hd_timing *t, uint32_t cta)
 void hd_timing_begin(hd_timing *t, const hd_rf_residency *residency, uint32_t function)
 {
     t->turn = 0;
+    hd_sample_begin(&t->sample);
     if (t->status != HD_TIMING_DONE)
         return;
     for (uint32_t i = 0; i < t->setup.sms; i++)
         hd_sm_launch(t->sms[i], residency, function);
-}
-
-hd_timing_status hd_timing_add(hd_timing *t, hd_trace_cta *cta)
-{
-    uint32_t sm = t->setup.sms;
-    while (t->status == HD_TIMING_DONE && (sm = find_room(t, cta->cta)) == t->setup.sms)
-        t->status = is_empty(t) ? HD_TIMING_LOCKED : go_on(t);
-    if (t->status != HD_TIMING_DONE) {
-        hd_trace_cta_release(cta);
-        return t->status;
-    }
-    hd_sm_start(t->sms[sm], t->now + 1, cta);
-    t->added++;
-    count_ended(t);
-    t->turn = (sm + 1) % t->setup.sms;
-    return t->status;
 }
 
 /* ---- counts ------------------------------------------------------------------------------------------------------ */
@@ -175,6 +163,62 @@ static hd_timing_counts count_all(hd_timing *t, uint64_t now)
     return all;
 }
 
+/* ---- a part of the grid ------------------------------------------------------------------------------------------ */
+
+static void join_counters(const hd_timing *t, uint64_t counters[HD_COUNTER_COUNT])
+{
+    memset(counters, 0, HD_COUNTER_COUNT * sizeof *counters);
+    for (uint32_t i = 0; i < t->setup.sms; i++)
+        hd_counters_join(counters, t->setup.models[i]->counters);
+}
+
+static void sample_block(hd_timing *t, const hd_trace_cta *cta)
+{
+    hd_sample_at at = hd_sample_start(&t->sample, t->now + 1, cta);
+    if (at == HD_SAMPLE_FIRST || at == HD_SAMPLE_LAST) {
+        bool first = at == HD_SAMPLE_FIRST;
+        *(first ? &t->sample.first : &t->sample.last) = count_all(t, t->now + 1);
+        join_counters(t, first ? t->sample.first_counters : t->sample.last_counters);
+    }
+}
+
+void hd_timing_extrapolate(const hd_timing *t, uint64_t counters[HD_COUNTER_COUNT])
+{
+    hd_sample_extrapolate_counters(&t->sample, counters);
+}
+
+/* ---- adding blocks ----------------------------------------------------------------------------------------------- */
+
+static hd_timing_status skip_block(hd_timing *t, hd_trace_cta *cta)
+{
+    hd_sample_skip(&t->sample, cta);
+    hd_trace_cta_release(cta);
+    t->added++;
+    count_ended(t);
+    return t->status;
+}
+
+hd_timing_status hd_timing_add(hd_timing *t, hd_trace_cta *cta)
+{
+    uint32_t sm = t->setup.sms;
+    if (t->status == HD_TIMING_DONE && !hd_sample_takes(&t->sample))
+        return skip_block(t, cta);
+    while (t->status == HD_TIMING_DONE && (sm = find_room(t, cta->cta)) == t->setup.sms) {
+        hd_sample_full(&t->sample);
+        t->status = is_empty(t) ? HD_TIMING_LOCKED : go_on(t);
+    }
+    if (t->status != HD_TIMING_DONE) {
+        hd_trace_cta_release(cta);
+        return t->status;
+    }
+    sample_block(t, cta);
+    hd_sm_start(t->sms[sm], t->now + 1, cta);
+    t->added++;
+    count_ended(t);
+    t->turn = (sm + 1) % t->setup.sms;
+    return t->status;
+}
+
 hd_timing_status hd_timing_end(hd_timing *t, hd_timing_counts *counts)
 {
     for (uint32_t cycles = 0; t->status == HD_TIMING_DONE && !is_empty(t); cycles++) {
@@ -189,6 +233,8 @@ hd_timing_status hd_timing_end(hd_timing *t, hd_timing_counts *counts)
     *counts = all;
     add_counts(counts, &t->before, sizeof *counts, true);
     t->before = all;
+    const hd_machine *m = t->setup.machine;
+    hd_sample_extrapolate(&t->sample, (uint64_t)t->setup.sms * m->core.schedulers * m->core.issue_width, counts);
     return t->status;
 }
 

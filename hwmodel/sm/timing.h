@@ -21,11 +21,14 @@ typedef struct hd_timing_setup { /* borrowed while the timing lives, but for its
     uint32_t sms;
     bool every_cycle;      /* the clock does not jump: for tests */
     hd_timeline *timeline; /* of the SM that its range names; NULL: not recorded */
+    uint32_t sample;       /* waves of a grid that are measured (sample.h); 0: all blocks are timed */
 } hd_timing_setup;
 
 typedef struct hd_timing_counts { /* of a launch */
     uint64_t cycles;
-    hd_sm_counts sm; /* of all SMs together */
+    uint64_t blocks, timed_blocks; /* where fewer are timed, all others are extrapolated from these */
+    uint64_t error_cycles;         /* at most, of cycles that are extrapolated */
+    hd_sm_counts sm;               /* of all SMs together */
     hd_memory_counts memory;
 } hd_timing_counts;
 
@@ -49,6 +52,8 @@ void hd_timing_begin(hd_timing *timing, const hd_rf_residency *residency, uint32
 hd_timing_status hd_timing_add(hd_timing *timing, hd_trace_cta *cta);
 /* Goes on until the last block has ended. Counters of techniques stay in the models. */
 hd_timing_status hd_timing_end(hd_timing *timing, hd_timing_counts *counts);
+/* After that: counters of the technique that belong to blocks which were not timed are added to those of the models. */
+void hd_timing_extrapolate(const hd_timing *timing, uint64_t counters[HD_COUNTER_COUNT]);
 /* After the end, for tests: goes on until stores, fetches of code and write-backs are done, too. Is all idle then? */
 bool hd_timing_drain(hd_timing *timing);
 const hd_rf_failure *hd_timing_failure(const hd_timing *timing);

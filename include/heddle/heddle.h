@@ -202,6 +202,8 @@ typedef struct hd_replay_settings {
     uint32_t max_registers; /* register limit of the allocation, per thread; 0: no limit except .maxnreg */
     bool time;              /* simulate cycles, too; the GPU's description needs a section `timing` */
     uint32_t sms;           /* with `time`: number of simulated SMs; 0: as many as the GPU has */
+    /* with `time`: of each launch, measure so many waves of thread blocks, 4 or more, and extrapolate; 0: time all */
+    uint32_t sample;
     /* with `time`: the timeline of that SM, of cycles `timeline_first` to `timeline_end` - 1 of each launch; end 0:
      * none */
     uint32_t timeline_sm;

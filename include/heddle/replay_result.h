@@ -76,6 +76,8 @@ typedef struct hd_replay_slot {
 /* One model in cycles, all runs of the launch together. */
 typedef struct hd_replay_timing {
     uint64_t cycles;              /* of the SMs' clock */
+    double sampled_fraction;      /* of the blocks that were timed; 1: all of them, and nothing is extrapolated */
+    double error_fraction;        /* of `cycles`, at most, by the waves of blocks that were measured */
     double speedup;               /* the baseline's cycles / these */
     double warp_ipc;              /* warp instructions per cycle, all SMs together */
     double thread_ipc;            /* thread instructions per cycle */
@@ -168,7 +170,8 @@ typedef struct hd_replay_report {
     const char *gpu;
     const char *const *settings; /* changes to its description, "timing.core.banks=8" */
     uint32_t setting_count;
-    uint32_t sms; /* simulated ones; 0: cycles were not asked for */
+    uint32_t sample_waves; /* of each launch, that were measured; 0: every block was timed */
+    uint32_t sms;          /* simulated ones; 0: cycles were not asked for */
     const hd_replay_counter *counters;
     uint32_t counter_count;
     const hd_replay_slot *slots; /* of timings; none where cycles were not asked for */

@@ -346,6 +346,9 @@ static void replay_cycles(void **state)
     assert_true(results->kernels[0].results[0].timing->cycles > 100);
     hd_replay_settings wrong[] = {{.sms = 2},
                                   {.timeline_end = 50},
+                                  {.sample = 4},
+                                  {.time = true, .sample = 3},
+                                  {.time = true, .sample = 4, .timeline_end = 50},
                                   {.time = true, .sms = 1025},
                                   {.time = true, .format = HD_REPLAY_TIMELINE},
                                   {.time = true, .timeline_first = 50, .timeline_end = 50},
