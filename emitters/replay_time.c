@@ -9,14 +9,15 @@
 enum { COLUMNS = 100, BEFORE_SLOTS = 56 /* of a row, besides the name */ };
 
 const char *const hd_replay_timing_keys[HD_REPLAY_TIMING_COUNTS] = {
-    "bank_conflict_cycles", "l1_reads",        "l1_hits",      "l2_reads", "l2_hits",
-    "dram_bytes",           "shared_accesses", "shared_passes"};
+    "bank_conflict_cycles", "l1_reads",      "l1_hits",        "l2_reads",      "l2_hits",          "dram_bytes",
+    "shared_accesses",      "shared_passes", "active_periods", "active_cycles", "inactive_periods", "inactive_cycles"};
 
 uint64_t hd_replay_timing_count(const hd_replay_timing *t, uint32_t index)
 {
     const uint64_t counts[HD_REPLAY_TIMING_COUNTS] = {
-        t->bank_conflict_cycles, t->l1_reads,        t->l1_hits,      t->l2_reads, t->l2_hits,
-        t->dram_bytes,           t->shared_accesses, t->shared_passes};
+        t->bank_conflict_cycles, t->l1_reads,        t->l1_hits,       t->l2_reads,       t->l2_hits,
+        t->dram_bytes,           t->shared_accesses, t->shared_passes, t->active_periods, t->active_cycles,
+        t->inactive_periods,     t->inactive_cycles};
     return counts[index];
 }
 

@@ -135,7 +135,11 @@ static const hd_replay_timing *timing_of(replay_part *p, uint32_t m, const repla
         .l2_hits = c->memory.l2_read_hits,
         .dram_bytes = c->memory.dram_bytes,
         .shared_accesses = c->sm.shared_accesses,
-        .shared_passes = c->sm.shared_passes};
+        .shared_passes = c->sm.shared_passes,
+        .active_periods = c->sm.active_periods,
+        .active_cycles = c->sm.active_cycles,
+        .inactive_periods = c->sm.inactive_periods,
+        .inactive_cycles = c->sm.inactive_cycles};
     return hd_arena_copy(&p->arena, &timing, sizeof timing);
 }
 

@@ -185,10 +185,36 @@ static void check_changed(hd_sm *sm)
 
 /* ---- the two-level policy ---------------------------------------------------------------------------------------- */
 
+void sm_end_turn(hd_sm *sm, sm_scheduler *s, uint32_t slot)
+{
+    sm_warp *w = &sm->warps[slot];
+    if (sm->active_warps && s->active & bit_of(slot)) {
+        sm->counts.active_cycles += sm->now - w->turned;
+        w->turned = sm->now;
+    }
+    s->active &= ~bit_of(slot);
+}
+
+static void begin_turn(hd_sm *sm, sm_scheduler *s, uint32_t slot)
+{
+    sm_warp *w = &sm->warps[slot];
+    uint64_t now = sm->now > w->start ? sm->now : w->start;
+    s->active |= bit_of(slot);
+    if (!sm->active_warps)
+        return;
+    sm->counts.active_periods++;
+    if (w->had_turn) {
+        sm->counts.inactive_periods++;
+        sm->counts.inactive_cycles += now - w->turned;
+    }
+    w->had_turn = true;
+    w->turned = now;
+}
+
 static void deactivate(hd_sm *sm, sm_scheduler *s, uint32_t slot)
 {
     const hd_access_sink *sink = sm_walk_switch(sm, sm->warps[slot].walked, true);
-    s->active &= ~bit_of(slot);
+    sm_end_turn(sm, s, slot);
     sm->recheck |= bit_of(slot); /* its place may be for a warp of a scheduler that had its turn in this cycle */
     hd_array_push(&s->waiting, (uint8_t)slot);
     if (sink->accesses.count)
@@ -197,7 +223,7 @@ static void deactivate(hd_sm *sm, sm_scheduler *s, uint32_t slot)
 
 static void activate(hd_sm *sm, sm_scheduler *s, uint32_t slot)
 {
-    s->active |= bit_of(slot);
+    begin_turn(sm, s, slot);
     sm->recheck |= bit_of(slot);
     begin_moves(sm, slot, sm_walk_switch(sm, sm->warps[slot].walked, false));
 }

@@ -207,7 +207,7 @@ static void try_end(hd_sm *sm, uint32_t slot)
     sm->to_fetch &= ~bit;
     sm->missing_code &= ~bit;
     s->warps &= ~bit;
-    s->active &= ~bit;
+    sm_end_turn(sm, s, slot);
     for (uint32_t i = 0; i < s->waiting.count; i++)
         if (s->waiting.items[i] == slot) {
             s->waiting.count--;

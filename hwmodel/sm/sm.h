@@ -64,6 +64,8 @@ typedef struct hd_sm_counts {
     uint64_t bank_conflicts;       /* cycles that accesses waited at their banks, or for a port of their collector */
     uint64_t l1_reads, l1_hits;    /* lines */
     uint64_t shared_accesses, shared_passes;
+    /* Where warps take turns: periods in which one does, and their cycles; periods between two of the same warp. */
+    uint64_t active_periods, active_cycles, inactive_periods, inactive_cycles;
 } hd_sm_counts;
 
 typedef struct hd_sm_setup { /* all borrowed */

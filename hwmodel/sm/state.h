@@ -117,9 +117,11 @@ typedef struct sm_warp {
     uint32_t cta, index;     /* place of its block; its own in that */
     uint64_t age;            /* number of the start of its block */
     uint64_t start;          /* cycle from which on it may issue */
-    uint32_t stores;         /* that the memory system has not done */
-    uint32_t accesses;       /* loads, stores and atomics that have not ended */
-    uint32_t jobs, moves;    /* moves: jobs that must be done before the next instruction */
+    bool had_turn;
+    uint64_t turned;      /* cycle in which it began or ceased to take turns */
+    uint32_t stores;      /* that the memory system has not done */
+    uint32_t accesses;    /* loads, stores and atomics that have not ended */
+    uint32_t jobs, moves; /* moves: jobs that must be done before the next instruction */
     sm_copies copies;
     uint32_t groups;  /* of copies, that it has committed */
     uint32_t arrives; /* cp.async.mbarrier.arrive instructions that it has issued */
@@ -282,6 +284,8 @@ void sm_code_arrived(hd_sm *sm, uint64_t address, uint64_t now); /* of the line 
 
 void sm_reach_next(hd_sm *sm, uint32_t slot); /* the warp's next instruction, or its end */
 void sm_issue(hd_sm *sm);
+/* It ceases to take turns, to wait or because it ends. */
+void sm_end_turn(hd_sm *sm, sm_scheduler *s, uint32_t slot);
 void sm_activate(hd_sm *sm, uint32_t slot); /* a warp of a block that starts */
 
 #endif

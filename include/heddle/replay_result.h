@@ -91,6 +91,8 @@ typedef struct hd_replay_timing {
     uint64_t l2_reads, l2_hits;    /* requests */
     uint64_t dram_bytes;
     uint64_t shared_accesses, shared_passes;
+    /* Where warps take turns: periods in which one does, and their cycles; periods between two of the same warp. */
+    uint64_t active_periods, active_cycles, inactive_periods, inactive_cycles;
 } hd_replay_timing;
 
 typedef struct hd_replay_instruction {
