@@ -103,7 +103,11 @@ static double static_pj(const replay_part *p, const hd_rf_model_info *model, con
     const hd_rf_leakage leakage = {.powered = t->time.sm.powered,
                                    .storage_bits = t->storage_bits,
                                    .storage = model->ops->storage,
-                                   .cycles = t->time.cycles * p->plan->sms};
+                                   .cycles = t->time.cycles * p->plan->sms,
+                                   .file = model->ops->file,
+                                   .gated_bits = model->ops->gated_bits ? model->ops->gated_bits(model) : 0,
+                                   .gated_on = t->gated_on,
+                                   .gates = model->ops->gates};
     return hd_rf_static_energy(&leakage, p->plan->gpu);
 }
 

@@ -183,6 +183,7 @@ static void add_time(replay_run *run, uint32_t i, uint32_t m)
     hd_timing_counts_add(&t->time, &result->counts);
     hd_rf_energy energy = hd_rf_dynamic_energy(result->counters, result->table_bytes, run->part->plan->gpu);
     t->timed_pj += energy.known ? energy.dynamic_pj : (double)NAN;
+    t->gated_on += result->counters[HD_COUNTER_BUFFER_POWERED];
     if (result->status != HD_TIMING_DONE && (!before || before->status == HD_TIMING_DONE))
         report_timing(run, m, result->status, t);
 }

@@ -65,6 +65,7 @@ typedef struct replay_tally { /* counters of one model on one launch, all its ru
     uint64_t storage_bits;
     hd_timing_counts time; /* of the timing */
     double timed_pj;       /* dynamic energy, by the timing's counters; NAN: unknown */
+    uint64_t gated_on;     /* hd_rf_leakage */
     bool timed;            /* to its end */
     /* of the first run, and the code that it was of; NULL: none */
     const hd_timeline *timeline;

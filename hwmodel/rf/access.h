@@ -39,6 +39,8 @@ typedef enum hd_access_cause { /* distinguishes accesses of one structure and ki
                                HD_CAUSE_WRITE_BACK,
                                HD_CAUSE_RELOCATION,   /* lanes that are not written move with those that are */
                                HD_CAUSE_EXTENDED_SET, /* of the register file */
+                               HD_CAUSE_STT,          /* the register file is of STT-RAM */
+                               HD_CAUSE_GATED,        /* part of the structure has power gates */
                                HD_CAUSE_COUNT,
                                HD_CAUSE_ANY = HD_CAUSE_COUNT /* of rows of access.def */
 } hd_access_cause;

@@ -35,19 +35,36 @@ static double scaled_table_pj(const hd_energy_figure *figure, uint32_t bytes)
     return figure->dynamic_pj * pow((double)bytes / figure->leakage_bytes, log(1.83 / 1.14) / log(5));
 }
 
+/* Of those that the counter counts, how many have its energy. */
+static uint64_t priced(const uint64_t counters[HD_COUNTER_COUNT], uint32_t counter)
+{
+    static const struct {
+        uint32_t part, whole;
+    } apart[] = {
+#define HD_COUNTER_APART(part, whole) {HD_COUNTER_##part, HD_COUNTER_##whole},
+#include "hwmodel/rf/apart.def"
+#undef HD_COUNTER_APART
+    };
+    uint64_t n = counters[counter];
+    for (uint32_t i = 0; i < sizeof apart / sizeof *apart; i++)
+        n -= apart[i].whole == counter ? counters[apart[i].part] : 0;
+    return n;
+}
+
 hd_rf_energy hd_rf_dynamic_energy(const uint64_t counters[HD_COUNTER_COUNT], uint32_t table_bytes, const hd_gpu *gpu)
 {
     hd_rf_energy energy = {.known = true};
     for (uint32_t c = 0; c < HD_COUNTER_COUNT; c++) {
         const hd_energy_figure *figure = &gpu->energies[hd_counters[c].energy];
-        if (hd_counters[c].energy == HD_ENERGY_NONE || !counters[c])
+        uint64_t n = priced(counters, c);
+        if (hd_counters[c].energy == HD_ENERGY_NONE || !n)
             continue;
         if (!figure->known)
             return (hd_rf_energy){.known = false};
         bool scaled = hd_counters[c].energy == HD_ENERGY_RENAMING_TABLE && table_bytes && figure->leakage_bytes &&
                       table_bytes != figure->leakage_bytes;
         energy.derived = energy.derived || figure->derived || scaled;
-        energy.dynamic_pj += (scaled ? scaled_table_pj(figure, table_bytes) : figure->dynamic_pj) * (double)counters[c];
+        energy.dynamic_pj += (scaled ? scaled_table_pj(figure, table_bytes) : figure->dynamic_pj) * (double)n;
     }
     return energy;
 }
@@ -65,7 +82,11 @@ static double leaked_pj(const hd_energy_figure *figure, double byte_cycles, cons
 double hd_rf_static_energy(const hd_rf_leakage *leakage, const hd_gpu *gpu)
 {
     enum { REGISTER_BYTES = 128 };
-    return leaked_pj(&gpu->energies[HD_ENERGY_REGISTER_BANK], (double)leakage->powered * REGISTER_BYTES, gpu) +
-           leaked_pj(&gpu->energies[leakage->storage], (double)leakage->storage_bits / 8 * (double)leakage->cycles,
-                     gpu);
+    uint32_t file = leakage->file ? leakage->file : HD_ENERGY_REGISTER_BANK;
+    double storage = (double)leakage->storage_bits * (double)leakage->cycles / 8,
+           gated = (double)leakage->gated_bits * (double)leakage->cycles,
+           off = gated > (double)leakage->gated_on ? (gated - (double)leakage->gated_on) / 8 : 0;
+    return leaked_pj(&gpu->energies[file], (double)leakage->powered * REGISTER_BYTES, gpu) +
+           leaked_pj(&gpu->energies[leakage->storage], storage - off, gpu) +
+           leaked_pj(&gpu->energies[leakage->gates], off, gpu);
 }

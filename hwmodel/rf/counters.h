@@ -46,6 +46,10 @@ typedef struct hd_rf_leakage { /* what leaks, in cycles of the GPU's `timing` */
     uint64_t storage_bits;     /* that the technique adds to an SM, */
     uint8_t storage;           /* in structures of this hd_energy, scaled by capacity, */
     uint64_t cycles;           /* for so long, summed over SMs */
+    uint8_t file;              /* hd_energy of the register file; 0: REGISTER_BANK */
+    uint64_t gated_bits;       /* of the storage, behind power gates, */
+    uint64_t gated_on;         /* of which so many have power, summed over cycles and SMs, */
+    uint8_t gates;             /* and leak as this hd_energy without */
 } hd_rf_leakage;
 /* In pJ; NAN if the GPU's description lacks the leakage of a structure that there is. */
 double hd_rf_static_energy(const hd_rf_leakage *leakage, const struct hd_gpu *gpu);
