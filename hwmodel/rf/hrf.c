@@ -25,6 +25,9 @@
  * issue only needs the cycle at which the drain ends. It is later by what else writes to the bank: loads, and reads of
  * a warp of the same bank. A result that is in flight when its warp leaves is drained though it comes some cycles later.
  *
+ * Proof: beside that of each operand, an instruction that issues while its buffer or its own registers still drain, or
+ * that fills an entry without power, fails.
+ *
  * Options: pg; wake=CYCLES; write=CYCLES, banks=N, loads, for experiments. Storage: the buffers, each entry with 32
  * bits, 6 of address and a valid bit in each of 32 lanes, and the index of 64 entries of 7 bits.
  *
@@ -281,6 +284,18 @@ static hd_gate hrf_may_issue(hd_rf_model *model, const hd_rf_step *step, uint64_
 
 /* ---- instructions ------------------------------------------------------------------------------------------------ */
 
+/* Nothing enters a buffer, or is read from the file, while a drain is to bring what was there before; and only entries
+ * with power are filled. */
+static void prove_time(hd_hrf *m, const hd_rf_step *step, hd_access_sink *sink)
+{
+    const hrf_buffer *b = filled(m);
+    bool drains = sink->now < later(m->drained.items[step->warp->slot], b->drained);
+    bool off = needs_gated_entries(m, step) && (!b->asked || sink->now < b->asked - 1 + m->wake_cycles);
+    if (step->warp->slot != m->slot || drains || off)
+        hd_rf_fail(&sink->failure, step,
+                   (hd_rf_failure){.wrong = HD_RF_SHARED, .structure = HD_STRUCTURE_BUFFER, .lanes = step->effective});
+}
+
 static void read_operand(hd_hrf *m, const hd_rf_step *step, uint32_t source, hd_access_sink *sink)
 {
     uint32_t word = step->sources[source], index = hd_rf_index(step, word);
@@ -337,6 +352,7 @@ static void hrf_execute(hd_rf_model *model, const hd_rf_step *step, hd_access_si
 {
     hd_hrf *m = (hd_hrf *)model;
     m->now = sink->now;
+    prove_time(m, step, sink);
     if (!step->effective)
         return;
     for (uint32_t s = 0; s < step->source_count; s++)
