@@ -19,7 +19,7 @@
  *   rank_warp  Which of several warps that could issue goes first?
  *   may_issue  May the warp issue its next instruction? If not: for what it waits, and when to ask again, if that is
  *              known. Asked until it may, and for the last time directly before `execute`. Changes no state except
- *              counts of refusals.
+ *              counts of refusals, and since when something is asked for.
  *   before     Emits what must be complete before the instruction issues: a prefetch, a refill, flag words. Called
  *              once when the instruction is the next one of its warp, and again if warp_switch was called for the warp
  *              since. Count mode calls it directly before `execute`; a cycle-level SM may call it many cycles earlier,
@@ -90,11 +90,12 @@
  *                nothing is written, and no memory access follows (hd_access_sink.skips_unit); the values that the
  *                entry stands for are compared with those loaded, which proves the mapping. Stores evict. rank_warp: a
  *                warp whose next load would hit goes first.
- *   HRF, HRF+PG  execute: results go to the write buffer of the active warp; sources come from it, else from the
- *                STT-RAM file, whose writes keep their port busy (`cycles`). warp_switch: the buffer of the outgoing
- *                warp drains into the file (SPILL, then WRITE). may_issue: waits while the buffer that the incoming
- *                warp needs still drains, until a known cycle, or while gated entries wake up. rank_warp: odd after
- *                even warps. One warp is active (hd_rf_model.active_warps).
+ *   HRF, HRF+PG  execute: results go to the write buffer of the active warp, those of long-latency loads to the STT-RAM
+ *                file, whose writes keep their port busy (`cycles`); sources are read from the file, and lanes that the
+ *                buffer has are taken from it (structure BUFFER). warp_switch: the buffer of the outgoing warp drains
+ *                into the file (SPILL, then WRITE). may_issue: waits while the buffer that the incoming warp needs
+ *                still drains, until a known cycle, or while gated entries wake up. rank_warp: odd after even warps.
+ *                One warp is active (hd_rf_model.active_warps).
  *   Warped-DMR   execute: operands as in the baseline. Idle lanes repeat active lanes of their cluster. idle_slot: an
  *                instruction in all lanes is repeated on a free unit, or queued (structure QUEUE), or repeated in the
  *                next cycle. may_issue: waits if the instruction reads a result that is not verified yet, and in cycles

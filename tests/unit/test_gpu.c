@@ -158,6 +158,27 @@ static void check_derived(const hd_gpu *gpu)
             follows(cache->leakage_mw, collector->leakage_mw * 16 / 1.5));
 }
 
+/* Of HRF, whose write buffer has 64 entries of 39 bits in 32 lanes, and whose index 64 of 7 bits. */
+static void check_derived_hybrid(const hd_gpu *gpu)
+{
+    const hd_energy_figure *bank = &gpu->energies[HD_ENERGY_REGISTER_BANK], *read = &gpu->energies[HD_ENERGY_STT_RAM],
+                           *write = &gpu->energies[HD_ENERGY_STT_RAM_WRITE],
+                           *buffer = &gpu->energies[HD_ENERGY_WRITE_BUFFER],
+                           *index = &gpu->energies[HD_ENERGY_BUFFER_INDEX],
+                           *gates = &gpu->energies[HD_ENERGY_BUFFER_GATES];
+    double kb = 64 * 39 * 32 / 8 / 1024.0, leakage = bank->leakage_mw * kb * 1024 / bank->leakage_bytes;
+    double access = bank->dynamic_pj * 2.72 / 185.26 * pow(kb / 1.5, log(185.26 / 2.72) / log(64 / 1.5));
+    double lookup = bank->dynamic_pj * 1.83 / 149.76 * pow(56 / 5120.0, log(1.83 / 1.14) / log(5.0));
+    assert_true(follows(read->dynamic_pj, bank->dynamic_pj * 0.239 / 0.197) &&
+                follows(write->dynamic_pj, bank->dynamic_pj * 0.300 / 0.197) &&
+                follows(read->leakage_mw, bank->leakage_mw * 16.2 / 248.7));
+    assert_true(follows(buffer->dynamic_pj, access) && follows(buffer->leakage_mw, leakage));
+    assert_true(follows(gates->dynamic_pj, 0.04 * access) && follows(gates->leakage_mw, leakage * (0.3 - 0.25) / 0.75));
+    assert_true(follows(index->dynamic_pj, lookup));
+    assert_int_equal(read->leakage_bytes, bank->leakage_bytes);
+    assert_true(buffer->leakage_bytes == kb * 1024 && gates->leakage_bytes == buffer->leakage_bytes);
+}
+
 static void every_built_in_one_has_all_energies(void **state)
 {
     (void)state;
@@ -168,6 +189,7 @@ static void every_built_in_one_has_all_energies(void **state)
             if (!gpu->energies[e].known)
                 fail_msg("%s has no energy of %s", gpu->name, hd_energy_keys[e]);
         check_derived(gpu);
+        check_derived_hybrid(gpu);
         hd_gpu_free(gpu);
         hd_diagnostics_free(&diagnostics);
     }
