@@ -23,7 +23,8 @@
  *
  * The state moves when the warp leaves, and the buffer that drains is not read meanwhile, so a model that decides at
  * issue only needs the cycle at which the drain ends. It is later by what else writes to the bank: loads, and reads of
- * a warp of the same bank. A result that is in flight when its warp leaves is drained though it comes some cycles later.
+ * a warp of the same bank. A result that is in flight when its warp leaves is drained though it comes some cycles
+ * later.
  *
  * Proof: beside that of each operand, an instruction that issues while its buffer or its own registers still drain, or
  * that fills an entry without power, fails.

@@ -313,12 +313,12 @@ typedef struct hd_rf_ops {
     bool coupled;
     /* Warp registers of the register file that have power now; NULL: all have. */
     uint64_t (*powered)(const hd_rf_model *model);
-    uint8_t storage;                      /* hd_energy: the structure of hd_rf_model.storage_bits, for its leakage */
-    uint8_t file;                         /* hd_energy: of the register file, for its leakage; 0: REGISTER_BANK */
+    uint8_t storage; /* hd_energy: the structure of hd_rf_model.storage_bits, for its leakage */
+    uint8_t file;    /* hd_energy: of the register file, for its leakage; 0: REGISTER_BANK */
     /* Of the storage, bits behind power gates, which leak as `gates` where they have no power; those that have it are
      * counted in BUFFER_POWERED. NULL: none. */
     uint64_t (*gated_bits)(const struct hd_rf_model_info *info);
-    uint8_t gates; /* hd_energy */
+    uint8_t gates;                        /* hd_energy */
     void (*finalize)(hd_rf_model *model); /* a launch has ended: counts what is not counted yet */
     const hd_memo_ops *memo;              /* what makes count mode faster: memo.h */
 } hd_rf_ops;

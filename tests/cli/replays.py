@@ -213,7 +213,7 @@ def case_wrong_files_and_values_with_cycles(folder):
     says(1, "broken.yaml:2:1: error: ", good, "--gpu=./broken.yaml")
     says(1, "is not a whole number from 1", good, "--gpu=./negative.yaml")
     says(2, "has no section 'timing'", good, "--gpu=./untimed.yaml")
-    says(2, "heddle: note: ampere-a100, ampere-a6000, ampere-rtx3070, fermi-gtx480, fermi-rfv, fermi-warped-dmr, hopper-h100, hopper-h200, "
+    says(2, "heddle: note: ampere-a100, ampere-a6000, ampere-rtx3070, fermi-gtx480, fermi-hrf, fermi-rfv, fermi-warped-dmr, hopper-h100, hopper-h200, "
          "maxwell-ltrf, pascal-larf, pascal-titan-x, turing-rtx2060, turing-tu106, volta-v100", good, "--gpu=sm_80")
     says(1, "Is a directory", good, "--gpu=./folder.yaml")
     says(1, "Is a directory", "folder.yaml", fast)

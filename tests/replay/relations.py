@@ -21,12 +21,17 @@ AT_MOST = [
     (["optimal_intervals"], ["intervals"]), (["interval_shortest"], ["interval_longest"]),
     (["optimal_shortest"], ["optimal_longest"]), (["extended_accesses"], ["operand_reads", "operand_writes"]),
     (["acquires_at_once"], ["acquires"]),
+    (["stt_ram_reads"], ["rf_reads"]), (["stt_ram_writes"], ["rf_writes"]), (["buffer_entries_drained"], ["buffer_entries_used"]),
+    (["buffer_entries_used"], ["buffer_writes"]), (["buffer_periods_same_bank"], ["buffer_periods"]), (["buffer_reads"], ["operand_reads"]),
 ]
 # (sum of these, wholes): nothing, or the sum of the wholes.
 ALL_OR_NONE = [
     (["destinations_rf", "destinations_boc", "destinations_both"], ["operand_writes"]),
     (["width_1", "width_2", "width_3", "width_4"], ["operand_reads", "operand_writes"]),
     (["interval_instructions"], ["warp_instructions"]),
+    (["buffer_periods_to_8", "buffer_periods_9_to_16", "buffer_periods_17_to_32", "buffer_periods_33_to_64"], ["buffer_periods"]),
+    (["buffer_lookups"], ["operand_reads", "operand_writes"]),
+    (["buffer_accesses_gated"], ["buffer_reads", "buffer_writes", "buffer_entries_drained"]),
 ]
 
 
@@ -39,6 +44,7 @@ def rows(path, macro):
 
 KEYS = {row[0]: row[2] for row in rows("hwmodel/rf/counters.def", "HD_COUNTER")}
 COSTS = {row[2]: row[3] for row in rows("hwmodel/rf/counters.def", "HD_COUNTER")}
+APART = {KEYS[whole]: KEYS[part] for part, whole in rows("hwmodel/rf/apart.def", "HD_COUNTER_APART")}
 ENERGY_KEYS = {row[0]: row[1] for row in rows("target/energies.def", "HD_ENERGY")}
 HEADLINES = {row[4]: row for row in rows("hwmodel/rf/headlines.def", "HD_HEADLINE")}
 
@@ -61,9 +67,14 @@ def derived_energies(gpu):
         return set(re.findall(r"^  (\w+):\n(?:    (?!derived)\w+: .*\n)*    derived:", file.read(), re.M))
 
 
+def priced(result, key):
+    """How many of what the counter counts have its energy."""
+    return result[key] - result[APART[key]] if key in APART else result[key]
+
+
 def needs(result, keys):
     """Did the model access a structure with one of these energies?"""
-    return any(cost != "NONE" and result[key] and ENERGY_KEYS[cost] in keys for key, cost in COSTS.items())
+    return any(cost != "NONE" and priced(result, key) and ENERGY_KEYS[cost] in keys for key, cost in COSTS.items())
 
 
 def expected_energy(result, known):
@@ -73,10 +84,10 @@ def expected_energy(result, known):
         structure = ENERGY_KEYS.get(cost)
         if structure == "renaming_table" and result["technique"] == "release":
             structure = "small_table"
-        if cost != "NONE" and result[key]:
+        if cost != "NONE" and priced(result, key):
             if structure not in known:
                 return None
-            total += result[key] * known[structure]
+            total += priced(result, key) * known[structure]
     return total
 
 
@@ -103,7 +114,7 @@ def broken(result, baseline, kernel, known):
     fetched = total(["lane_copies", "registers_prefetched", "registers_refetched"])
     if value["rf_reads"] - fetched + value["rf_reads_eliminated"] != value["operand_reads"]:
         found.append("operands do not come from the register file or from elsewhere")
-    if not total(["window_writes", "cache_writes", "memory_operands"]) and value["rf_writes"] != value["operand_writes"]:
+    if not total(["window_writes", "cache_writes", "buffer_writes", "memory_operands"]) and value["rf_writes"] != value["operand_writes"]:
         found.append("results are written nowhere")
     if value["operand_reads"] < baseline["operand_reads"] or value["operand_writes"] < baseline["operand_writes"]:
         found.append("operands are missing that the baseline has")

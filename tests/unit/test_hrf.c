@@ -35,9 +35,9 @@ static void check(const rf_replay *r, hd_counter counter, uint64_t expected)
                  (unsigned long long)expected);
 }
 
-/* Each warp writes the pointer (two words), the index of the thread, %r1 to %r3, and leaves for what it loads. These six
- * words drain; the load writes to the file; %r5 is in the buffer when the warp ends, and never drains. All nine words
- * that are read are read from the file, five of them from the buffer too: %r1, %r2, the pointer, later %r5. */
+/* Each warp writes the pointer (two words), the index of the thread, %r1 to %r3, and leaves for what it loads. These
+ * six words drain; the load writes to the file; %r5 is in the buffer when the warp ends, and never drains. All nine
+ * words that are read are read from the file, five of them from the buffer too: %r1, %r2, the pointer, later %r5. */
 static void accesses_are_those_counted_by_hand(void **state)
 {
     static const char body[] = "mov.u32 %r1, 1;\nmov.u32 %r2, 2;\nadd.u32 %r3, %r1, %r2;\nld.global.u32 %r4, [%rd1];\n"
@@ -113,8 +113,8 @@ static void results_without_an_entry_go_to_the_file(void **state)
     check(&r, HD_COUNTER_BUFFER_USE_64, 1);
 }
 
-/* Five words enter the buffer and drain, the load writes one, and %r4 enters the buffer three times. All are read again,
- * so each of these moves that is lost is noticed. */
+/* Five words enter the buffer and drain, the load writes one, and %r4 enters the buffer three times. All are read
+ * again, so each of these moves that is lost is noticed. */
 static void lost_moves_are_noticed(void **state)
 {
     static const char body[] = "mov.u32 %r1, 1;\nmov.u32 %r2, 2;\nld.global.u32 %r3, [%rd1];\nadd.u32 %r4, %r3, %r1;\n"
@@ -152,9 +152,9 @@ static uint64_t cycles(const char *name, const char *options, const char *body)
     return time_with(name, options, body, 32).counts.cycles;
 }
 
-/* The n constants and the index of the thread; the end of the kernel issues after them. The pipeline waits 3 cycles for
- * each of these writes. Where it does not, only the last one is seen: it takes 3 cycles longer, and without that ended a
- * cycle before the last instruction did. Write buffers take results as SRAM does. */
+/* The n constants and the index of the thread; the end of the kernel issues after them. The pipeline waits 3 cycles
+ * for each of these writes. Where it does not, only the last one is seen: it takes 3 cycles longer, and without that
+ * ended a cycle before the last instruction did. Write buffers take results as SRAM does. */
 static void independent_writes(void **state)
 {
     char body[512] = "";
@@ -198,12 +198,13 @@ static void operands_share_the_bank_of_the_warp(void **state)
 
 /* Figure 4 with three warps and r registers each, the index of the thread and r - 1 constants. Warp 0 issues r
  * instructions and the barrier, and leaves in cycle L. Warp 1 does the same from L on, and leaves in L + r + 1. From
- * L + 2 on the buffer of warp 0 is written back, 4 cycles a register; the last one is there in L + 1 + 4 r, and warp 2,
- * which takes this buffer, waits 3 r cycles for that. With writes of a cycle it does not wait.
+ * L + 2 on the buffer of warp 0 is written back, 4 cycles a register; the last one is there in L + 1 + 4 r, and warp
+ * 2, which takes this buffer, waits 3 r cycles for that. With writes of a cycle it does not wait.
  *
- * A register more is one more instruction of warp 0, one drained before warp 2 begins, and one instruction of warp 2,
- * which holds the others at the barrier: 6 cycles. Warp 1 is away for 4 of them, and warp 0 for 5. Its own registers are
- * in the file when warp 1 comes back. Warp 1 comes back before warp 0, though it left later: warp 2 is of bank 0. */
+ * A register more is one more instruction of warp 0, one drained before warp 2 begins, and one instruction of warp
+ * 2, which holds the others at the barrier: 6 cycles. Warp 1 is away for 4 of them, and warp 0 for 5. Its own
+ * registers are in the file when warp 1 comes back. Warp 1 comes back before warp 0, though it left later: warp 2 is
+ * of bank 0. */
 static void a_drain_takes_four_cycles_a_register(void **state)
 {
     char constants[512] = "", body[600];
@@ -239,8 +240,8 @@ static void a_warp_alone_comes_back(void **state)
 }
 
 /* n constants and the index of the thread. The first one that finds 16 entries in use asks for power in the cycle in
- * which the instruction before it issues; so it issues 9 cycles later than it would. From that cycle on the gated entries
- * have power for 10 cycles, and for each instruction from this one to the end. */
+ * which the instruction before it issues; so it issues 9 cycles later than it would. From that cycle on the gated
+ * entries have power for 10 cycles, and for each instruction from this one to the end. */
 static void gated_entries_wake_up_once(void **state)
 {
     char body[1024] = "";
@@ -260,8 +261,8 @@ static void gated_entries_wake_up_once(void **state)
 
 /* ---- sizes and power --------------------------------------------------------------------------------------------- */
 
-/* Section 4.4: 32 blocks of two buffers of 64 entries of 38 bits, and an index of 64 entries of 7 bits in each SM; and a
- * valid bit for each lane of an entry. */
+/* Section 4.4: 32 blocks of two buffers of 64 entries of 38 bits, and an index of 64 entries of 7 bits in each SM; and
+ * a valid bit for each lane of an entry. */
 static void buffers_have_the_size_of_the_paper(void **state)
 {
     rf_replay r = replay("hrf", "add.u32 %r1, %r0, 1;", 32, 0);
@@ -274,8 +275,8 @@ static void buffers_have_the_size_of_the_paper(void **state)
 
 static bool near(double a, double b) { return fabs(a / b - 1) < 0.005; }
 
-/* Tables 1 and 2 on the machine of the paper, over 1 us: 16.2 mW of 128 KB STT-RAM; buffers of SRAM leak as 128 KB of it,
- * 248.7 mW, by capacity; without power in three quarters of its entries a buffer leaks 0.3 of that. */
+/* Tables 1 and 2 on the machine of the paper, over 1 us: 16.2 mW of 128 KB STT-RAM; buffers of SRAM leak as 128 KB of
+ * it, 248.7 mW, by capacity; without power in three quarters of its entries a buffer leaks 0.3 of that. */
 static void leakage_is_that_of_the_tables(void **state)
 {
     hd_diagnostics diagnostics;
@@ -298,8 +299,8 @@ static void leakage_is_that_of_the_tables(void **state)
     hd_diagnostics_free(&diagnostics);
 }
 
-/* Table 1: what is read from and written to STT-RAM has its own energies, and not that of SRAM. With gates an access of a
- * buffer takes 1.04 times as much. */
+/* Table 1: what is read from and written to STT-RAM has its own energies, and not that of SRAM. With gates an access
+ * of a buffer takes 1.04 times as much. */
 static void energies_are_those_of_the_tables(void **state)
 {
     hd_diagnostics diagnostics;
