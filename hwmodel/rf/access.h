@@ -7,6 +7,9 @@
  *   hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_CACHE, .kind = HD_RF_FILL, .after = read, .lanes = lanes});
  *
  * is a copy from the file to a cache: the FILL must wait for the READ.
+ *
+ * A SPILL to MEMORY, and a FILL from it, are of a whole warp register, in memory that is reserved for that: `bank` is
+ * the number of its line, of the SM. A cycle-level SM writes and reads these lines in its memory system.
  */
 #ifndef HD_HWMODEL_RF_ACCESS_H
 #define HD_HWMODEL_RF_ACCESS_H
@@ -93,6 +96,8 @@ typedef struct hd_access_sink {
     uint32_t left_out_operands, left_out_results; /* that the model leaves out of all counts */
     HD_ARRAY(hd_rf_repeat) repeats;               /* of idle_slot: each occupies its unit as the original did */
     bool skips_unit;       /* the results need no work of the unit, such as a memory access; for drivers with cycles */
+    bool holds_warp;       /* the instruction, and the next one of its warp, wait for all accesses but those of results;
+                              for drivers with cycles */
     hd_rf_failure failure; /* the first one */
 } hd_access_sink;
 
@@ -106,7 +111,7 @@ static inline void hd_access_sink_begin(hd_access_sink *sink, uint32_t sources)
     for (uint32_t s = 0; s < sources; s++)
         sink->delivered.items[s] = 0;
     sink->left_out_operands = sink->left_out_results = 0;
-    sink->skips_unit = false;
+    sink->skips_unit = sink->holds_warp = false;
     sink->failure.wrong = HD_RF_PROVED;
 }
 

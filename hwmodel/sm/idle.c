@@ -42,7 +42,8 @@ static bool schedulers_are_idle(const hd_sm *sm)
 
 static bool memory_is_idle(const hd_sm *sm)
 {
-    bool idle = !sm->memory_queue.count && !sm->fetch_count && !sm->fetches_of_code && !sm->to_fetch;
+    bool idle =
+        !sm->memory_queue.count && !sm->reserved.count && !sm->fetch_count && !sm->fetches_of_code && !sm->to_fetch;
     for (uint32_t f = 0; f < sm->fetches.count; f++)
         idle = idle && !sm->fetches.items[f].used;
     return idle;

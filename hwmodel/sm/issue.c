@@ -419,7 +419,11 @@ static void issue_from(hd_sm *sm, uint32_t slot, uint32_t turn)
     sm->counts.thread_instructions += (uint32_t)__builtin_popcount(w->step.active);
     if (sm->setup.timeline)
         sm_show_issue(sm, index, turn);
-    sm_set_accesses(sm, index, sink, false);
+    sm_set_accesses(sm, index, sink, sink->holds_warp);
+    if (sink->holds_warp) {
+        sm->jobs.items[index].is_before = true;
+        w->moves++;
+    }
     if (sm->subcores) {
         sm_subcore_issue(sm, index);
     } else {

@@ -62,6 +62,10 @@ static void begin(hd_sm *sm, uint32_t index, uint32_t access, uint64_t since)
     sm_job *job = &sm->jobs.items[index];
     sm_access *a = &job->accesses.items[access];
     a->started = true;
+    if (a->what.structure == HD_STRUCTURE_MEMORY && a->what.kind != HD_RF_READ) {
+        hd_array_push(&sm->reserved, (sm_waiting){index, access, since});
+        return;
+    }
     if (a->what.structure != HD_STRUCTURE_FILE || a->what.bank == HD_RF_NO_BANK) {
         hd_array_push(&sm->unbanked, (sm_waiting){index, access, since});
         return;

@@ -236,6 +236,7 @@ uint32_t sm_fetch_line(hd_sm *sm, sm_cache into, const hd_line_access *line, hd_
     to->into = (uint8_t)into;
     to->line = line->address;
     to->sectors = line->sectors;
+    to->access = 0;
     send(sm, line, request_for(sm, into, line->address, line->sectors), kind, f);
     return f;
 }
@@ -383,8 +384,48 @@ static bool work_on(hd_sm *sm, uint32_t index)
     return true;
 }
 
+/* Where a register of a technique lies for the memory system: away from all other addresses. */
+static hd_line_access reserved_line(const hd_sm *sm, const sm_waiting *what)
+{
+    enum { REGISTER_BYTES = 128 };
+    uint64_t number =
+        (uint64_t)sm->setup.number << 16 | sm->jobs.items[what->job].accesses.items[what->access].what.bank;
+    uint32_t sectors = REGISTER_BYTES / sm->setup.machine->l2.sector_bytes;
+    return (hd_line_access){((uint64_t)1 << 52) + number * REGISTER_BYTES, (uint32_t)(((uint64_t)1 << sectors) - 1), 1};
+}
+
+/* One register is sent to memory, or asked for, past the L1 cache. false: none waits, or there is no room. */
+static bool access_reserved(hd_sm *sm)
+{
+    if (!sm->reserved.count || sm->reserved.items[0].since > sm->now ||
+        hd_memory_port_free(sm->setup.memory, sm->setup.number) > sm->now + 1)
+        return false;
+    sm_waiting what = sm->reserved.items[0];
+    hd_line_access line = reserved_line(sm, &what);
+    bool fills = sm->jobs.items[what.job].accesses.items[what.access].what.kind == HD_RF_FILL;
+    if (fills && sm->fetch_count >= sm->setup.machine->l1.mshrs)
+        return false;
+    sm->reserved.count--;
+    memmove(sm->reserved.items, sm->reserved.items + 1, sm->reserved.count * sizeof what);
+    if (fills) {
+        sm_fetch *to = &sm->fetches.items[sm_fetch_line(sm, SM_NO_CACHE, &line, HD_MEMORY_READ)];
+        to->access = what.access + 1;
+        hd_array_push(&to->jobs, what.job);
+        sm->fetch_count++;
+        return true;
+    }
+    hd_memory_request r = request_for(sm, SM_NO_CACHE, line.address, line.sectors);
+    r.kind = HD_MEMORY_WRITE;
+    r.sm = sm->setup.number;
+    hd_memory_send(sm->setup.memory, sm->now, &r);
+    sm_access_done(sm, what.job, what.access);
+    return true;
+}
+
 void sm_access_memory(hd_sm *sm)
 {
+    if (access_reserved(sm))
+        return;
     if (!sm->memory_queue.count || !work_on(sm, sm->memory_queue.items[0]))
         return;
     sm->memory_queue.count--;
@@ -411,7 +452,11 @@ void hd_sm_answer(hd_sm *sm, uint32_t token, uint64_t now)
         return;
     }
     sm->fetch_count--;
-    for (uint32_t i = 0; i < f->jobs.count; i++) {
+    if (f->access) {
+        sm_at(sm, now, (sm_event){SM_ACCESS_DONE, f->jobs.items[0], f->access - 1});
+        sm->next = now;
+    }
+    for (uint32_t i = 0; i < f->jobs.count && !f->access; i++) {
         sm_job *job = &sm->jobs.items[f->jobs.items[i]];
         bool sent = job->next_line == job->lines;
         if (--job->outstanding == 0 && sent) {

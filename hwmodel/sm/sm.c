@@ -84,6 +84,7 @@ void hd_sm_free(hd_sm *sm)
     hd_array_free(&sm->ctas);
     hd_array_free(&sm->fetches);
     hd_array_free(&sm->memory_queue);
+    hd_array_free(&sm->reserved);
     for (uint32_t c = 0; c < SM_CACHES; c++)
         hd_cache_close(&sm->caches[c]);
     free(sm->ring);
@@ -331,8 +332,9 @@ static void dispatch(hd_sm *sm)
 
 static bool is_busy(const hd_sm *sm)
 {
-    bool busy = sm->busy_banks || sm->unbanked.count || sm->memory_queue.count || sm->recheck || sm->latched ||
-                (sm->to_fetch & ~sm->missing_code) || (sm->eligible && (sm->subcores || sm->free_collectors));
+    bool busy = sm->busy_banks || sm->unbanked.count || sm->memory_queue.count || sm->reserved.count || sm->recheck ||
+                sm->latched || (sm->to_fetch & ~sm->missing_code) ||
+                (sm->eligible && (sm->subcores || sm->free_collectors));
     for (uint32_t unit = 0; unit < HD_MACHINE_UNITS; unit++)
         busy = busy || sm->ready[unit].count;
     return busy;

@@ -27,6 +27,10 @@
  * results need no work of its unit (skips_unit) leaves its collector with them. A model that lets few warps take turns
  * (active_warps) makes the SM change them as the two-level policy does.
  *
+ * Registers that a technique spills to memory, and fills from it, are whole lines of the L2 cache. The load/store unit
+ * handles one of them a cycle, before the lines of instructions. An instruction for which that is done (holds_warp)
+ * keeps its warp from issuing until its registers are there.
+ *
  * A fence waits until all loads, stores and atomics of its warp are done, whatever its scope. Stores and atomics are
  * answered by the L2 cache for that.
  *

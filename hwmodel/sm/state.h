@@ -45,7 +45,7 @@ typedef HD_ARRAY(sm_copy) sm_copies;
 
 typedef struct sm_job { /* an instruction in flight, or accesses beside one */
     uint8_t phase, warp;
-    bool is_before; /* accesses of `before`: the warp waits for them */
+    bool is_before; /* accesses of `before`, or of what holds its warp: the next instruction waits for them */
     const hd_sm_op *op;
     const uint32_t *names;
     HD_ARRAY(sm_access) accesses;
@@ -154,6 +154,7 @@ typedef struct sm_fetch { /* what the memory system has been asked for */
     uint8_t into;  /* sm_cache */
     uint64_t line; /* its address in bytes */
     uint32_t sectors;
+    uint32_t access;   /* 1 + the access of its one job that it serves; 0: lines of instructions */
     hd_u32_array jobs; /* that wait for it */
 } sm_fetch;
 
@@ -190,6 +191,7 @@ struct hd_sm {
     sm_events *ring; /* by cycle modulo SM_RING */
     uint64_t ring_used[SM_RING / 64];
     HD_ARRAY(uint32_t) memory_queue; /* jobs of the load/store unit, the first in progress */
+    HD_ARRAY(sm_waiting) reserved;   /* registers that a technique spills to memory, or fills from it */
     hd_cache caches[SM_CACHES];
     uint64_t to_fetch, missing_code;      /* warps with room in their buffer; that wait for a line */
     uint32_t last_fetched[SM_SCHEDULERS]; /* by port */
