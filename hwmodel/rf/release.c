@@ -33,40 +33,16 @@
  *
  * Cost: O(1) an operand and an instruction, O(words) a frame.
  */
+#include "hwmodel/rf/release.h"
 #include "hwmodel/rf/memo.h"
-#include "hwmodel/rf/release_hints.h"
-#include "hwmodel/rf/release_shared.h"
-#include "hwmodel/rf/technique.h"
 #include "target/gpu.h"
 
 enum { HD_RELEASE_REGISTERS = 1024 /* of the paper's file: where none is known */, HD_RELEASE_FLAG_BITS = 54 };
 
-typedef struct hd_release_warp {
-    HD_ARRAY(bool) mapped; /* by register index in the warp: it has a physical register */
-    hd_u32_array names;    /* by frame */
-    uint32_t flags;        /* 1 + address of the pir word that it has */
-} hd_release_warp;
-
 enum { RELEASE_BANKS = 4 }; /* section 2.5.4 */
 
-typedef struct hd_release {
-    hd_rf_model model;
-    hd_release_hints hints;
-    HD_ARRAY(hd_release_warp *) warps; /* by slot */
-    hd_rf_file values;                 /* what physical registers hold, by warp and register index */
-    hd_release_shared shared;
-    uint32_t table_bytes, banks; /* banks: HD_NONE: as many as the machine has */
-    bool all_static, early;
-    uint32_t kernel_registers; /* of a thread, of the launch */
-    hd_rf_wrong wrong;         /* with what warps share */
-    uint32_t wrong_word;
-    bool fits; /* the registers of all resident thread blocks, in this launch: no warp ever waits */
-    const hd_rf_module *code;
-} hd_release;
-
-static void release_destroy(hd_rf_model *model)
+void hd_release_close(hd_release *r)
 {
-    hd_release *r = (hd_release *)model;
     for (uint32_t i = 0; i < r->warps.count; i++) {
         hd_array_free(&r->warps.items[i]->mapped);
         hd_array_free(&r->warps.items[i]->names);
@@ -76,13 +52,16 @@ static void release_destroy(hd_rf_model *model)
     hd_rf_file_free(&r->values);
     hd_release_shared_free(&r->shared);
     hd_release_hints_free(&r->hints);
-    free(r);
 }
 
-static hd_rf_model *release_create(const hd_rf_module *code, const char *options, const char **refusal)
+static void release_destroy(hd_rf_model *model)
 {
-    hd_release *r = hd_calloc(1, sizeof *r);
-    const char *why = NULL;
+    hd_release_close((hd_release *)model);
+    free(model);
+}
+
+const char *hd_release_open(hd_release *r, const hd_rf_module *code, const char *options)
+{
     hd_release_shared *shared = &r->shared;
     shared->model = &r->model;
     r->banks = hd_rf_option(options, "banks", HD_NONE);
@@ -96,13 +75,17 @@ static hd_rf_model *release_create(const hd_rf_module *code, const char *options
     r->early = hd_rf_flag(options, "early");
     r->code = code;
     if (!r->banks || !shared->subarrays || shared->entries > HD_RELEASE_MOST_ENTRIES)
-        why = "a register file or flag cache of this shape is not modelled";
-    if (!why)
-        why = hd_release_hints_read(&r->hints, code, r->all_static);
-    if (!why)
+        return "a register file or flag cache of this shape is not modelled";
+    return hd_release_hints_read(&r->hints, code, r->all_static);
+}
+
+static hd_rf_model *release_create(const hd_rf_module *code, const char *options, const char **refusal)
+{
+    hd_release *r = hd_calloc(1, sizeof *r);
+    *refusal = hd_release_open(r, code, options);
+    if (!*refusal)
         return &r->model;
     release_destroy(&r->model);
-    *refusal = why;
     return NULL;
 }
 
@@ -110,6 +93,7 @@ static void release_launch(hd_rf_model *model, const hd_rf_launch *launch)
 {
     hd_release *r = (hd_release *)model;
     uint32_t registers = launch->residency.file_registers ? launch->residency.file_registers : HD_RELEASE_REGISTERS;
+    registers -= (uint32_t)((uint64_t)registers * r->missing / 100);
     r->shared.banks = r->banks != HD_NONE       ? r->banks
                       : launch->residency.banks ? launch->residency.banks
                                                 : RELEASE_BANKS;
@@ -123,8 +107,6 @@ static void release_launch(hd_rf_model *model, const hd_rf_launch *launch)
         model->storage_bits = 8ull * r->table_bytes + registers + (uint64_t)HD_RELEASE_FLAG_BITS * r->shared.entries;
 }
 
-static inline hd_release_warp *warp_of(hd_release *r, const hd_rf_warp *warp) { return r->warps.items[warp->slot]; }
-
 /* ---- what warps share -------------------------------------------------------------------------------------------- */
 
 static hd_rf_wrong release_share(hd_rf_model *model, hd_rf_warp *warp, const hd_effect *operation)
@@ -132,8 +114,7 @@ static hd_rf_wrong release_share(hd_rf_model *model, hd_rf_warp *warp, const hd_
     return hd_release_shared_do(&((hd_release *)model)->shared, warp->slot, operation);
 }
 
-/* A failure is reported by the instruction in progress, or by the next one. */
-static void do_shared(hd_release *r, hd_rf_warp *warp, hd_release_operation what, uint32_t index, uint32_t n)
+void hd_release_do(hd_release *r, hd_rf_warp *warp, hd_release_operation what, uint32_t index, uint32_t n)
 {
     hd_rf_wrong wrong = hd_rf_share(&r->model, warp, (hd_effect){.what = (uint16_t)what, .index = index, .n = n});
     if (wrong == HD_RF_PROVED || r->wrong)
@@ -150,16 +131,21 @@ static void report_wrong(const hd_release *r, const hd_rf_step *step, hd_access_
 
 static bool release_never_refuses(const hd_rf_model *model) { return ((const hd_release *)model)->fits; }
 
+uint32_t hd_release_wanted(hd_release *r, const hd_rf_step *step)
+{
+    const hd_release_warp *w = hd_release_warp_of(r, step->warp);
+    uint32_t wanted = 0;
+    for (uint32_t d = 0; d < step->destination_count && step->effective; d++)
+        wanted += !w->mapped.items[hd_rf_index(step, step->destinations[d].word)];
+    return wanted;
+}
+
 /* A warp waits until every word that the instruction would map finds a free register. */
 static hd_gate release_may_issue(hd_rf_model *model, const hd_rf_step *step, uint64_t now)
 {
     hd_release *r = (hd_release *)model;
-    const hd_release_warp *w = r->warps.items[step->warp->slot];
-    uint32_t wanted = 0;
     (void)now;
-    for (uint32_t d = 0; d < step->destination_count && step->effective; d++)
-        wanted += !w->mapped.items[hd_rf_index(step, step->destinations[d].word)];
-    bool may = wanted <= hd_physical_free_count(&r->shared.file);
+    bool may = hd_release_wanted(r, step) <= hd_physical_free_count(&r->shared.file);
     hd_rf_event(model, HD_COUNTER_REGISTER_WAITS, !may);
     return (hd_gate){.ready = may, .reason = may ? HD_STALL_NONE : HD_STALL_REGISTER};
 }
@@ -168,18 +154,18 @@ static void release_finalize(hd_rf_model *model) { hd_release_shared_finalize(&(
 
 /* ---- mapping ----------------------------------------------------------------------------------------------------- */
 
-static void map_word(hd_release *r, hd_rf_warp *warp, uint32_t index)
+void hd_release_map(hd_release *r, hd_rf_warp *warp, uint32_t index, bool spilled)
 {
-    warp_of(r, warp)->mapped.items[index] = true;
-    do_shared(r, warp, HD_RELEASE_MAP, index - warp->identity.base, 0);
+    hd_release_warp_of(r, warp)->mapped.items[index] = true;
+    hd_release_do(r, warp, HD_RELEASE_MAP, index - warp->identity.base, spilled);
     hd_rf_event(&r->model, HD_COUNTER_MAPPED, 1);
 }
 
 static void unmap_word(hd_release *r, hd_rf_warp *warp, uint32_t index)
 {
-    warp_of(r, warp)->mapped.items[index] = false;
+    hd_release_warp_of(r, warp)->mapped.items[index] = false;
     *hd_rf_file_at(&r->values, warp, index) = (hd_claim){0, 0};
-    do_shared(r, warp, HD_RELEASE_UNMAP, index - warp->identity.base, 0);
+    hd_release_do(r, warp, HD_RELEASE_UNMAP, index - warp->identity.base, 0);
 }
 
 static void release_words(hd_release *r, const hd_rf_step *step, const uint32_t *words, uint32_t count,
@@ -188,7 +174,7 @@ static void release_words(hd_release *r, const hd_rf_step *step, const uint32_t 
     for (uint32_t i = 0; i < count; i++) {
         uint32_t index = hd_rf_index(step, words[i]);
         hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_TABLE, .kind = HD_RF_WRITE});
-        if (!warp_of(r, step->warp)->mapped.items[index])
+        if (!hd_release_warp_of(r, step->warp)->mapped.items[index])
             continue;
         unmap_word(r, step->warp, index);
         hd_rf_event(&r->model, HD_COUNTER_RELEASED, 1);
@@ -202,7 +188,7 @@ static void release_warp_begin(hd_rf_model *model, hd_rf_warp *warp)
     hd_release *r = (hd_release *)model;
     while (r->warps.count <= warp->slot)
         hd_array_push(&r->warps, hd_calloc(1, sizeof(hd_release_warp)));
-    hd_release_warp *w = warp_of(r, warp);
+    hd_release_warp *w = hd_release_warp_of(r, warp);
     hd_array_clear(&w->mapped);
     hd_array_clear(&w->names);
     w->flags = 0;
@@ -212,30 +198,30 @@ static void release_warp_begin(hd_rf_model *model, hd_rf_warp *warp)
 static void release_frame_begin(hd_rf_model *model, hd_rf_warp *warp)
 {
     hd_release *r = (hd_release *)model;
-    hd_release_warp *w = warp_of(r, warp);
+    hd_release_warp *w = hd_release_warp_of(r, warp);
     const hd_release_function *code = &r->hints.functions[warp->function];
     uint32_t base = warp->identity.base, words = warp->identity.registers.count - base;
     hd_rf_file_frame_begin(&r->values, warp);
     bool *mapped = hd_array_extend(&w->mapped, words);
     if (words)
         memset(mapped, 0, words * sizeof *mapped);
-    for (uint32_t word = 0; word < words; word++)
+    for (uint32_t word = 0; word < words && !r->late; word++)
         if (warp->identity.registers.items[base + word].ever || hd_bitset_has(&code->fixed, word))
-            map_word(r, warp, base + word);
+            hd_release_map(r, warp, base + word, false);
     /* a callee reserves none: it uses its caller's */
     uint32_t names = warp->identity.frames.count > 1 ? 0 : r->code->calls ? r->kernel_registers : code->names;
     hd_array_push(&w->names, names);
-    do_shared(r, warp, HD_RELEASE_RESERVE, 0, names);
+    hd_release_do(r, warp, HD_RELEASE_RESERVE, 0, names);
 }
 
 static void release_frame_end(hd_rf_model *model, hd_rf_warp *warp)
 {
     hd_release *r = (hd_release *)model;
-    hd_release_warp *w = warp_of(r, warp);
+    hd_release_warp *w = hd_release_warp_of(r, warp);
     for (uint32_t i = warp->identity.base; i < w->mapped.count; i++)
         if (w->mapped.items[i])
             unmap_word(r, warp, i);
-    do_shared(r, warp, HD_RELEASE_UNRESERVE, 0, hd_array_pop(&w->names));
+    hd_release_do(r, warp, HD_RELEASE_UNRESERVE, 0, hd_array_pop(&w->names));
     w->mapped.count = warp->identity.base;
     w->flags = 0; /* the caller fetches its flag word again */
 }
@@ -246,7 +232,7 @@ static void release_frame_end(hd_rf_model *model, hd_rf_warp *warp)
 static void release_before(hd_rf_model *model, const hd_rf_step *step, hd_access_sink *sink)
 {
     hd_release *r = (hd_release *)model;
-    hd_release_warp *w = warp_of(r, step->warp);
+    hd_release_warp *w = hd_release_warp_of(r, step->warp);
     const hd_release_function *code = &r->hints.functions[step->function];
     uint32_t flags = code->flags[step->instruction], lists = code->lists[step->instruction];
     for (uint32_t i = 0; i < lists; i++)
@@ -256,7 +242,7 @@ static void release_before(hd_rf_model *model, const hd_rf_step *step, hd_access
     w->flags = flags;
     hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_FLAGS, .kind = HD_RF_LOOKUP});
     uint32_t missed = r->shared.missed;
-    do_shared(r, step->warp, HD_RELEASE_FETCH, flags, r->shared.entries ? (flags - 1) % r->shared.entries : 0);
+    hd_release_do(r, step->warp, HD_RELEASE_FETCH, flags, r->shared.entries ? (flags - 1) % r->shared.entries : 0);
     if (r->shared.missed == missed || model->memo.effects) /* which is replayed, and may hit then */
         return;
     r->shared.missed = missed;
@@ -287,11 +273,11 @@ static void access_file(const hd_release *r, const hd_rf_step *step, uint32_t wo
 static void read_operand(hd_release *r, const hd_rf_step *step, uint32_t source, hd_access_sink *sink)
 {
     static const hd_owner nobody = {HD_NONE, 0, 0};
-    hd_release_warp *w = warp_of(r, step->warp);
+    hd_release_warp *w = hd_release_warp_of(r, step->warp);
     uint32_t word = step->sources[source], index = hd_rf_index(step, word);
     bool mapped = w->mapped.items[index];
     if (mapped)
-        do_shared(r, step->warp, HD_RELEASE_ACCESS, word, 1);
+        hd_release_do(r, step->warp, HD_RELEASE_ACCESS, word, 1);
     hd_rf_deliver(sink, step, source, HD_STRUCTURE_FILE, step->effective, mapped ? hd_rf_owner(step, word) : nobody,
                   mapped ? *hd_rf_file_at(&r->values, step->warp, index) : (hd_claim){0, 0});
     access_file(r, step, word, HD_RF_READ, hd_access_source(source), sink);
@@ -299,13 +285,13 @@ static void read_operand(hd_release *r, const hd_rf_step *step, uint32_t source,
 
 static void write_result(hd_release *r, const hd_rf_step *step, uint32_t destination, hd_access_sink *sink)
 {
-    hd_release_warp *w = warp_of(r, step->warp);
+    hd_release_warp *w = hd_release_warp_of(r, step->warp);
     uint32_t word = step->destinations[destination].word, index = hd_rf_index(step, word);
     hd_claim *value = hd_rf_file_at(&r->values, step->warp, index);
     if (!w->mapped.items[index])
-        map_word(r, step->warp, index);
+        hd_release_map(r, step->warp, index, false);
     access_file(r, step, word, HD_RF_WRITE, hd_access_result(destination), sink);
-    do_shared(r, step->warp, HD_RELEASE_ACCESS, word, 1);
+    hd_release_do(r, step->warp, HD_RELEASE_ACCESS, word, 1);
     if (!hd_rf_loses(&r->model))
         *value = hd_rf_written(step, destination, *value);
 }
@@ -318,7 +304,7 @@ static void release_execute(hd_rf_model *model, const hd_rf_step *step, hd_acces
     release_words(r, step, code->before + before, code->before_first[i + 1] - before, sink);
     if (r->early)
         release_words(r, step, code->after + after, code->after_first[i + 1] - after, sink);
-    do_shared(r, step->warp, HD_RELEASE_ISSUE, 0, 1);
+    hd_release_do(r, step->warp, HD_RELEASE_ISSUE, 0, 1);
     for (uint32_t s = 0; s < step->source_count && step->effective; s++)
         read_operand(r, step, s, sink);
     for (uint32_t d = 0; d < step->destination_count && step->effective; d++)
@@ -332,7 +318,7 @@ static void release_execute(hd_rf_model *model, const hd_rf_step *step, hd_acces
 static void release_snapshot(hd_rf_model *model, hd_rf_warp *warp, hd_snapshot *c)
 {
     hd_release *r = (hd_release *)model;
-    hd_release_warp *w = warp_of(r, warp);
+    hd_release_warp *w = hd_release_warp_of(r, warp);
     hd_rf_file_snapshot(&r->values, warp, c);
     for (uint32_t i = 0; i < c->end; i++)
         w->mapped.items[i] = hd_snapshot_word(c, w->mapped.items[i]);

@@ -2,6 +2,12 @@
 #include "hwmodel/rf/release_shared.h"
 #include <assert.h>
 
+static void forget_warp(hd_release_helds *w)
+{
+    hd_array_clear(w);
+    w->cta = w->taken = w->spilled = 0;
+}
+
 void hd_release_shared_start(hd_release_shared *s, uint32_t registers)
 {
     s->bank_mask = s->banks & (s->banks - 1) ? 0 : s->banks - 1;
@@ -10,7 +16,9 @@ void hd_release_shared_start(hd_release_shared *s, uint32_t registers)
     s->counted = (hd_release_counts){0};
     s->reserved = s->most_reserved = s->saved = s->missed = 0;
     for (uint32_t slot = 0; slot < s->warps.count; slot++) /* of a run that was stopped */
-        hd_array_clear(&s->warps.items[slot]);
+        forget_warp(&s->warps.items[slot]);
+    for (uint32_t c = 0; c < s->ctas.count; c++)
+        s->ctas.items[c] = 0;
 }
 
 void hd_release_shared_free(hd_release_shared *s)
@@ -18,6 +26,7 @@ void hd_release_shared_free(hd_release_shared *s)
     for (uint32_t slot = 0; slot < s->warps.count; slot++)
         hd_array_free(&s->warps.items[slot]);
     hd_array_free(&s->warps);
+    hd_array_free(&s->ctas);
     hd_physical_free(&s->file);
 }
 
@@ -63,49 +72,98 @@ static inline uint32_t allocate_row(hd_release_shared *s, uint32_t *bank)
     return row;
 }
 
-/* If a frame below has mapped the register, its value is on the stack until the frame on top unmaps it. */
-static inline hd_rf_wrong map_word(hd_release_shared *s, uint32_t slot, uint32_t word)
+static hd_release_helds *warp_at(hd_release_shared *s, uint32_t slot)
 {
-    hd_release_held *held = held_at(&s->warps.items[slot], word);
-    if (held->frames) {
-        held->frames++;
-        s->saved++;
-        return HD_RF_PROVED;
-    }
+    while (s->warps.count <= slot)
+        hd_array_push(&s->warps, (hd_release_helds){0});
+    while (s->ctas.count <= s->warps.items[slot].cta)
+        hd_array_push(&s->ctas, 0);
+    return &s->warps.items[slot];
+}
+
+void hd_release_shared_join(hd_release_shared *s, uint32_t slot, uint32_t cta)
+{
+    warp_at(s, slot)->cta = cta;
+    (void)warp_at(s, slot);
+}
+
+static inline hd_rf_wrong take_row(hd_release_shared *s, hd_release_helds *w, uint32_t slot, uint32_t word)
+{
+    hd_release_held *held = &w->items[word];
     uint32_t bank = hd_release_bank(s, slot, word), row = allocate_row(s, &bank);
     if (row == HD_NONE)
         return HD_RF_FULL;
-    *held = (hd_release_held){0, row + 1, (uint16_t)bank, 1};
+    *held = (hd_release_held){0, row + 1, (uint16_t)bank, held->frames};
+    w->taken++;
+    s->ctas.items[w->cta]++;
     assert(s->file.taken <= s->file.capacity);
     return ++hd_physical_at(&s->file, bank, row)->owners == 1 ? HD_RF_PROVED : HD_RF_SHARED;
 }
 
-static inline void unmap_word(hd_release_shared *s, uint32_t slot, uint32_t word)
+static inline void give_row(hd_release_shared *s, hd_release_helds *w, uint32_t word)
 {
-    hd_release_held *held = &s->warps.items[slot].items[word];
-    if (held->frames > 1) {
-        held->frames--;
-        return;
-    }
-    if (!held->row)
-        return; /* the file was full */
+    hd_release_held *held = &w->items[word];
     uint32_t row = held->row - 1;
     hd_physical_register *p = hd_physical_at(&s->file, held->bank, row);
     hd_physical_release(&s->file, held->bank, row);
     p->owners--;
     flush_accesses(p, held);
-    held->row = held->frames = 0;
+    held->row = 0;
+    w->taken--;
+    s->ctas.items[w->cta]--;
+}
+
+/* If a frame below has mapped the register, its value is on the stack until the frame on top unmaps it. */
+static inline hd_rf_wrong map_word(hd_release_shared *s, hd_release_helds *w, uint32_t slot, uint32_t word,
+                                   bool spilled)
+{
+    hd_release_held *held = held_at(w, word);
+    if (held->frames) {
+        held->frames++;
+        s->saved++;
+        return HD_RF_PROVED;
+    }
+    hd_rf_wrong wrong = spilled ? HD_RF_PROVED : take_row(s, w, slot, word);
+    w->spilled += spilled;
+    held->frames = wrong != HD_RF_FULL;
+    return wrong;
+}
+
+static inline void unmap_word(hd_release_shared *s, hd_release_helds *w, uint32_t word)
+{
+    hd_release_held *held = &w->items[word];
+    if (held->frames > 1) {
+        held->frames--;
+        return;
+    }
+    if (held->row)
+        give_row(s, w, word);
+    else
+        w->spilled -= held->frames; /* 0: the file was full */
+    held->frames = 0;
+}
+
+static void spill_word(hd_release_shared *s, hd_release_helds *w, uint32_t word)
+{
+    give_row(s, w, word);
+    w->spilled++;
+}
+
+static hd_rf_wrong refill_word(hd_release_shared *s, hd_release_helds *w, uint32_t slot, uint32_t word)
+{
+    hd_rf_wrong wrong = take_row(s, w, slot, word);
+    w->spilled -= wrong != HD_RF_FULL;
+    return wrong;
 }
 
 hd_rf_wrong hd_release_shared_do(hd_release_shared *s, uint32_t slot, const hd_effect *operation)
 {
     uint32_t index = operation->index, n = operation->n;
-    while (s->warps.count <= slot)
-        hd_array_push(&s->warps, (hd_release_helds){0});
+    hd_release_helds *w = warp_at(s, slot);
     switch ((hd_release_operation)operation->what) {
-    case HD_RELEASE_MAP: return map_word(s, slot, index);
-    case HD_RELEASE_UNMAP: unmap_word(s, slot, index); break;
-    case HD_RELEASE_ACCESS: s->warps.items[slot].items[index].accesses += n; break;
+    case HD_RELEASE_MAP: return map_word(s, w, slot, index, n);
+    case HD_RELEASE_UNMAP: unmap_word(s, w, index); break;
+    case HD_RELEASE_ACCESS: w->items[index].accesses += n; break;
     case HD_RELEASE_ISSUE:
         hd_rf_record_held_times(s->model, s->file.taken, n);
         s->file.time += n;
@@ -113,6 +171,8 @@ hd_rf_wrong hd_release_shared_do(hd_release_shared *s, uint32_t slot, const hd_e
     case HD_RELEASE_FETCH: s->missed += !look_up_flags(s, index, n); break;
     case HD_RELEASE_RESERVE: reserve_registers(s, n); break;
     case HD_RELEASE_UNRESERVE: s->reserved -= n; break;
+    case HD_RELEASE_SPILL: spill_word(s, w, index); break;
+    case HD_RELEASE_REFILL: return refill_word(s, w, slot, index);
     }
     return HD_RF_PROVED;
 }
