@@ -96,7 +96,7 @@ static void add_tallies(const replay_run *run, bool whole, const hd_count_result
             continue;
         const hd_count_result *of = &counted[run->file->model_index[m]];
         hd_counters_join(t->counters, of->counters);
-        hd_rf_energy energy = hd_rf_dynamic_energy(of->counters, of->table_bytes, run->part->plan->gpu);
+        hd_rf_energy energy = hd_rf_dynamic_energy(of->counters, of->sizes, run->part->plan->gpu);
         t->energy_known = t->energy_known && energy.known;
         t->energy_derived = t->energy_derived || energy.derived;
         t->energy_pj += energy.dynamic_pj;
@@ -181,7 +181,7 @@ static void add_time(replay_run *run, uint32_t i, uint32_t m)
     }
     t->timed = (t->timed || !t->time.cycles) && result->status == HD_TIMING_DONE;
     hd_timing_counts_add(&t->time, &result->counts);
-    hd_rf_energy energy = hd_rf_dynamic_energy(result->counters, result->table_bytes, run->part->plan->gpu);
+    hd_rf_energy energy = hd_rf_dynamic_energy(result->counters, result->sizes, run->part->plan->gpu);
     t->timed_pj += energy.known ? energy.dynamic_pj : (double)NAN;
     t->gated_on += result->counters[HD_COUNTER_BUFFER_POWERED];
     if (result->status != HD_TIMING_DONE && (!before || before->status == HD_TIMING_DONE))

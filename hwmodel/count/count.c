@@ -180,7 +180,7 @@ static void take_result(hd_rf_model *model, hd_count_result *result)
     memcpy(result->counters, model->counters, sizeof result->counters);
     result->allocation = model->allocation;
     result->storage_bits = model->storage_bits;
-    result->table_bytes = model->table_bytes;
+    result->sizes = (hd_rf_sizes){model->table_bytes, model->file_less};
     memset(model->counters, 0, sizeof model->counters);
     memset(&model->allocation, 0, sizeof model->allocation);
 }

@@ -56,7 +56,7 @@ typedef struct hd_count_result { /* of a model in one launch: as its fields of t
     uint64_t counters[HD_COUNTER_COUNT];
     hd_rf_series allocation;
     uint64_t storage_bits;
-    uint32_t table_bytes;
+    hd_rf_sizes sizes;
 } hd_count_result;
 /* Counters of each launch for itself. After hd_count_end, which says that it has run, the next one may begin, while
  * runners are still at it; `over` gets what the models counted in one after another (results[model]), on the

@@ -107,7 +107,7 @@ static void end_launch(const hd_timer *t, timed *of)
         hd_counters_join(result->counters, model->counters);
         memset(model->counters, 0, sizeof model->counters);
         result->storage_bits = model->storage_bits;
-        result->table_bytes = model->table_bytes;
+        result->sizes = (hd_rf_sizes){model->table_bytes, model->file_less};
     }
     hd_timing_extrapolate(of->timing, result->counters);
 }

@@ -24,7 +24,7 @@ typedef struct hd_timer_result {
     hd_timing_counts counts;
     uint64_t counters[HD_COUNTER_COUNT]; /* of the technique's models, in the launch */
     uint64_t storage_bits;
-    uint32_t table_bytes;
+    hd_rf_sizes sizes;
     const hd_timeline *timeline; /* NULL: not recorded */
 } hd_timer_result;
 

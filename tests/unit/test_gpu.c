@@ -68,7 +68,7 @@ static void energy_of_counted_accesses(void **state)
     hd_diagnostics diagnostics;
     uint64_t counters[HD_COUNTER_COUNT] = {0};
     hd_gpu *gpu = load("fermi-gtx480", &diagnostics);
-    hd_rf_energy energy = hd_rf_dynamic_energy(counters, 0, gpu);
+    hd_rf_energy energy = hd_rf_dynamic_energy(counters, (hd_rf_sizes){0}, gpu);
     assert_true(energy.known && !energy.derived && energy.dynamic_pj == 0);
     counters[HD_COUNTER_FILE_READS] = 3;
     counters[HD_COUNTER_FILE_WRITES] = 4;
