@@ -54,7 +54,7 @@ typedef struct hd_shrink {
     uint32_t needs;              /* R_cta */
     uint64_t issues, last;       /* last: when any warp issued, by the driver's clock */
     uint32_t period;
-    bool ungated;
+    bool ungated, ordered;
     hd_u32_array came_back; /* by word: the access that brought it back for the instruction in progress, as `after` */
 } hd_shrink;
 
@@ -78,6 +78,7 @@ static hd_rf_model *shrink_create(const hd_rf_module *code, const char *options,
     m->release.missing = hd_rf_option(options, "less", 50);
     m->period = hd_rf_option(options, "period", SHRINK_PERIOD);
     m->ungated = hd_rf_flag(options, "ungated");
+    m->ordered = hd_rf_flag(options, "ordered");
     *refusal = hd_release_open(&m->release, code, options);
     if (!*refusal && (m->release.missing > 99 || !m->period))
         *refusal = "a register file without registers, or a period without cycles, is not modelled";
@@ -125,27 +126,40 @@ static uint32_t taken_by(const hd_shrink *m, uint32_t place)
     return place < m->release.shared.ctas.count ? m->release.shared.ctas.items[place] : 0;
 }
 
+static uint32_t rest_of(const hd_shrink *m, uint32_t place)
+{
+    uint32_t has = taken_by(m, place);
+    return m->needs > has ? m->needs - has : 0;
+}
+
+/* The block at `a` comes before that at `b`: it has more registers, or as many and is older. */
+static bool precedes(const hd_shrink *m, uint32_t a, uint32_t b)
+{
+    uint32_t has = taken_by(m, a), other = taken_by(m, b);
+    return has > other || (has == other && m->ctas.items[a].cta < m->ctas.items[b].cta);
+}
+
 /* The place of the thread block that has the most registers; HD_NONE: there is no block. */
 static uint32_t largest_cta(const hd_shrink *m)
 {
     uint32_t best = HD_NONE;
     for (uint32_t p = 0; p < m->ctas.count; p++) {
-        if (!m->ctas.items[p].warps)
-            continue;
-        bool more = best == HD_NONE || taken_by(m, p) > taken_by(m, best) ||
-                    (taken_by(m, p) == taken_by(m, best) && m->ctas.items[p].cta < m->ctas.items[best].cta);
-        best = more ? p : best;
+        if (m->ctas.items[p].warps && (best == HD_NONE || precedes(m, p, best)))
+            best = p;
     }
     return best;
 }
 
 static uint32_t free_registers(const hd_shrink *m) { return hd_physical_free_count(&m->release.shared.file); }
 
-/* Algorithm 1: with n fewer free registers, the block with the most could run out of them. */
-static bool endangers(const hd_shrink *m, uint32_t largest, uint32_t n)
+/* Algorithm 1: with n fewer free registers, the block with the most could run out of them. Ordered: or any block that
+ * comes before this one. */
+static bool endangers(const hd_shrink *m, uint32_t largest, uint32_t place, uint32_t n)
 {
-    uint32_t has = taken_by(m, largest), rest = m->needs > has ? m->needs - has : 0;
-    return free_registers(m) < (uint64_t)n + rest;
+    uint64_t needed = (uint64_t)n + (m->ordered ? 0 : rest_of(m, largest));
+    for (uint32_t p = 0; m->ordered && p < m->ctas.count; p++)
+        needed += m->ctas.items[p].warps && p != place && precedes(m, p, place) ? rest_of(m, p) : 0;
+    return free_registers(m) < needed;
 }
 
 static hd_release_helds *helds_of(hd_shrink *m, uint32_t slot) { return &m->release.shared.warps.items[slot]; }
@@ -167,7 +181,7 @@ static hd_gate shrink_may_issue(hd_rf_model *model, const hd_rf_step *step, uint
         return (hd_gate){.ready = true};
     largest = largest_cta(m);
     if (helds_of(m, step->warp->slot)->cta != largest) {
-        bool throttled = endangers(m, largest, needed);
+        bool throttled = endangers(m, largest, helds_of(m, step->warp->slot)->cta, needed);
         hd_rf_event(model, HD_COUNTER_THROTTLED, throttled);
         return (hd_gate){.ready = !throttled, .reason = throttled ? HD_STALL_THROTTLE : HD_STALL_NONE};
     }
@@ -182,7 +196,8 @@ static uint32_t shrink_rank_warp(hd_rf_model *model, const hd_rf_step *next, uin
     hd_shrink *m = (hd_shrink *)model;
     uint32_t largest = m->release.fits ? HD_NONE : largest_cta(m);
     (void)now;
-    return largest != HD_NONE && helds_of(m, next->warp->slot)->cta == largest && endangers(m, largest, 1);
+    return largest != HD_NONE && helds_of(m, next->warp->slot)->cta == largest &&
+           free_registers(m) < 1 + rest_of(m, largest);
 }
 
 /* ---- spill and refill -------------------------------------------------------------------------------------------- */
@@ -344,7 +359,8 @@ static void place_parameter(hd_shrink *m, hd_rf_warp *warp, uint32_t index)
 {
     uint32_t word = index - warp->identity.base, largest = largest_cta(m);
     bool holds = word < helds_of(m, warp->slot)->count && helds_of(m, warp->slot)->items[word].frames;
-    bool full = helds_of(m, warp->slot)->cta == largest ? !free_registers(m) : endangers(m, largest, 1);
+    uint32_t place = helds_of(m, warp->slot)->cta;
+    bool full = place == largest ? !free_registers(m) : endangers(m, largest, place, 1);
     hd_release_map(&m->release, warp, index, !m->release.fits && !holds && full);
     if (hd_release_is_spilled(&m->release.shared, warp->slot, word))
         move_claim(m, warp, index, &m->release.values, &m->memory);

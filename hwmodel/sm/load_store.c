@@ -408,7 +408,8 @@ static bool access_reserved(hd_sm *sm)
     sm->reserved.count--;
     memmove(sm->reserved.items, sm->reserved.items + 1, sm->reserved.count * sizeof what);
     if (fills) {
-        sm_fetch *to = &sm->fetches.items[sm_fetch_line(sm, SM_NO_CACHE, &line, HD_MEMORY_READ)];
+        uint32_t f = sm_fetch_line(sm, SM_NO_CACHE, &line, HD_MEMORY_READ);
+        sm_fetch *to = &sm->fetches.items[f];
         to->access = what.access + 1;
         hd_array_push(&to->jobs, what.job);
         sm->fetch_count++;

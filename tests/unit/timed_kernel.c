@@ -43,7 +43,15 @@ static bool make_models(timed *t, hd_rf_model **models)
     return true;
 }
 
-static hd_rf_residency residency_of(const timed *t, const kernel_run *run)
+static uint32_t kernel_of(const timed *t)
+{
+    uint32_t f = 0;
+    while (!t->module->functions.items[f]->is_entry)
+        f++;
+    return f;
+}
+
+static hd_rf_residency residency_of(timed *t, const kernel_run *run)
 {
     hd_rf_residency r = {.ctas = t->ctas, .cta_warps = (run->block + 31) / 32, .most_ctas = t->ctas};
     if (t->model) {
@@ -51,8 +59,10 @@ static hd_rf_residency residency_of(const timed *t, const kernel_run *run)
         r.latency = 10;
         r.bytes = 1 << 24;
         r.sm_warps = 48;
-        r.file_registers = 1024;
-        r.registers = t->code->functions[0]->registers;
+        r.file_registers = t->file_registers ? t->file_registers : 1024;
+        t->registers = r.registers = t->code->functions[kernel_of(t)]->registers;
+        if (t->file_percent)
+            r.file_registers = r.registers * t->file_percent / 100;
     }
     return r;
 }
@@ -62,7 +72,7 @@ static void time_blocks(timed *t, hd_rf_model **models, const hd_rf_residency *r
     hd_sm_code *code = hd_sm_code_new(t->code);
     hd_timing_setup setup = {&t->machine, code, NULL, models, t->sms, t->every_cycle, t->timeline};
     hd_timing *timing = hd_timing_new(&setup);
-    hd_timing_begin(timing, residency, 0);
+    hd_timing_begin(timing, residency, kernel_of(t));
     for (uint32_t i = 0; i < t->blocks.count; i++)
         hd_timing_add(timing, t->blocks.items[i]);
     t->status = hd_timing_end(timing, &t->counts);
@@ -104,6 +114,7 @@ void time_body(timed *t, const char *body, uint32_t grid, uint32_t block)
                       .out_bytes = t->memory ? t->memory_bytes : sizeof out,
                       .grid = grid,
                       .block = block,
+                      .passes = t->passes,
                       .opened = open_timed,
                       .closing = close_timed,
                       .context = t};

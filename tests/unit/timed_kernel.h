@@ -12,13 +12,17 @@ typedef struct timed { /* a kernel, and what it took */
     bool every_cycle;
     const char *declarations;      /* in front of the kernel; NULL: none */
     const hd_rf_model_info *model; /* NULL: the baseline */
+    uint32_t file_registers;       /* warp registers of an SM's register file; 0: 1024 */
+    uint32_t file_percent;         /* not 0: the file has so much of what a warp of the kernel is allocated */
+    const char *passes;            /* to run first; NULL: none */
     hd_timeline *timeline;         /* NULL: none is recorded */
     uint32_t *memory;              /* the kernel's output, with its initial content; NULL: zeros */
     size_t memory_bytes;
     /* results */
     hd_timing_status status;
-    bool refused; /* the model does not apply to the module */
-    bool idle;    /* nothing was left when all that was in flight had ended */
+    uint32_t registers; /* of a warp, as the kernel is allocated */
+    bool refused;       /* the model does not apply to the module */
+    bool idle;          /* nothing was left when all that was in flight had ended */
     hd_timing_counts counts;
     uint64_t counters[HD_COUNTER_COUNT], warp_instructions;
     /* of the run in progress */
