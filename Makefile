@@ -74,7 +74,7 @@ SHARED_LIB := $(if $(SANITIZE)$(SHARED),,$(O)/libheddle.so.$(VERSION))
 PROGRAM := $(if $(CLI_C),$(O)/heddle)
 
 all: $(LIB) $(SHARED_LIB) $(PROGRAM)
-.PHONY: all deps demo check sanitize sanitize-threads coverage campaign-liveness campaign-exec campaign-techniques mutation fuzz fuzzers tests bench papers bless install check-layers metrics format clean deb \
+.PHONY: all deps demo check sanitize sanitize-threads coverage campaign-liveness campaign-exec campaign-techniques campaign-shrink mutation fuzz fuzzers tests bench papers bless install check-layers metrics format clean deb \
         help deps-browser deps-format deps-fuzz missing-deps FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -187,6 +187,10 @@ campaign-exec: $(O)/tests/unit/test_exec_programs
 # Random programs through every technique's pass, check and replay: COUNT=N of each kind, 50,000 where nothing is said, from seed SEED on.
 campaign-techniques: $(O)/tests/unit/test_techniques
 	$(Q)TECHNIQUE_SEED=$(or $(SEED),1) TECHNIQUE_COUNT=$(or $(COUNT),50000) $<
+# Random kernels on register files that are as small as they can be, in turns and on random machines: COUNT=N, 3,000 where nothing
+# is said, from seed SEED on.
+campaign-shrink: $(O)/tests/unit/test_shrink
+	$(Q)SHRINK_SEED=$(or $(SEED),1) SHRINK_COUNT=$(or $(COUNT),3000) $<
 # N single faults, drawn from SEED, in passes, checkers, models and interpreter: which no test notices, and the share of the others.
 # MINUTES=M stops after so long; T=GLOB takes only the test suites of that name.
 mutation: missing-deps
@@ -247,5 +251,5 @@ clean:
 
 help:
 	@sed -n '2,/^$$/s/^# \{0,1\}//p' Makefile
-	@echo 'Targets: all deps deps-browser deps-format deps-fuzz demo check bless sanitize sanitize-threads coverage campaign-liveness campaign-exec campaign-techniques mutation fuzz bench papers'
+	@echo 'Targets: all deps deps-browser deps-format deps-fuzz demo check bless sanitize sanitize-threads coverage campaign-liveness campaign-exec campaign-techniques campaign-shrink mutation fuzz bench papers'
 	@echo '         install deb check-layers metrics format clean'

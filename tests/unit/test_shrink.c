@@ -1,7 +1,7 @@
 /* GPU-Shrink: algorithm 1 and the last resort in cycles that are derived by hand, storage and energy of the paper,
  * spilled registers that are lost, and random kernels, calls and barriers on files that are as small as they can be:
  * none may deadlock. The paper is that of hwmodel/rf/shrink.c.
- * SHRINK_COUNT=N random modules (default 40), SHRINK_SEED=N the first. `make campaign-shrink` runs 3,000. */
+ * SHRINK_COUNT=N random modules (default 16), SHRINK_SEED=N the first. `make campaign-shrink` runs 3,000. */
 #include "call_module.h"
 #include "program.h"
 #include "rf_replay.h"
@@ -323,19 +323,20 @@ static void stress_one(uint64_t seed, const hd_rf_ops *watched)
 {
     static const char *const options[] = {"less=0,period=1", "less=0,period=16", "less=0,period=100,ordered",
                                           "less=0,subarrays=2,banks=3"},
-                             *const passes[] = {"clean,regalloc,release", "clean,regalloc,release(table=40)", "release",
-                                                "clean,regalloc(max=16),release"};
+                             *const passes[] = {"clean,regalloc,release", "clean,regalloc,release(table=40)",
+                                                "clean,regalloc(max=16),release", "release"};
     static program p;
     static char text[1 << 19];
     static uint32_t in[128];
     uint64_t random = seed;
-    stress s = {.seed = seed,
-                .info = model_with(options[seed / 5 % 4]),
-                .passes = passes[unit_random(&random) % 4],
-                .text = text,
-                .in = p.inputs,
-                .in_bytes = sizeof p.inputs,
-                .percent = percent_of(&random)};
+    stress s = {
+        .seed = seed,
+        .info = model_with(options[seed / 5 % 4]),
+        .passes = passes[unit_random(&random) % (seed % 2 ? 4 : 3)], /* with hundreds of PTX registers it takes long */
+        .text = text,
+        .in = p.inputs,
+        .in_bytes = sizeof p.inputs,
+        .percent = percent_of(&random)};
     s.info.ops = watched;
     char *calls = seed % 2 ? call_module_make(seed, 2 + (uint32_t)seed % 2) : NULL;
     if (calls) {
@@ -356,7 +357,7 @@ static void stress_one(uint64_t seed, const hd_rf_ops *watched)
 
 static void random_kernels_never_deadlock(void **state)
 {
-    uint64_t first = number_from("SHRINK_SEED", 1), count = number_from("SHRINK_COUNT", 40);
+    uint64_t first = number_from("SHRINK_SEED", 1), count = number_from("SHRINK_COUNT", 16);
     observed = model_with("").ops;
     hd_rf_ops watched = *observed;
     (void)state;
@@ -364,7 +365,7 @@ static void random_kernels_never_deadlock(void **state)
     watched.execute = watched_execute;
     for (uint64_t seed = first; seed < first + count; seed++)
         stress_one(seed, &watched);
-    if (count >= 40)
+    if (count >= 16)
         assert_true(seen.spilled > 1000 && seen.throttled > 1000 && seen.in_memory > 1000);
 }
 
