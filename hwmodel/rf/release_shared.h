@@ -31,8 +31,8 @@ typedef struct hd_release_held { /* of a register in a warp */
     uint16_t frames;             /* frames that hold a value in it; all values but the last one's are on the stack.
                                     Without a row: that is in memory, too (spilled) */
 } hd_release_held;
-typedef struct
-    hd_release_helds { /* of a warp, by word of a frame: the words of a callee are the registers of its caller */
+/* Of a warp, by word of a frame: the words of a callee are the registers of its caller. */
+typedef struct hd_release_helds {
     hd_release_held *items;
     uint32_t count, capacity;
     uint32_t cta;            /* number of its thread block among the resident ones */
@@ -61,7 +61,7 @@ typedef struct hd_release_shared {
 /* A launch begins, with so many physical registers. */
 void hd_release_shared_start(hd_release_shared *shared, uint32_t registers);
 void hd_release_shared_free(hd_release_shared *shared);
-/* The warp that begins in the slot is of the thread block with that number; all are of number 0 where nobody says it. */
+/* The warp that begins in the slot is of the thread block with that number; of 0 where nobody says it. */
 void hd_release_shared_join(hd_release_shared *shared, uint32_t slot, uint32_t cta);
 /* See `share` in memo.h. */
 hd_rf_wrong hd_release_shared_do(hd_release_shared *shared, uint32_t slot, const hd_effect *operation);

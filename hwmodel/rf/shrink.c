@@ -421,7 +421,7 @@ static hd_rf_wrong shrink_share(hd_rf_model *model, hd_rf_warp *warp, const hd_e
 
 static bool shrink_never_refuses(const hd_rf_model *model) { return rfv->memo->never_refuses(model); }
 
-const hd_rf_ops hd_rf_shrink_ops = {
+const hd_rf_ops hd_rf_gpu_shrink_ops = {
     .create = shrink_create,
     .destroy = shrink_destroy,
     .launch = shrink_launch,

@@ -73,17 +73,17 @@ static void energy_of_counted_accesses(void **state)
     counters[HD_COUNTER_FILE_READS] = 3;
     counters[HD_COUNTER_FILE_WRITES] = 4;
     counters[HD_COUNTER_OPERANDS] = 1000; /* costs nothing */
-    energy = hd_rf_dynamic_energy(counters, 0, gpu);
+    energy = hd_rf_dynamic_energy(counters, (hd_rf_sizes){.table_bytes = 0}, gpu);
     assert_true(energy.known && !energy.derived && energy.dynamic_pj == 3 * 149.76 + 4 * 149.76);
     counters[HD_COUNTER_WINDOW_READS] = 1;
-    energy = hd_rf_dynamic_energy(counters, 0, gpu);
+    energy = hd_rf_dynamic_energy(counters, (hd_rf_sizes){.table_bytes = 0}, gpu);
     assert_true(energy.known && energy.derived && energy.dynamic_pj == 3 * 149.76 + 4 * 149.76 + 2.2);
     gpu->energies[HD_ENERGY_BYPASS_COLLECTOR].known = false;
-    assert_false(hd_rf_dynamic_energy(counters, 0, gpu).known);
+    assert_false(hd_rf_dynamic_energy(counters, (hd_rf_sizes){.table_bytes = 0}, gpu).known);
     hd_gpu_free(gpu);
     gpu = load(HD_GPU_DEFAULT, &diagnostics);
     counters[HD_COUNTER_FILE_WRITES] = 0;
-    energy = hd_rf_dynamic_energy(counters, 0, gpu);
+    energy = hd_rf_dynamic_energy(counters, (hd_rf_sizes){.table_bytes = 0}, gpu);
     assert_true(energy.known && !energy.derived && energy.dynamic_pj == 3 * 185.26 + 2.72);
     hd_gpu_free(gpu);
     hd_diagnostics_free(&diagnostics);
@@ -97,15 +97,17 @@ static void energy_of_a_table_of_another_size(void **state)
     uint64_t counters[HD_COUNTER_COUNT] = {0};
     counters[HD_COUNTER_RENAMING] = 1;
     hd_gpu *gpu = load("fermi-gtx480", &diagnostics), *rfv = load("fermi-rfv", &diagnostics);
-    hd_rf_energy whole = hd_rf_dynamic_energy(counters, 5120, gpu), small = hd_rf_dynamic_energy(counters, 1024, gpu),
-                 large = hd_rf_dynamic_energy(counters, 25 * 1024, gpu),
-                 own = hd_rf_dynamic_energy(counters, 1024, rfv);
+    hd_rf_energy whole = hd_rf_dynamic_energy(counters, (hd_rf_sizes){.table_bytes = 5120}, gpu),
+                 small = hd_rf_dynamic_energy(counters, (hd_rf_sizes){.table_bytes = 1024}, gpu),
+                 large = hd_rf_dynamic_energy(counters, (hd_rf_sizes){.table_bytes = 25 * 1024}, gpu),
+                 own = hd_rf_dynamic_energy(counters, (hd_rf_sizes){.table_bytes = 1024}, rfv);
     assert_true(!whole.derived && whole.dynamic_pj == 1.83);
     assert_true(!own.derived && own.dynamic_pj == 1.14);
     assert_true(small.derived && fabs(small.dynamic_pj - own.dynamic_pj) < 1e-9);
     assert_true(large.derived && fabs(large.dynamic_pj - 1.83 * 1.83 / 1.14) < 1e-9);
     counters[HD_COUNTER_FILE_READS] = 1; /* nothing else is scaled */
-    assert_true(fabs(hd_rf_dynamic_energy(counters, 1024, gpu).dynamic_pj - small.dynamic_pj - 149.76) < 1e-9);
+    assert_true(fabs(hd_rf_dynamic_energy(counters, (hd_rf_sizes){.table_bytes = 1024}, gpu).dynamic_pj -
+                     small.dynamic_pj - 149.76) < 1e-9);
     hd_gpu_free(gpu);
     hd_gpu_free(rfv);
     hd_diagnostics_free(&diagnostics);

@@ -45,7 +45,8 @@ static uint64_t slot_of(const timed *t, hd_stall reason) { return t->counts.sm.s
 /* With half of 6 registers there are those of one block: the second one must not take any before the first one has
  * ended. The first instruction of the first warp is fetched in cycle 1 and issues in cycle 2; that of the second warp
  * has been fetched long ago, and issues in the cycle in which the first one ends: two cycles of its run are saved, and
- * that one is in both. The port that fetches serves the second warp first, so that the first one is a cycle late. With 12 registers, there is room for both, and none waits. */
+ * that one is in both. The port that fetches serves the second warp first, so that the first one is a cycle late. With
+ * 12 registers there is room for both, and none waits. */
 static void one_block_after_the_other(void **state)
 {
     static const char body[] = "add.u32 %r1, %r0, 1;\nadd.u32 %r2, %r1, 1;\n";
@@ -58,9 +59,9 @@ static void one_block_after_the_other(void **state)
     assert_int_equal(two.counters[HD_COUNTER_SPILLED], 0);
 }
 
-/* Two warps of a block with 3 registers each, in a file of 5. In cycle 7 the second one waits at the barrier with all of
- * its own; the first one issued in cycle 5, and needs a third. It waits until a period of 16 cycles has passed without
- * an issue, the one from 16 on.
+/* Two warps of a block with 3 registers each, in a file of 5. In cycle 7 the second one waits at the barrier with
+ * all of its own; the first one issued in cycle 5, and needs a third. It waits until a period of 16 cycles has passed
+ * without an issue, the one from 16 on.
  *
  *    32  the warp issues, and the registers of the other one are read in
  *    33  in three banks, and sent, 136 bytes each on a port of 32 bytes a cycle, in
@@ -68,8 +69,8 @@ static void one_block_after_the_other(void **state)
  *        in 45 that is there for the addition, which is dispatched in 47; its result comes after 4 cycles in
  *    51, in which the warp ends, and the other one issues. Its registers are asked for in
  *    52, 53, 54; the first is in the L2 cache after 8 cycles on the way, 50 in the cache, and 7 + 5 on the way back, in
- *   122; the others 5 cycles after each other: the last one in 132. It is written in 133, read in 134; dispatched in 135,
- *        the addition has its result in
+ *   122; the others 5 cycles after each other: the last one in 132. It is written in 133, read in 134; dispatched in
+ *   135, the addition has its result in
  *   139, which is the last of 140 cycles. */
 static void registers_go_to_memory_and_come_back(void **state)
 {
@@ -129,8 +130,8 @@ static rf_replay count_models(const char *text, const hd_rf_model_info *models, 
     return r;
 }
 
-/* Section 3.3: ten counters of 10 bits, beside the renaming table of 1 KB, the flag cache of ten entries of 54 bits, and
- * a bit for each register that is left. */
+/* Section 3.3: ten counters of 10 bits, beside the renaming table of 1 KB, the flag cache of ten entries of 54 bits,
+ * and a bit for each register that is left. */
 static void storage_is_that_of_the_paper(void **state)
 {
     static const char *const names[] = {"gpu-shrink", "gpu-shrink-40", "gpu-shrink-30"};
@@ -166,8 +167,8 @@ static void half_a_file_takes_less_energy(void **state)
 
 /* ---- what is lost is noticed ------------------------------------------------------------------------------------- */
 
-/* Two warps of 5 registers each, with the address, in a file of 5. The second one takes its last three when the three of
- * the first are in memory, and its five go there for the first one, and come back when that has ended. All are read
+/* Two warps of 5 registers each, with the address, in a file of 5. The second one takes its last three when the three
+ * of the first are in memory, and its five go there for the first one, and come back when that has ended. All are read
  * after the barrier: each result, each spill and each refill that is lost is noticed. */
 static void lost_registers_are_noticed(void **state)
 {
