@@ -57,7 +57,9 @@ typedef struct hd_rf_access {
     uint16_t operand; /* that it serves: hd_access_source, hd_access_result */
     uint16_t after;   /* 1 + the access of the same sink that must be complete first */
     uint16_t bank;    /* of the structure, modulo the number of its banks; HD_RF_NO_BANK: it occupies none */
+    uint8_t home;     /* 1 + slot of the warp whose banks are meant; 0: those of the instruction's warp */
     uint32_t lanes;
+    uint32_t awaits; /* number of an instruction whose results must be there first (hd_access_sink.number); 0: none */
 } hd_rf_access;
 
 enum { HD_ACCESS_RESULT = 1 << 15 };
@@ -90,7 +92,8 @@ typedef struct hd_rf_repeat { /* an instruction that is executed again, to compa
 
 /* What a model does for one instruction, one switch of warps, or one idle slot. */
 typedef struct hd_access_sink {
-    uint64_t now; /* the driver's clock: instructions issued before this one, or cycles */
+    uint64_t now;    /* the driver's clock: instructions issued before this one, or cycles */
+    uint32_t number; /* of the instruction, from 1 on, for `awaits`; 0 where results are there at once */
     HD_ARRAY(hd_rf_access) accesses;
     hd_u32_array delivered;                       /* by source: lanes */
     uint32_t left_out_operands, left_out_results; /* that the model leaves out of all counts */

@@ -11,7 +11,7 @@ static bool all_jobs_are_free(const hd_sm *sm)
 
 static bool registers_are_idle(const hd_sm *sm)
 {
-    bool idle = !sm->busy_banks && !sm->unbanked.count &&
+    bool idle = !sm->busy_banks && !sm->unbanked.count && !sm->awaiting.count &&
                 (sm->subcores || sm->free_collectors == sm->setup.machine->core.collectors);
     for (uint32_t b = 0; b < SM_BANKS; b++)
         idle = idle && !sm->banks[b].reads.items.count && !sm->banks[b].writes.items.count;

@@ -405,6 +405,7 @@ static void issue_from(hd_sm *sm, uint32_t slot, uint32_t turn)
     w->jobs++;
     w->accesses += (w->op->traits & HD_SM_ACCESS) != 0;
     job->skips = sink->skips_unit;
+    job->number = sink->number;
     sm->issued_units |= 1u << w->op->unit;
     if ((w->cursor.step.has_addresses || w->cursor.step.sectors.left) && !job->skips)
         sm_prepare_memory(sm, index, w);

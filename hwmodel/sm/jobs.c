@@ -18,7 +18,7 @@ uint32_t sm_new_job(hd_sm *sm, uint32_t slot)
     job->warp = (uint8_t)slot;
     job->is_before = job->fixed = job->collecting = job->forwarded = job->skips = false;
     job->op = NULL;
-    job->open = job->needed = job->results = 0;
+    job->open = job->needed = job->results = job->number = 0;
     job->lines = job->next_line = job->passes = job->outstanding = 0;
     job->hit_at = 0;
     job->received = 0;
@@ -50,10 +50,22 @@ static sm_waiting pop(sm_queue *q)
     return first;
 }
 
-uint32_t sm_bank_of(const hd_sm *sm, const sm_job *job, uint16_t bank)
+uint32_t sm_bank_of(const hd_sm *sm, const sm_job *job, const hd_rf_access *access)
 {
     uint32_t groups = sm->setup.machine->core.bank_groups, each = sm->setup.machine->core.banks / groups;
-    return job->warp % groups * each + bank % each;
+    uint32_t warp = access->home ? access->home - 1u : job->warp;
+    return warp % groups * each + access->bank % each;
+}
+
+/* The job of that instruction if its results are not there yet; else HD_NONE. */
+static uint32_t job_numbered(const hd_sm *sm, uint32_t number)
+{
+    for (uint32_t i = 0; i < sm->jobs.count; i++) {
+        const sm_job *job = &sm->jobs.items[i];
+        if (job->number == number && !job->forwarded && job->phase != SM_DONE && job->phase != SM_ASIDE)
+            return i;
+    }
+    return HD_NONE;
 }
 
 /* since: the first cycle in which a bank may serve it. */
@@ -61,7 +73,12 @@ static void begin(hd_sm *sm, uint32_t index, uint32_t access, uint64_t since)
 {
     sm_job *job = &sm->jobs.items[index];
     sm_access *a = &job->accesses.items[access];
+    uint32_t awaited = a->what.awaits ? job_numbered(sm, a->what.awaits) : HD_NONE;
     a->started = true;
+    if (awaited != HD_NONE) {
+        hd_array_push(&sm->awaiting, (sm_awaiting){index, access, awaited});
+        return;
+    }
     if (a->what.structure == HD_STRUCTURE_MEMORY && a->what.kind != HD_RF_READ) {
         hd_array_push(&sm->reserved, (sm_waiting){index, access, since});
         return;
@@ -70,7 +87,7 @@ static void begin(hd_sm *sm, uint32_t index, uint32_t access, uint64_t since)
         hd_array_push(&sm->unbanked, (sm_waiting){index, access, since});
         return;
     }
-    uint32_t bank = sm_bank_of(sm, job, a->what.bank);
+    uint32_t bank = sm_bank_of(sm, job, &a->what);
     push(a->what.kind == HD_RF_WRITE ? &sm->banks[bank].writes : &sm->banks[bank].reads,
          (sm_waiting){index, access, since});
     sm->busy_banks |= (uint64_t)1 << bank;
@@ -304,6 +321,20 @@ void sm_take_operands(hd_sm *sm, uint32_t index, uint64_t since)
     begin_all(sm, index, since);
 }
 
+/* The results of the job are there: what waited for them begins in the next cycle. */
+static void begin_awaiting(hd_sm *sm, uint32_t awaited)
+{
+    uint32_t kept = 0, count = sm->awaiting.count;
+    for (uint32_t i = 0; i < count; i++) {
+        sm_awaiting what = sm->awaiting.items[i];
+        if (what.awaited == awaited)
+            begin(sm, what.job, what.access, sm->now + 1);
+        else
+            sm->awaiting.items[kept++] = what;
+    }
+    sm->awaiting.count = kept;
+}
+
 void sm_release_names(hd_sm *sm, uint32_t index)
 {
     sm_job *job = &sm->jobs.items[index];
@@ -315,6 +346,8 @@ void sm_release_names(hd_sm *sm, uint32_t index)
         *pending = HD_SM_SLOT_ISSUED;
     }
     sm->recheck |= (uint64_t)1 << job->warp;
+    if (sm->awaiting.count)
+        begin_awaiting(sm, index);
 }
 
 static void end_copy(hd_sm *sm, sm_warp *w, sm_copy copy)

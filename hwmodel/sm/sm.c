@@ -80,6 +80,7 @@ void hd_sm_free(hd_sm *sm)
     for (uint32_t s = 0; s < SM_SCHEDULERS; s++)
         hd_array_free(&sm->schedulers[s].waiting);
     hd_array_free(&sm->unbanked);
+    hd_array_free(&sm->awaiting);
     hd_array_free(&sm->jobs);
     hd_array_free(&sm->ctas);
     hd_array_free(&sm->fetches);

@@ -55,6 +55,7 @@ typedef struct sm_job { /* an instruction in flight, or accesses beside one */
     bool fixed, collecting; /* fixed: of a sub-core, its latency is; collecting: it reads without a window */
     bool forwarded;         /* its results are available */
     bool skips;             /* its results need no work of the unit */
+    uint32_t number;        /* of the instruction, in order of issue; 0: it is none */
     uint32_t shown;         /* its span in the timeline; 0: none */
     /* of memory instructions */
     uint8_t space; /* hd_space */
@@ -81,6 +82,10 @@ typedef struct sm_waiting { /* an access at its bank */
     uint32_t job, access;
     uint64_t since; /* first cycle in which it may be served */
 } sm_waiting;
+
+typedef struct sm_awaiting { /* an access, and the job of the instruction that it waits for */
+    uint32_t job, access, awaited;
+} sm_awaiting;
 
 typedef struct sm_queue {
     HD_ARRAY(sm_waiting) items;
@@ -164,6 +169,7 @@ struct hd_sm {
     hd_rf_residency residency;
     uint64_t now, next, accounted; /* accounted: cycles before it are counted */
     uint64_t starts;               /* of blocks */
+    uint32_t issued;               /* instructions, for hd_access_sink.number */
     bool failed;
     HD_ARRAY(sm_job) jobs;
     uint32_t unused_job;
@@ -186,6 +192,7 @@ struct hd_sm {
     sm_bank banks[SM_BANKS];
     uint64_t busy_banks;
     HD_ARRAY(sm_waiting) unbanked;              /* accesses of other structures, which never wait for each other */
+    HD_ARRAY(sm_awaiting) awaiting;             /* accesses that wait for another instruction's results */
     HD_ARRAY(uint32_t) ready[HD_MACHINE_UNITS]; /* jobs, the oldest first */
     uint64_t unit_free[HD_MACHINE_UNITS][64];
     sm_events *ring; /* by cycle modulo SM_RING */
@@ -239,7 +246,7 @@ void sm_take_operands(hd_sm *sm, uint32_t job, uint64_t since);
 /* Of sub-cores: later instructions of the warp must not write what it has yet to read; it has read. */
 void sm_hold_operands(hd_sm *sm, uint32_t job, bool hold);
 void sm_release_names(hd_sm *sm, uint32_t job);
-uint32_t sm_bank_of(const hd_sm *sm, const sm_job *job, uint16_t bank);
+uint32_t sm_bank_of(const hd_sm *sm, const sm_job *job, const hd_rf_access *access);
 void sm_serve_banks(hd_sm *sm);
 void sm_access_done(hd_sm *sm, uint32_t job, uint32_t access);
 void sm_write_results(hd_sm *sm, uint32_t job);

@@ -103,7 +103,7 @@ static bool fits_window(const hd_sm *sm, const sm_job *job, wanted *want)
             return false;
         if (!reads_bank(a))
             continue;
-        uint32_t bank = sm_bank_of(sm, job, a->what.bank);
+        uint32_t bank = sm_bank_of(sm, job, &a->what);
         if (!(want->banks >> bank & 1))
             want->reads[bank] = 0;
         want->banks |= (uint64_t)1 << bank;

@@ -59,6 +59,7 @@ static hd_access_sink *begin(hd_sm *sm, uint32_t sources)
     hd_access_sink *sink = &sm->setup.runner->sink;
     hd_access_sink_begin(sink, sources);
     sink->now = sm->now;
+    sink->number = 0;
     return sink;
 }
 
@@ -82,6 +83,7 @@ const hd_access_sink *sm_walk_switch(hd_sm *sm, hd_rf_warp *warp, bool leaves)
 const hd_access_sink *sm_walk_execute(hd_sm *sm, const hd_rf_step *step)
 {
     hd_access_sink *sink = begin(sm, step->source_count);
+    sink->number = ++sm->issued;
     bool runs = step->effective != 0;
     sm->model->info->ops->execute(sm->model, step, sink);
     hd_rf_prove_delivered(sink, step);

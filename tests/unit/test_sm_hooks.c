@@ -182,11 +182,77 @@ static void loads_skip_memory(void **state)
     assert_int_equal(skips.counts.memory.l2_reads, 0);
 }
 
+/* ---- accesses ---------------------------------------------------------------------------------------------------- */
+
+static uint32_t first_load;
+
+/* The second load shares what the first one brings. */
+static void share_load(hd_rf_model *model, const hd_rf_step *step, hd_access_sink *sink)
+{
+    baseline->execute(model, step, sink);
+    if (opcode_of(step) != HD_OP_LD || form_of(step)->space != HD_SPACE_GLOBAL)
+        return;
+    assert_true(sink->number != 0);
+    sink->skips_unit = first_load != 0;
+    hd_array_last(&sink->accesses).awaits = first_load;
+    first_load = first_load ? first_load : sink->number;
+}
+
+/* What awaits a load is written in the cycle after it has been. It costs no access of memory. */
+static void an_access_awaits_another_instruction(void **state)
+{
+    static const char shares[] = "ld.global.u32 %r4, [%rd1];\nld.global.u32 %r6, [%rd1];\nadd.u32 %r7, %r6, 1;\n";
+    static const char loads[] = "ld.global.u32 %r4, [%rd1];\nadd.u32 %r7, %r4, 1;\n";
+    hooked h = hook(), plain = h;
+    (void)state;
+    h.ops.execute = share_load;
+    first_load = 0;
+    timed with = time_hooked(&h, shares, 32), without = time_hooked(&plain, loads, 32);
+    assert_int_equal(with.counts.cycles, without.counts.cycles + 1);
+    assert_int_equal(with.counts.sm.l1_reads, 1);
+}
+
+static void read_at_home(hd_rf_model *model, const hd_rf_step *step, hd_access_sink *sink)
+{
+    baseline->execute(model, step, sink);
+    for (uint32_t a = 0; a < sink->accesses.count && opcode_of(step) == HD_OP_ADD; a++) {
+        sink->accesses.items[a].home = 1;
+        sink->accesses.items[a].bank = 0;
+    }
+}
+
+/* Two warps in banks of their own read in the same cycle; in banks of the first warp, the second one waits, and so it
+ * does for its result. */
+static void an_access_names_the_banks_of_another_warp(void **state)
+{
+    static const char body[] = "add.u32 %r4, %r0, 1;\n";
+    hooked h = hook();
+    uint64_t conflicts[2];
+    (void)state;
+    for (uint32_t k = 0; k < 2; k++) {
+        hooked own = h;
+        own.ops.execute = k ? read_at_home : h.ops.execute;
+        own.info.ops = &own.ops;
+        timed t = {.model = &own.info, .machine = small_machine()};
+        t.machine.core.schedulers = t.machine.core.bank_groups = 2;
+        t.machine.units[HD_MACHINE_UNIT_SP] = 2;
+        t.machine.fetch.buffer = t.machine.fetch.width = 8;
+        t.machine.fetch.ports = 2;
+        time_body(&t, body, 1, 64);
+        conflicts[k] = t.counts.sm.bank_conflicts;
+    }
+    assert_int_equal(conflicts[0], 0);
+    assert_int_equal(conflicts[1], 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(ranks_decide_who_is_first),
                                        cmocka_unit_test(idle_units_are_offered_in_each_cycle),
                                        cmocka_unit_test(a_repeated_instruction_occupies_its_unit),
-                                       cmocka_unit_test(products_skip_their_unit), cmocka_unit_test(loads_skip_memory)};
+                                       cmocka_unit_test(products_skip_their_unit),
+                                       cmocka_unit_test(loads_skip_memory),
+                                       cmocka_unit_test(an_access_awaits_another_instruction),
+                                       cmocka_unit_test(an_access_names_the_banks_of_another_warp)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
