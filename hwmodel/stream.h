@@ -33,6 +33,7 @@ enum {                          /* columns that a sink may request; others are N
        HD_COLUMN_RESULTS = 2,
        HD_COLUMN_WIDTHS = 4,   /* the number of bytes that each of these words needs: hd_width */
        HD_COLUMN_BARRIERS = 8, /* ARRIVE, OPEN, PASS */
+       HD_COLUMN_LOADED = 16,  /* as RESULTS, of instructions that have addresses */
 };
 
 /* A word needs as many bytes as its widest lane by sign extension, 1 to 4. Inactive lanes count with their last value

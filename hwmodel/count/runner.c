@@ -187,11 +187,12 @@ static const hd_width *widths_from(const hd_trace_segment *s, const hd_rf_code *
 static hd_rf_step step_in(const hd_runner *r, hd_warp_slot *w, const hd_trace_segment *s)
 {
     uint32_t columns = r->model->info->ops->columns;
-    return (hd_rf_step){.warp = &w->warp,
-                        .code = r->code->functions[s->function],
-                        .function = s->function,
-                        .addresses = columns & HD_COLUMN_ADDRESSES ? s->addresses : NULL,
-                        .results = columns & HD_COLUMN_RESULTS ? s->results : NULL};
+    return (hd_rf_step){
+        .warp = &w->warp,
+        .code = r->code->functions[s->function],
+        .function = s->function,
+        .addresses = columns & HD_COLUMN_ADDRESSES ? s->addresses : NULL,
+        .results = columns & HD_COLUMN_RESULTS || (columns & HD_COLUMN_LOADED && s->addresses) ? s->results : NULL};
 }
 
 uint32_t hd_runner_idle(hd_runner *r, uint32_t units, uint64_t now)

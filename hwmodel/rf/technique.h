@@ -144,8 +144,10 @@ typedef struct hd_rf_step {
     uint32_t serial; /* of the write of the first destination; the k-th has serial + k */
     /* Columns: NULL unless the model asks for them (hd_rf_ops.columns) and the instruction has some. */
     const uint64_t *addresses; /* by lane, of a memory instruction */
-    const uint32_t *results;   /* of the k-th destination: results[k * 32 + lane]; NULL for calls */
-    const hd_width *widths;    /* by destination */
+    /* of the k-th destination: results[k * 32 + lane]; NULL for calls, and for what has no addresses if only
+     * HD_COLUMN_LOADED is asked for */
+    const uint32_t *results;
+    const hd_width *widths; /* by destination */
 } hd_rf_step;
 
 /* The index in the warp of a source's or destination's word, and its owner. */

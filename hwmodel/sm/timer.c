@@ -173,7 +173,7 @@ void hd_timer_open(hd_timer *t, const hd_memory *spaces, uint32_t threads, hd_th
         of->timeline.range.sm = t->range.sm;
         of->timing = hd_timing_new(&setup);
         hd_timing_show(of->timing, t->meter);
-        columns |= of->models[0]->info->ops->columns & (HD_COLUMN_WIDTHS | HD_COLUMN_RESULTS);
+        columns |= of->models[0]->info->ops->columns & (HD_COLUMN_WIDTHS | HD_COLUMN_RESULTS | HD_COLUMN_LOADED);
     }
     hd_trace_user user = {.ended = take_block, .barrier = is_barrier, .context = t, .columns = columns};
     t->recorder = hd_trace_recorder_new(&user);

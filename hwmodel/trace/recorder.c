@@ -216,7 +216,7 @@ static bool put_differences(trace_warp *w, recorded_warp *known, const hd_event 
         put_mask(w, HD_TRACE_EFFECTIVE, e->effective);
     if (e->widths)
         put_widths(w, e);
-    if (e->results && columns & HD_COLUMN_RESULTS)
+    if (e->results && columns & (HD_COLUMN_RESULTS | (e->addresses ? HD_COLUMN_LOADED : 0)))
         put_results(w, e);
     if (e->copied_to && e->effective)
         put_copies(w, e);

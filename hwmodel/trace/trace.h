@@ -71,8 +71,8 @@ typedef struct hd_trace_recorder hd_trace_recorder;
 bool hd_trace_arrives(const hd_form *form);
 
 /* `ended` becomes the only reader of each thread block that has ended, in the order in which they end. `barrier`:
- * hd_trace_arrives of an instruction. false from `ended` stops the run. columns: WIDTHS and
- * RESULTS; addresses are always recorded. */
+ * hd_trace_arrives of an instruction. false from `ended` stops the run. columns: WIDTHS, RESULTS and LOADED; addresses
+ * are always recorded. */
 typedef struct hd_trace_user {
     bool (*ended)(void *context, hd_trace_cta *cta);
     bool (*barrier)(void *context, uint32_t function, uint32_t instruction);

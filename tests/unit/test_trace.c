@@ -6,12 +6,13 @@
 #include "hwmodel/trace/trace.h"
 #include "ir/form.h"
 
-enum { TEXT_BYTES = 1 << 19 };
+enum { TEXT_BYTES = 1 << 19, KEPT_WORDS = 4 };
 
 typedef struct seen_event { /* an ISSUE, copied */
     hd_event event;
     uint64_t addresses[32], copied_to[32], copied_bytes[32];
     hd_width widths[HD_MOST_WRITTEN];
+    uint32_t results[KEPT_WORDS * 32];
 } seen_event;
 
 typedef struct watch {
@@ -54,6 +55,8 @@ static bool take_both(void *context, const hd_event *e)
         }
         if (e->widths)
             memcpy(seen->widths, e->widths, e->width_words * sizeof *e->widths);
+        if (e->results && e->result_words <= KEPT_WORDS)
+            memcpy(seen->results, e->results, e->result_words * 32 * sizeof *seen->results);
     }
     return w->traced.take(w->traced.context, e);
 }
@@ -101,6 +104,9 @@ static void compare_step(const seen_event *want, const hd_trace_cursor *got)
         assert_int_equal(got->widths[k].held, want->widths[k].held);
         assert_int_equal(got->widths[k].written, want->widths[k].written);
     }
+    assert_int_equal(got->step.results != NULL, e->results != NULL);
+    if (e->results && e->result_words <= KEPT_WORDS)
+        assert_memory_equal(got->step.results, want->results, e->result_words * 32 * sizeof *want->results);
 }
 
 /* Every warp's trace gives its events, in order, and nothing more. */
@@ -131,7 +137,9 @@ static void random_programs_come_back(void **state)
     char *text = hd_malloc(TEXT_BYTES);
     (void)state;
     for (uint64_t seed = 1; seed <= 60; seed++) {
-        watch w = {.columns = seed % 2 ? HD_COLUMN_WIDTHS : 0};
+        static const uint32_t columns[] = {0, HD_COLUMN_WIDTHS, HD_COLUMN_LOADED, HD_COLUMN_RESULTS};
+        watch w = {.columns = columns[seed % 4]};
+        uint32_t loaded = 0, others = 0;
         program_make(&p, seed);
         program_print(&p, text, TEXT_BYTES);
         kernel_run run = {.text = text,
@@ -148,6 +156,13 @@ static void random_programs_come_back(void **state)
         assert_int_equal(run.status, HD_EXEC_DONE);
         assert_int_equal(w.ctas.count, 2);
         compare_all(&w);
+        for (uint32_t e = 0; e < w.events.count; e++) {
+            const hd_event *event = &w.events.items[e].event;
+            loaded += event->results && event->addresses;
+            others += event->results && !event->addresses;
+        }
+        assert_int_equal(loaded != 0, columns[seed % 4] >= HD_COLUMN_LOADED || columns[seed % 4] == HD_COLUMN_RESULTS);
+        assert_int_equal(others != 0, columns[seed % 4] == HD_COLUMN_RESULTS);
         free_watch(&w);
     }
     free(text);

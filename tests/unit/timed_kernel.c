@@ -24,7 +24,7 @@ void open_timed(kernel_run *run, hd_module *module)
     timed *t = run->context;
     hd_trace_user user = {.ended = keep_block, .barrier = is_barrier, .context = t};
     if (t->model)
-        user.columns = t->model->ops->columns & (HD_COLUMN_WIDTHS | HD_COLUMN_RESULTS);
+        user.columns = t->model->ops->columns & (HD_COLUMN_WIDTHS | HD_COLUMN_RESULTS | HD_COLUMN_LOADED);
     t->module = module;
     t->code = hd_rf_module_new(module);
     t->recorder = hd_trace_recorder_new(&user);

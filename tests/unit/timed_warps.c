@@ -75,7 +75,9 @@ hd_rf_step timed_step_of(const timed_driver *d, timed_warp *w)
         .destination_count = code->destination_first[i + 1] - code->destination_first[i],
         .serial = w->warp.identity.serial + 1,
         .addresses = e->addresses && columns & HD_COLUMN_ADDRESSES ? t->addresses.items + e->addresses - 1 : NULL,
-        .results = e->results && columns & HD_COLUMN_RESULTS ? t->results.items + e->results - 1 : NULL,
+        .results = e->results && columns & (HD_COLUMN_RESULTS | (e->addresses ? HD_COLUMN_LOADED : 0))
+                       ? t->results.items + e->results - 1
+                       : NULL,
         .widths = e->widths && columns & HD_COLUMN_WIDTHS ? t->widths.items + e->widths - 1 : NULL,
     };
 }

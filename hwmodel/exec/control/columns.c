@@ -260,7 +260,8 @@ bool hd_emit_issue(const hd_op *op, hd_warp *w, hd_event *e, uint32_t mask)
         e->sector_count = cta->sector_count;
         cta->sector_count = 0;
     }
-    if (op->written_count && e->effective && cta->columns & HD_COLUMN_RESULTS) {
+    uint32_t results = HD_COLUMN_RESULTS | (e->addresses ? HD_COLUMN_LOADED : 0);
+    if (op->written_count && e->effective && cta->columns & results) {
         e->result_words = gather_results(op, w, cta->results);
         e->results = e->result_words ? cta->results : NULL;
     }
