@@ -158,16 +158,21 @@ static void serve(hd_sm *sm, sm_queue *q, uint64_t *port_free)
     go_on_for(sm, what, (cycles ? cycles : 1) + m->core.bank_latency - 1);
 }
 
-/* Accesses of other structures than the register file begin as those of a bank that is free. They may add others. */
+/* Accesses of other structures than the register file begin as those of a bank that is free. They may add others. The
+ * merging slot takes one a cycle. */
 static void serve_unbanked(hd_sm *sm)
 {
     uint32_t kept = 0, count = sm->unbanked.count;
+    bool merges = false;
     for (uint32_t i = 0; i < count; i++) {
         sm_waiting what = sm->unbanked.items[i];
-        uint32_t cycles = sm->jobs.items[what.job].accesses.items[what.access].what.cycles;
-        if (what.since > sm->now || !has_port(sm, what)) {
+        const hd_rf_access *access = &sm->jobs.items[what.job].accesses.items[what.access].what;
+        uint32_t cycles = access->cycles;
+        bool to_merge = access->structure == HD_STRUCTURE_MERGE;
+        if (what.since > sm->now || !has_port(sm, what) || (to_merge && merges)) {
             sm->unbanked.items[kept++] = what;
         } else {
+            merges = merges || to_merge;
             take_port(sm, what);
             go_on_for(sm, what, cycles ? cycles : 1);
         }

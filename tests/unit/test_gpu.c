@@ -142,7 +142,8 @@ static void check_derived(const hd_gpu *gpu)
     const hd_energy_figure *bank = &gpu->energies[HD_ENERGY_REGISTER_BANK],
                            *collector = &gpu->energies[HD_ENERGY_BYPASS_COLLECTOR],
                            *table = &gpu->energies[HD_ENERGY_RENAMING_TABLE],
-                           *cache = &gpu->energies[HD_ENERGY_REGISTER_CACHE];
+                           *cache = &gpu->energies[HD_ENERGY_REGISTER_CACHE],
+                           *addresses = &gpu->energies[HD_ENERGY_ADDRESS_TABLE];
     double entries = (double)gpu->limits.warps_per_sm * gpu->limits.registers_per_thread,
            table_kb = entries * (log2(gpu->limits.registers_per_sm / 32.0) + 4) / 8 / 1024;
     if (bank->derived)
@@ -158,6 +159,10 @@ static void check_derived(const hd_gpu *gpu)
         assert_true(
             follows(cache->dynamic_pj, collector->dynamic_pj * pow(1 / 1.5, log(185.26 / 2.72) / log(64 / 1.5))) &&
             follows(cache->leakage_mw, collector->leakage_mw * 16 / 1.5));
+    if (addresses->derived)
+        assert_true(follows(addresses->dynamic_pj, table->dynamic_pj * pow(400 * 83 / 8.0 / table->leakage_bytes,
+                                                                           log(1.83 / 1.14) / log(5.0))) &&
+                    follows(addresses->leakage_mw, table->leakage_mw * 400 * 83 / 8.0 / table->leakage_bytes));
 }
 
 /* Of HRF, whose write buffer has 64 entries of 39 bits in 32 lanes, and whose index 64 of 7 bits. */
