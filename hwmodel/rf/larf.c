@@ -212,9 +212,11 @@ static void evict(hd_larf *m, const hd_rf_step *step, hd_access_sink *sink)
 
 /* ---- operands and results ---------------------------------------------------------------------------------------- */
 
-static uint16_t look_up_name(uint16_t operand, hd_access_sink *sink)
+static uint16_t look_up_name(uint16_t operand, uint16_t after, hd_access_sink *sink)
 {
-    return hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_TABLE, .kind = HD_RF_LOOKUP, .operand = operand});
+    return hd_emit(
+        sink,
+        (hd_rf_access){.structure = HD_STRUCTURE_TABLE, .kind = HD_RF_LOOKUP, .operand = operand, .after = after});
 }
 
 static hd_rf_access file_access(const larf_physical *p, hd_access_kind kind, uint16_t after, uint32_t lanes)
@@ -237,13 +239,14 @@ static void read_operand(hd_larf *m, const hd_rf_step *step, uint32_t source, hd
     bool holds = at->physical && at->version == p->version;
     hd_rf_deliver(sink, step, source, HD_STRUCTURE_FILE, step->effective, holds ? hd_rf_owner(step, word) : nobody,
                   holds ? *hd_rf_file_at(&m->claims, step->warp, hd_rf_index(step, word)) : (hd_claim){0, 0});
-    uint16_t operand = hd_access_source(source), named = look_up_name(operand, sink);
+    uint16_t operand = hd_access_source(source), named = look_up_name(operand, 0, sink);
     hd_rf_access access = file_access(p, HD_RF_READ, named, step->effective);
     access.operand = operand;
     hd_emit(sink, access);
 }
 
-/* Gives the result a register that nothing else is mapped to. The READ that copies lanes which stay, for `after`. */
+/* Gives the result a register that nothing else is mapped to. What its WRITE comes after: the READ that copies lanes
+ * which stay, else `named`. */
 static uint16_t make_own(hd_larf *m, const hd_rf_step *step, uint32_t word, uint16_t named, hd_access_sink *sink)
 {
     larf_mapping *at = mapping_at(m, step, word);
@@ -255,7 +258,7 @@ static uint16_t make_own(hd_larf *m, const hd_rf_step *step, uint32_t word, uint
         return named;
     }
     if (at->physical && kept) {
-        hd_rf_access copy = file_access(larf_physical_of(m, at), HD_RF_READ, named, kept);
+        hd_rf_access copy = file_access(larf_physical_of(m, at), HD_RF_READ, look_up_name(0, 0, sink), kept);
         copy.cause = HD_CAUSE_RELOCATION;
         copied = hd_emit(sink, copy);
         if (hd_rf_loses(&m->model))
@@ -278,14 +281,14 @@ static void write_result(hd_larf *m, const hd_rf_step *step, uint32_t destinatio
 {
     uint32_t word = step->destinations[destination].word;
     larf_mapping *at = mapping_at(m, step, word);
-    uint16_t operand = hd_access_result(destination), named = look_up_name(operand, sink);
-    uint16_t copied = make_own(m, step, word, named, sink);
+    uint16_t operand = hd_access_result(destination), named = look_up_name(operand, after, sink);
+    uint16_t first = make_own(m, step, word, named, sink);
     if (!at->physical)
         return; /* the file is full */
     larf_physical *p = larf_physical_of(m, at);
     at->version = ++p->version;
     p->load = sink->number;
-    hd_rf_access access = file_access(p, HD_RF_WRITE, after && copied == named ? after : copied, step->effective);
+    hd_rf_access access = file_access(p, HD_RF_WRITE, first, step->effective);
     access.operand = operand;
     hd_emit(sink, access);
     hd_claim *claim = hd_rf_file_at(&m->claims, step->warp, hd_rf_index(step, word));
