@@ -119,6 +119,7 @@ int hd_cli_replay(hd_cli *cli)
                                  .time = cli->values[HD_CLI_TIME] != NULL,
                                  .no_memo = cli->values[HD_CLI_NO_MEMO] != NULL,
                                  .keep_virtual = cli->values[HD_CLI_VIRTUAL] != NULL,
+                                 .lane_fault = cli->values[HD_CLI_LANE_FAULT],
                                  .check_uninitialized = cli->values[HD_CLI_UNINITIALIZED] != NULL,
                                  .check_races = cli->values[HD_CLI_RACE] != NULL,
                                  .print = print_error,

@@ -24,6 +24,10 @@ void hd_emit_replay_times(hd_writer *writer, const hd_replay_report *report, con
 void hd_emit_replay_mean_times(hd_writer *writer, const hd_replay_report *report, int width);
 void hd_emit_replay_time_legend(hd_writer *writer, const hd_replay_report *report);
 
+/* Likewise: what an injected fault of a lane did, and which models noticed; nothing if there is none. */
+void hd_emit_replay_fault(hd_writer *writer, const hd_replay_report *report, const hd_replay_kernel *kernel, int width);
+void hd_emit_replay_fault_legend(hd_writer *writer, const hd_replay_report *report);
+
 /* Counts of a timing, in the order of JSON and CSV. */
 enum { HD_REPLAY_TIMING_COUNTS = 12 };
 extern const char *const hd_replay_timing_keys[HD_REPLAY_TIMING_COUNTS];

@@ -100,6 +100,22 @@ static void write_timing_heads(hd_writer *w, const hd_replay_report *report)
     hd_write_string(w, ",order_dependent");
 }
 
+/* Of a report with a fault of a lane. */
+static void write_detection(hd_writer *w, const hd_replay_kernel *k, const hd_replay_detection *d)
+{
+    hd_write_format(w, ",%llu", (unsigned long long)k->lane_operations);
+    if (!d) {
+        hd_write_string(w, ",,,,,,,,");
+        return;
+    }
+    hd_write_format(w, ",%llu,%llu,%llu,%llu", (unsigned long long)d->wrong, (unsigned long long)d->caught,
+                    (unsigned long long)(d->wrong - d->caught), (unsigned long long)d->differences);
+    if (d->differences)
+        hd_write_format(w, ",%llu,%u,%u,%u", (unsigned long long)d->at, d->block, d->warp, d->thread);
+    else
+        hd_write_string(w, ",,,,");
+}
+
 static void write_row(hd_writer *w, const hd_replay_report *report, const hd_replay_kernel *k,
                       const hd_replay_result *r)
 {
@@ -124,6 +140,8 @@ static void write_row(hd_writer *w, const hd_replay_report *report, const hd_rep
         hd_write_char(w, ',');
         write_text(w, k->order_dependent ? k->order_dependent : "");
     }
+    if (report->lane_fault)
+        write_detection(w, k, r->detection);
     hd_write_char(w, '\n');
 }
 
@@ -138,6 +156,10 @@ void hd_emit_replay_csv(hd_writer *w, const hd_replay_report *report)
     hd_write_string(w, ",verified,failed_check,not_applied");
     if (report->slot_count)
         write_timing_heads(w, report);
+    if (report->lane_fault)
+        hd_write_string(w, ",lane_fault_operations,lane_fault_wrong,lane_fault_detected,lane_fault_slipped_through,"
+                           "lane_fault_differences,lane_fault_first_at,lane_fault_first_block,lane_fault_first_warp,"
+                           "lane_fault_first_thread");
     hd_write_char(w, '\n');
     for (uint32_t i = 0; i < report->kernel_count; i++)
         for (uint32_t r = 0; r < report->kernels[i].result_count; r++)

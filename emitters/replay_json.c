@@ -73,6 +73,20 @@ static json_t *timing_to_json(const hd_replay_report *report, const hd_replay_ti
     return o;
 }
 
+static json_t *detection_to_json(const hd_replay_detection *d)
+{
+    if (!d)
+        return json_null();
+    json_t *first = json_null();
+    if (d->differences)
+        first = json_pack("{s:I, s:I, s:I, s:I, s:s, s:I}", d->in_cycles ? "cycle" : "instruction", (json_int_t)d->at,
+                          "block", (json_int_t)d->block, "warp", (json_int_t)d->warp, "thread", (json_int_t)d->thread,
+                          "opcode", d->instruction.text, "line", (json_int_t)d->instruction.line);
+    return json_pack("{s:I, s:I, s:I, s:I, s:o}", "wrong_results", (json_int_t)d->wrong, "detected",
+                     (json_int_t)d->caught, "slipped_through", (json_int_t)(d->wrong - d->caught), "differences",
+                     (json_int_t)d->differences, "first", first);
+}
+
 static json_t *result_to_json(const hd_replay_report *report, const hd_replay_result *r)
 {
     json_t *o = json_pack("{s:s, s:s, s:s, s:s}", "model", r->model, "title", r->title, "technique", r->technique,
@@ -92,6 +106,8 @@ static json_t *result_to_json(const hd_replay_report *report, const hd_replay_re
     json_object_set_new(o, "storage_bits", json_integer((json_int_t)r->storage_bits));
     if (report->slot_count)
         json_object_set_new(o, "timing", timing_to_json(report, r->timing));
+    if (report->lane_fault)
+        json_object_set_new(o, "lane_fault", detection_to_json(r->detection));
     json_object_set_new(o, "verified", r->not_applied ? json_null() : json_boolean(r->check == HD_CHECK_PASS));
     json_object_set_new(o, "failed_check", text_or_null(hd_replay_check_words[r->check]));
     return o;
@@ -107,6 +123,10 @@ static json_t *kernel_to_json(const hd_replay_report *report, const hd_replay_ke
                           "divergent_branches", (json_int_t)k->divergent_branches, "annotated", (int)k->annotated);
     if (report->slot_count)
         json_object_set_new(o, "order_dependent", text_or_null(k->order_dependent));
+    if (report->lane_fault)
+        json_object_set_new(o, "lane_fault",
+                            json_pack("{s:I, s:I}", "operations", (json_int_t)k->lane_operations, "wrong_results",
+                                      (json_int_t)k->lane_wrong));
     json_object_set_new(o, "outputs_ok", output_to_json(k->outputs));
     json_object_set_new(o, "output_identical", output_to_json(k->identical));
     bool physical = k->registers != HD_REPLAY_VIRTUAL;
@@ -134,6 +154,8 @@ void hd_emit_replay_json(hd_writer *w, const hd_replay_report *report)
         json_object_set_new(root, "sms", json_integer(report->sms));
     if (report->sample_waves)
         json_object_set_new(root, "sample_waves", json_integer(report->sample_waves));
+    if (report->lane_fault)
+        json_object_set_new(root, "lane_fault", json_string(report->lane_fault));
     json_object_set_new(root, "registers", json_string(registers_of(report)));
     json_object_set_new(root, "kernels", kernels);
     hd_json_dump(w, root, JSON_INDENT(2) | JSON_REAL_PRECISION(12));

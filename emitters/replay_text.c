@@ -210,6 +210,7 @@ static void write_legend(hd_writer *w, const hd_replay_report *report)
                     "verified: every operand that the model delivers, and the output, are the original kernel's\n");
     write_meanings(w, k);
     hd_emit_replay_time_legend(w, report);
+    hd_emit_replay_fault_legend(w, report);
     write_configurations(w, k);
 }
 
@@ -224,6 +225,8 @@ static void write_head(hd_writer *w, const hd_replay_report *report, int width)
         hd_write_format(w, ", %u waves of blocks measured", report->sample_waves);
     for (uint32_t i = 0; i < report->setting_count; i++)
         hd_write_format(w, ", %s", report->settings[i]);
+    if (report->lane_fault)
+        hd_write_format(w, ", lane fault %s", report->lane_fault);
     hd_write_format(w, ". One access is a warp register of 32 lanes x 32 bits.\n\n  %-*s  %*s  %*s  %-*s  %s\n", width,
                     "technique", ACCESSES, "RF accesses", ENERGY, "energy", HEADLINE, "headline", "verified");
 }
@@ -240,6 +243,7 @@ void hd_emit_replay_text(hd_writer *w, const hd_replay_report *report, bool coun
         for (uint32_t r = 0; r < k->result_count; r++)
             write_result(w, width, k, &k->results[r]);
         hd_emit_replay_times(w, report, k, width);
+        hd_emit_replay_fault(w, report, k, width);
         if (counters)
             write_counters(w, report, k);
         hd_write_string(w, table ? "\n" : "");

@@ -34,7 +34,16 @@ enum {                          /* columns that a sink may request; others are N
        HD_COLUMN_WIDTHS = 4,   /* the number of bytes that each of these words needs: hd_width */
        HD_COLUMN_BARRIERS = 8, /* ARRIVE, OPEN, PASS */
        HD_COLUMN_LOADED = 16,  /* as RESULTS, of instructions that have addresses */
+       HD_COLUMN_LANES = 32,   /* where the run has a faulty lane (lane_fault.h): what it does to an instruction */
 };
+
+/* By thread of the warp. The lane executes only one of them, unless it repeats what others do. */
+typedef struct hd_lane_effect {
+    uint32_t wrong;     /* the thread whose result, or address, it changed; else 0 */
+    uint32_t sensitive; /* threads whose result would be wrong if that lane computed it; of a fault that flips, none */
+    uint32_t lane;      /* the faulty one */
+    uint32_t unused;
+} hd_lane_effect;
 
 /* A word needs as many bytes as its widest lane by sign extension, 1 to 4. Inactive lanes count with their last value
  * in that word of the register file (ir/storage.h), under whatever name it was written; lanes never written in this
@@ -80,6 +89,7 @@ typedef struct hd_event {
     uint32_t result_words;
     /* results[word * 32 + lane]; NULL: none, or a call, whose results come with its return */
     const uint32_t *results;
+    const hd_lane_effect *effect; /* NULL: a faulty lane does nothing to it */
 } hd_event;
 
 /* A trace segment: consecutive ISSUE events of one warp in one frame; a barrier ends it. It consists of parts: the

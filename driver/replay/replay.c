@@ -76,6 +76,8 @@ hd_replay *hd_replay_new(const hd_replay_options *options, hd_diagnostics *diagn
         r->status = HD_STATUS_USAGE;
     if (!replay_choose_models(r, options->techniques ? options->techniques : "all"))
         r->status = HD_STATUS_USAGE;
+    if (options->lane_fault && r->status == HD_STATUS_DONE && !replay_choose_fault(r))
+        r->status = HD_STATUS_USAGE;
     return r;
 }
 

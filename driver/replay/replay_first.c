@@ -198,10 +198,11 @@ static hd_status check_outputs(replay_run *run)
     replay_part *p = run->part;
     if (!expects_outputs(run->file->launch))
         return HD_STATUS_DONE;
-    bool right = hd_session_check(run->session);
+    bool faulty = p->plan->faulty; /* then other outputs are to be expected */
+    bool right = faulty ? replay_outputs_are_right(run->session) : hd_session_check(run->session);
     for (uint32_t k = 0; k < p->rows.count; k++)
         p->rows.items[k].outputs = right ? HD_OUTPUTS_RIGHT : HD_OUTPUTS_WRONG;
-    return right ? HD_STATUS_DONE : HD_STATUS_WRONG;
+    return right || faulty ? HD_STATUS_DONE : HD_STATUS_WRONG;
 }
 
 void replay_go_first(replay_run *run)
@@ -216,6 +217,10 @@ void replay_go_first(replay_run *run)
     options->check_races = p->plan->options->check_races;
     options->print = p->plan->options->print ? replay_print : NULL;
     options->print_context = p;
+    run->lane = p->plan->lane;
+    options->lane_fault = p->plan->faulty ? &run->lane : NULL;
+    if (p->plan->faulty)
+        hd_count_faulty_lane(f->count);
     replay_run_watched(run);
     if (run->ended)
         run->status = check_outputs(run);
@@ -254,10 +259,12 @@ void replay_go_original(replay_run *run)
 void replay_join_original(replay_part *p, replay_run *run)
 {
     if (run->status == HD_STATUS_DONE && !replay_reads_time(run->file->original)) {
-        bool same = hd_session_compare(run->session, p->runs->session, run->diagnostics);
+        bool faulty = p->plan->faulty;
+        bool same = faulty ? replay_memory_is_same(run->session, p->runs->session)
+                           : hd_session_compare(run->session, p->runs->session, run->diagnostics);
         for (uint32_t k = 0; k < p->rows.count; k++)
             p->rows.items[k].identical = same ? HD_OUTPUTS_RIGHT : HD_OUTPUTS_WRONG;
-        run->status = same ? HD_STATUS_DONE : HD_STATUS_WRONG;
+        run->status = same || faulty ? HD_STATUS_DONE : HD_STATUS_WRONG;
     }
     if (!p->runs->races)
         p->status = hd_status_worse(p->status, run->status);

@@ -11,7 +11,7 @@ static uint32_t *first_numbers(hd_arena *arena, const hd_module *module)
     return first;
 }
 
-static hd_replay_instruction instruction_of(hd_arena *arena, hd_module *module, uint32_t function, uint32_t number)
+hd_replay_instruction replay_instruction_of(hd_arena *arena, hd_module *module, uint32_t function, uint32_t number)
 {
     const hd_function *f = module->functions.items[function];
     const hd_instruction *insn = &f->instructions.items[number];
@@ -40,7 +40,7 @@ static void fill_span(replay_part *p, hd_module *module, const uint32_t *first, 
     uint32_t number = first[from->what.function] + from->what.instruction;
     to->instruction = &instructions[number];
     if (!instructions[number].text)
-        instructions[number] = instruction_of(&p->arena, module, from->what.function, from->what.instruction);
+        instructions[number] = replay_instruction_of(&p->arena, module, from->what.function, from->what.instruction);
 }
 
 const hd_replay_timeline *replay_timeline_of(replay_part *p, const replay_tally *t)

@@ -76,7 +76,12 @@ static void one_starts(void *context, uint32_t launch, const hd_grid *grid)
 static void one_ran(void *context, uint32_t launch, hd_exec_status status, const hd_exec_statistics *statistics)
 {
     replay_run *run = context;
-    hd_array_push(&run->ran, (replay_ran){launch, status, *statistics});
+    replay_ran ran = {launch, status, *statistics, run->lane.operations, run->lane.wrong};
+    for (uint32_t i = 0; i < run->ran.count; i++) {
+        ran.lane_operations -= run->ran.items[i].lane_operations;
+        ran.lane_wrong -= run->ran.items[i].lane_wrong;
+    }
+    hd_array_push(&run->ran, ran);
     hd_count_end(run->file->count);
     if (is_timed(run))
         hd_timer_end(run->file->timer);
@@ -102,6 +107,7 @@ static void add_tallies(const replay_run *run, bool whole, const hd_count_result
         t->energy_pj += energy.dynamic_pj;
         hd_rf_series_join(&t->allocation, &of->allocation);
         t->storage_bits = of->storage_bits > t->storage_bits ? of->storage_bits : t->storage_bits;
+        hd_rf_detection_join(&t->detection, &of->detection);
         t->check = whole ? t->check : HD_CHECK_INCOMPLETE;
         t->ran = true;
     }
@@ -124,6 +130,8 @@ static void one_is_over(void *context, bool proved, const hd_count_result *count
     k->warp_instructions += ran->statistics.warp_instructions;
     k->thread_instructions += ran->statistics.thread_instructions;
     k->divergent_branches += ran->statistics.divergent_branches;
+    k->lane_operations += ran->lane_operations;
+    k->lane_wrong += ran->lane_wrong;
 }
 
 /* The model with the wrong operand; the others were stopped with it. */
@@ -181,6 +189,7 @@ static void add_time(replay_run *run, uint32_t i, uint32_t m)
     }
     t->timed = (t->timed || !t->time.cycles) && result->status == HD_TIMING_DONE;
     hd_timing_counts_add(&t->time, &result->counts);
+    hd_rf_detection_join(&t->timed_detection, &result->detection);
     hd_rf_energy energy = hd_rf_dynamic_energy(result->counters, result->sizes, run->part->plan->gpu);
     t->timed_pj += energy.known ? energy.dynamic_pj : (double)NAN;
     t->gated_on += result->counters[HD_COUNTER_BUFFER_POWERED];

@@ -50,6 +50,8 @@ typedef struct replay_plan {
     const hd_rf_model_info **models; /* chosen, the baseline first */
     uint32_t model_count;
     uint32_t sms; /* that are simulated, with options->time */
+    bool faulty;  /* options->lane_fault: each first run has a copy of `lane` */
+    hd_faulty_lane lane;
 } replay_plan;
 
 struct replay_part;
@@ -63,10 +65,11 @@ typedef struct replay_tally { /* counters of one model on one launch, all its ru
     double energy_pj;
     hd_rf_series allocation;
     uint64_t storage_bits;
-    hd_timing_counts time; /* of the timing */
-    double timed_pj;       /* dynamic energy, by the timing's counters; NAN: unknown */
-    uint64_t gated_on;     /* hd_rf_leakage */
-    bool timed;            /* to its end */
+    hd_timing_counts time;                      /* of the timing */
+    double timed_pj;                            /* dynamic energy, by the timing's counters; NAN: unknown */
+    uint64_t gated_on;                          /* hd_rf_leakage */
+    bool timed;                                 /* to its end */
+    hd_rf_detection detection, timed_detection; /* in instructions; in cycles */
     /* of the first run, and the code that it was of; NULL: none */
     const hd_timeline *timeline;
     const struct replay_file *timed_file;
@@ -76,6 +79,7 @@ typedef struct replay_ran { /* one execution of a launch */
     uint32_t launch;
     hd_exec_status status;
     hd_exec_statistics statistics;
+    uint64_t lane_operations, lane_wrong; /* of a faulty lane */
 } replay_ran;
 
 /* One pass through the launches with one module, in parallel with other runs of the part (replay_runs.c). Until it is
@@ -98,6 +102,7 @@ typedef struct replay_run {
     hd_status status;             /* DONE until it has run */
     hd_status timing_status;      /* of its timings */
     uint64_t races;               /* number of reported pairs */
+    hd_faulty_lane lane;          /* of the first run, with plan->faulty */
     bool ended;                   /* its last step is complete */
     hd_meter meter, timing_meter; /* in CTAs: of the run with its models, and of all timings */
     bool over;                    /* it has ended or stopped, or was never started; under the lock */
@@ -163,6 +168,16 @@ void replay_await_turn(replay_part *p, const char *path);
 
 /* replay_timeline.c: the tally's, in the part's arena, while its code is open; NULL: there is none */
 const hd_replay_timeline *replay_timeline_of(replay_part *p, const replay_tally *tally);
+hd_replay_instruction replay_instruction_of(hd_arena *arena, hd_module *module, uint32_t function, uint32_t number);
+
+/* replay_fault.c */
+/* Reads options->lane_fault. false: it, or a model beside it, does not fit (reported). */
+bool replay_choose_fault(hd_replay *r);
+/* The tally's, in the part's arena, while the code is open; NULL: there is no fault, or the model looks for none. */
+const hd_replay_detection *replay_detection_of(replay_part *p, uint32_t m, const replay_tally *tally);
+/* Whether the memory is as expected and, with `original`, as the original kernel leaves it. Reports no difference. */
+bool replay_outputs_are_right(hd_session *session);
+bool replay_memory_is_same(const hd_session *original, const hd_session *other);
 
 /* replay_session.c */
 bool replay_open_session(replay_run *run, hd_module *module); /* false: see run->status */

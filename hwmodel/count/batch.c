@@ -29,9 +29,11 @@ static uint32_t result_bytes(const hd_event *e)
     return e->results ? e->result_words * 32 * (uint32_t)sizeof *e->results : 0;
 }
 
+static uint32_t effect_bytes(const hd_event *e) { return e->effect ? sizeof *e->effect : 0; }
+
 bool hd_batch_has_room(const hd_batch *b, const hd_event *e)
 {
-    return b->column_bytes + address_bytes(e) + result_bytes(e) <= HD_BATCH_COLUMN_BYTES;
+    return b->column_bytes + address_bytes(e) + result_bytes(e) + effect_bytes(e) <= HD_BATCH_COLUMN_BYTES;
 }
 
 static const void *keep_column(hd_batch *b, const void *column, uint32_t bytes)
@@ -41,7 +43,7 @@ static const void *keep_column(hd_batch *b, const void *column, uint32_t bytes)
     if (!b->columns)
         b->columns = hd_calloc(HD_BATCH_COLUMN_BYTES, 1);
     void *to = (char *)b->columns + b->column_bytes;
-    b->column_bytes += bytes; /* of both, multiples of 128 */
+    b->column_bytes += bytes; /* of each, multiples of 8 */
     return memcpy(to, column, bytes);
 }
 
@@ -51,6 +53,7 @@ hd_event hd_batch_keep_columns(hd_batch *b, const hd_event *event)
     kept.addresses = keep_column(b, event->addresses, address_bytes(event));
     kept.copied_to = kept.copied_bytes = kept.sectors = NULL; /* of no use to a model that is not timed */
     kept.results = keep_column(b, event->results, result_bytes(event));
+    kept.effect = keep_column(b, event->effect, effect_bytes(event));
     return kept;
 }
 

@@ -31,6 +31,7 @@ struct hd_count {
     hd_rf_uniform *uniform;
     uint32_t failed;
     bool stopped; /* something was not proved */
+    bool faulty;  /* hd_count_faulty_lane */
     const hd_runner_memo *memo;
     uint32_t batch_most, threads;
     hd_thread_budget *budget;           /* NULL: all `threads` are for this count */
@@ -99,6 +100,8 @@ void hd_count_batches(hd_count *c, uint32_t events, uint32_t threads)
 
 void hd_count_use_memo(hd_count *c, const hd_runner_memo *memo) { c->memo = memo; }
 
+void hd_count_faulty_lane(hd_count *c) { c->faulty = true; }
+
 void hd_count_share(hd_count *c, hd_thread_budget *budget) { c->budget = budget; }
 
 void hd_count_residency(hd_count *c, const hd_rf_residency *residency) { c->residency = *residency; }
@@ -126,11 +129,17 @@ void hd_count_expect_uniform(hd_count *c, uint32_t function, uint32_t instructio
 
 uint32_t hd_count_failed(const hd_count *c) { return c->failed; }
 
+/* Without a faulty lane there is no column of it, which would make segments of single instructions. */
+static uint32_t columns_for(const hd_count *c, const hd_rf_model *model)
+{
+    return model->info->ops->columns & ~(c->faulty ? 0u : HD_COLUMN_LANES);
+}
+
 static uint32_t columns_of(const hd_count *c)
 {
     uint32_t columns = 0;
     for (uint32_t m = 0; m < c->models.count; m++)
-        columns |= c->models.items[m]->info->ops->columns;
+        columns |= columns_for(c, c->models.items[m]);
     return columns;
 }
 
@@ -181,6 +190,8 @@ static void take_result(hd_rf_model *model, hd_count_result *result)
     result->allocation = model->allocation;
     result->storage_bits = model->storage_bits;
     result->sizes = (hd_rf_sizes){model->table_bytes, model->file_less};
+    result->detection = model->detection;
+    memset(&model->detection, 0, sizeof model->detection);
     memset(model->counters, 0, sizeof model->counters);
     memset(&model->allocation, 0, sizeof model->allocation);
 }
@@ -376,7 +387,7 @@ static void add_reader(hd_count *c, hd_rf_model *model)
     bool coupled = model->info->ops->coupled;
     c->ordered = c->ordered || !coupled;
     c->scheduled = c->scheduled || coupled;
-    c->scheduled_columns = c->scheduled_columns || (coupled && model->info->ops->columns & ~(uint32_t)HD_COLUMN_WIDTHS);
+    c->scheduled_columns = c->scheduled_columns || (coupled && columns_for(c, model) & ~(uint32_t)HD_COLUMN_WIDTHS);
     hd_array_push(
         &c->readers,
         ((reader){.runner = runner, .schedule = coupled ? hd_schedule_new(runner) : NULL, .wrong_at = UINT64_MAX}));

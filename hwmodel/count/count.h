@@ -45,6 +45,8 @@ void hd_count_batches(hd_count *count, uint32_t events, uint32_t threads);
 /* What models did before is looked up, where they and the batches allow it: the numbers are the same, sooner. NULL, as
  * in a new one: it is not. */
 void hd_count_use_memo(hd_count *count, const hd_runner_memo *memo);
+/* Before hd_count_sink: the run has a faulty lane, of whose effects models are told. */
+void hd_count_faulty_lane(hd_count *count);
 /* Shares those threads with other jobs: only the caller's thread, and what the budget has, work here. */
 void hd_count_share(hd_count *count, hd_thread_budget *budget);
 /* Of the next launches, for coupled models; a new count has 1 resident CTA and the numbers below. */
@@ -57,6 +59,7 @@ typedef struct hd_count_result { /* of a model in one launch: as its fields of t
     hd_rf_series allocation;
     uint64_t storage_bits;
     hd_rf_sizes sizes;
+    hd_rf_detection detection;
 } hd_count_result;
 /* Counters of each launch for itself. After hd_count_end, which says that it has run, the next one may begin, while
  * runners are still at it; `over` gets what the models counted in one after another (results[model]), on the

@@ -192,7 +192,8 @@ static hd_rf_step step_in(const hd_runner *r, hd_warp_slot *w, const hd_trace_se
         .code = r->code->functions[s->function],
         .function = s->function,
         .addresses = columns & HD_COLUMN_ADDRESSES ? s->addresses : NULL,
-        .results = columns & HD_COLUMN_RESULTS || (columns & HD_COLUMN_LOADED && s->addresses) ? s->results : NULL};
+        .results = columns & HD_COLUMN_RESULTS || (columns & HD_COLUMN_LOADED && s->addresses) ? s->results : NULL,
+        .effect = s->effect};
 }
 
 uint32_t hd_runner_idle(hd_runner *r, uint32_t units, uint64_t now)

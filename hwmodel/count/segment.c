@@ -137,8 +137,9 @@ static void fill_segment(const hd_segments *s, kept *k, const hd_segment_event *
 hd_trace_segment *hd_segment_copy(const hd_trace_segment *segment, size_t *bytes)
 {
     size_t size = (size_of(segment->key_words) + 7) / 8 * 8, addresses = segment->addresses ? 32 * sizeof(uint64_t) : 0,
-           results = segment->results ? segment->result_words * 32 * sizeof(uint32_t) : 0;
-    char *memory = hd_malloc(size + addresses + results);
+           results = segment->results ? segment->result_words * 32 * sizeof(uint32_t) : 0,
+           effect = segment->effect ? sizeof *segment->effect : 0;
+    char *memory = hd_malloc(size + addresses + results + effect);
     kept *copy = (kept *)(void *)memory;
     memcpy(copy, segment, size_of(segment->key_words));
     point_into_key(copy);
@@ -146,7 +147,9 @@ hd_trace_segment *hd_segment_copy(const hd_trace_segment *segment, size_t *bytes
         copy->segment.addresses = memcpy(memory + size, segment->addresses, addresses);
     if (results)
         copy->segment.results = memcpy(memory + size + addresses, segment->results, results);
-    *bytes += size + addresses + results;
+    if (effect)
+        copy->segment.effect = memcpy(memory + size + addresses + results, segment->effect, effect);
+    *bytes += size + addresses + results + effect;
     return &copy->segment;
 }
 
@@ -240,6 +243,7 @@ hd_warp_event hd_segments_single(hd_segments *s, const hd_event *e)
     hd_trace_segment *segment = make_loose(s, &s->single);
     segment->addresses = e->addresses;
     segment->results = e->results;
+    segment->effect = e->effect;
     segment->result_words = e->results ? e->result_words : 0;
     return event_of(&s->single, segment);
 }

@@ -30,6 +30,7 @@ typedef struct hd_trace_segment {
     const uint64_t *addresses; /* likewise, of a segment of one instruction */
     const uint32_t *results;   /* likewise */
     uint32_t result_words;
+    const hd_lane_effect *effect; /* likewise; NULL: none */
 } hd_trace_segment;
 
 /* Index in its function. */
@@ -73,7 +74,7 @@ bool hd_segments_continue(const hd_segments *s, const hd_event *event);
 void hd_segments_add(hd_segments *s, const hd_event *event);
 /* Ends the open segment. false: there is none. */
 bool hd_segments_end(hd_segments *s, hd_warp_event *event);
-/* The ISSUE as a loose segment of its own; its addresses and results are borrowed. */
+/* The ISSUE as a loose segment of its own; its columns but widths are borrowed. */
 hd_warp_event hd_segments_single(hd_segments *s, const hd_event *event);
 
 #endif

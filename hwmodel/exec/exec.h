@@ -42,6 +42,7 @@
 
 #include "base/meter.h"
 #include "base/pool.h"
+#include "hwmodel/lane_fault.h"
 #include "hwmodel/memory/memory.h"
 #include "hwmodel/stream.h"
 #include "hwmodel/memory/texture.h"
@@ -104,10 +105,11 @@ typedef struct hd_exec_options {
     uint32_t threads;           /* host threads that run CTAs in parallel; 0 is 1. With sinks always one */
     /* NULL: all `threads` run this grid; else the caller's, and as many as the budget has when the grid begins */
     hd_thread_budget *budget;
-    const atomic_bool *stop;  /* NULL: none; else the run ends soon, with STOPPED, after another thread has set it */
-    hd_meter *meter;          /* a unit for each CTA that has ended; NULL: none */
-    bool check_uninitialized; /* use of an uninitialized value is a fault (uninitialized.c) */
-    bool check_races;         /* accesses to shared memory without a barrier in between: each pair of instructions is
+    const atomic_bool *stop;    /* NULL: none; else the run ends soon, with STOPPED, after another thread has set it */
+    hd_meter *meter;            /* a unit for each CTA that has ended; NULL: none */
+    hd_faulty_lane *lane_fault; /* NULL: none; else all blocks run on one thread, and it counts in there */
+    bool check_uninitialized;   /* use of an uninitialized value is a fault (uninitialized.c) */
+    bool check_races;           /* accesses to shared memory without a barrier in between: each pair of instructions is
                                * reported like a fault and counted, and the run continues (races.c) */
     /* Receives printed output (vprintf, __assertfail); called by one thread at a time, in CTA order. */
     void (*print)(void *context, const char *text, size_t size);

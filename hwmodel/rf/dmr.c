@@ -26,6 +26,11 @@
  * The model decides at issue; the paper, when operands are read. That is a constant number of cycles later, for the
  * instruction and those behind it.
  *
+ * Faults of lanes (hwmodel/lane_fault.h). Idle lanes are others than those that they repeat, and so are the lanes of a
+ * repeated warp, which are shuffled: a result that is wrong differs from its repetition. So does one that is right and
+ * that the faulty lane repeats. Without shuffling (section 4.3.2) a stuck bit is the same in both. When what idle lanes
+ * repeat is compared is the cycle of the issue here; that of a repetition is its own.
+ *
  * Proof: operands are those of the register file. A ledger apart from the queue knows what is not verified; an
  * instruction that reads it, and a warp that ends with it, fail.
  *
@@ -54,8 +59,10 @@ typedef struct dmr_item { /* an instruction that is to be repeated */
     uint64_t asked;  /* 1 + when a consumer was refused first; 0: none was */
     uint32_t type, function, instruction;
     uint32_t warp, frame, lanes, registers, entries;
-    bool fresh;   /* issued in this cycle */
-    bool stalled; /* an inserted cycle repeats it */
+    uint32_t cta;
+    hd_lane_effect effect; /* of a faulty lane; zero: none */
+    bool fresh;            /* issued in this cycle */
+    bool stalled;          /* an inserted cycle repeats it */
 } dmr_item;
 
 typedef HD_ARRAY(dmr_item) dmr_items;
@@ -65,19 +72,32 @@ typedef struct hd_dmr {
     hd_rf_file file;
     hd_dmr_lanes lanes;
     uint32_t entries, used; /* of the ReplayQ */
-    bool enhanced;
+    bool enhanced, unshuffled;
+    uint64_t now; /* of the last hook */
     uint64_t issued;
     dmr_items pending, queue; /* oldest first */
     dmr_items unverified;     /* the ledger */
 } hd_dmr;
 
+static hd_dmr_lanes lanes_of(const char *options)
+{
+    return (hd_dmr_lanes){hd_rf_option(options, "cluster", 4), !hd_rf_flag(options, "inorder")};
+}
+
+static uint32_t dmr_thread_of_lane(const char *options, uint32_t lane)
+{
+    hd_dmr_lanes lanes = lanes_of(options);
+    return hd_dmr_thread(&lanes, lane);
+}
+
 static hd_rf_model *dmr_create(const hd_rf_module *code, const char *options, const char **refusal)
 {
     hd_dmr *m = hd_calloc(1, sizeof *m);
     (void)code;
-    m->lanes = (hd_dmr_lanes){hd_rf_option(options, "cluster", 4), !hd_rf_flag(options, "inorder")};
+    m->lanes = lanes_of(options);
     m->entries = hd_rf_option(options, "entries", 10);
     m->enhanced = hd_rf_flag(options, "enhanced");
+    m->unshuffled = hd_rf_flag(options, "unshuffled");
     m->model.turn = 1;
     if (m->lanes.cluster != 4 && m->lanes.cluster != 8) {
         *refusal = "a SIMT cluster has 4 or 8 lanes";
@@ -149,6 +169,8 @@ static dmr_item item_of(hd_dmr *m, const hd_rf_step *step, uint32_t type)
                       .function = step->function,
                       .instruction = step->instruction,
                       .warp = step->warp->identity.warp,
+                      .cta = step->warp->cta,
+                      .effect = step->effect ? *step->effect : (hd_lane_effect){0},
                       .frame = step->warp->identity.frame,
                       .lanes = step->effective,
                       .registers = operands + results,
@@ -199,12 +221,46 @@ static void remove_at(dmr_items *items, uint32_t at)
     memmove(items->items + at, items->items + at + 1, (items->count - at) * sizeof *items->items);
 }
 
+/* Comparisons of these threads differ. */
+static void notice(hd_dmr *m, const dmr_item *item, uint32_t threads)
+{
+    m->model.detection.caught += (threads & item->effect.wrong) != 0;
+    for (; threads; threads &= threads - 1)
+        hd_rf_difference(&m->model.detection, &(hd_rf_detected){.at = m->now,
+                                                                .warp = item->warp,
+                                                                .cta = item->cta,
+                                                                .function = item->function,
+                                                                .instruction = item->instruction,
+                                                                .thread = (uint32_t)__builtin_ctz(threads)});
+}
+
+/* The whole warp is repeated: the thread that the faulty lane had goes to another lane, and it gets another one. */
+static void compare_repetition(hd_dmr *m, const dmr_item *item)
+{
+    uint32_t lane = item->effect.lane, own = item->effect.wrong,
+             from = m->unshuffled ? lane : hd_dmr_unshuffled(&m->lanes, lane),
+             repeated = 1u << hd_dmr_thread(&m->lanes, from) & item->lanes & item->effect.sensitive;
+    if (own | repeated)
+        notice(m, item, own ^ repeated);
+}
+
+/* Idle lanes repeat the threads `paired`; if the faulty one is idle, one of them is its. */
+static void compare_pairs(hd_dmr *m, const hd_rf_step *step, uint32_t paired)
+{
+    const dmr_item item = item_of(m, step, type_of(step));
+    uint32_t own = item.effect.wrong & paired,
+             repeated = hd_dmr_repeated(&m->lanes, step->effective, item.effect.lane) & item.effect.sensitive;
+    if (own | repeated)
+        notice(m, &item, own ^ repeated);
+}
+
 static void verify(hd_dmr *m, const dmr_item *item, hd_access_sink *sink)
 {
     uint32_t lanes = (uint32_t)__builtin_popcount(item->lanes), at = 0;
     while (m->unverified.items[at].number != item->number)
         at++;
     remove_at(&m->unverified, at);
+    compare_repetition(m, item);
     hd_rf_event(&m->model, HD_COUNTER_DMR_VERIFIED, lanes);
     hd_rf_event(&m->model, HD_COUNTER_DMR_REDUNDANT, lanes);
     hd_rf_event(&m->model, HD_COUNTER_DMR_REPEATED, 1);
@@ -311,7 +367,7 @@ static uint32_t dmr_idle_slot(hd_rf_model *model, uint32_t units, uint64_t now, 
 {
     hd_dmr *m = (hd_dmr *)model;
     uint32_t offered = free_types(units), free = offered, decided = 0, used = 0;
-    (void)now;
+    m->now = now;
     repeat_stalled(m, &free, sink);
     repeat_asked(m, &free, sink);
     for (uint32_t p = 0; p < m->pending.count;) {
@@ -382,6 +438,7 @@ static void dmr_execute(hd_rf_model *model, const hd_rf_step *step, hd_access_si
 {
     hd_dmr *m = (hd_dmr *)model;
     uint32_t type = type_of(step), redundant, paired;
+    m->now = sink->now;
     prove_verified(m, step, sink);
     if (!step->effective)
         return;
@@ -392,6 +449,7 @@ static void dmr_execute(hd_rf_model *model, const hd_rf_step *step, hd_access_si
     if (type == DMR_NONE)
         return;
     hd_rf_event(model, HD_COUNTER_DMR_LANES, (uint32_t)__builtin_popcount(step->effective));
+    m->model.detection.wrong += step->effect && step->effect->wrong;
     paired = hd_dmr_paired(&m->lanes, step->effective, &redundant);
     if (step->effective == UINT32_MAX || (m->enhanced && paired != step->effective)) {
         dmr_item item = item_of(m, step, type);
@@ -402,6 +460,8 @@ static void dmr_execute(hd_rf_model *model, const hd_rf_step *step, hd_access_si
     hd_rf_event(model, HD_COUNTER_DMR_VERIFIED, (uint32_t)__builtin_popcount(paired));
     hd_rf_event(model, HD_COUNTER_DMR_PAIRED, (uint32_t)__builtin_popcount(paired));
     hd_rf_event(model, HD_COUNTER_DMR_REDUNDANT, redundant);
+    if (step->effect)
+        compare_pairs(m, step, paired);
 }
 
 static void dmr_frame_begin(hd_rf_model *model, hd_rf_warp *warp)
@@ -429,6 +489,8 @@ const hd_rf_ops hd_rf_warped_dmr_ops = {
     .execute = dmr_execute,
     .idle_slot = dmr_idle_slot,
     .finalize = dmr_finalize,
+    .thread_of_lane = dmr_thread_of_lane,
     .storage = HD_ENERGY_REGISTER_CACHE,
+    .columns = HD_COLUMN_LANES,
     .coupled = true,
 };

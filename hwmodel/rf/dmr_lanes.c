@@ -30,11 +30,29 @@ uint32_t hd_dmr_shuffled(const hd_dmr_lanes *lanes, uint32_t lane)
     return first + (lane + 1) % lanes->cluster;
 }
 
-uint32_t hd_dmr_paired(const hd_dmr_lanes *lanes, uint32_t threads, uint32_t *repeats)
+uint32_t hd_dmr_unshuffled(const hd_dmr_lanes *lanes, uint32_t lane)
 {
-    uint32_t active = 0, paired = 0;
+    uint32_t first = lane / lanes->cluster * lanes->cluster;
+    return first + (lane + lanes->cluster - 1) % lanes->cluster;
+}
+
+static uint32_t lanes_of(const hd_dmr_lanes *lanes, uint32_t threads)
+{
+    uint32_t active = 0;
     for (uint32_t rest = threads; rest; rest &= rest - 1)
         active |= 1u << hd_dmr_lane(lanes, (uint32_t)__builtin_ctz(rest));
+    return active;
+}
+
+uint32_t hd_dmr_repeated(const hd_dmr_lanes *lanes, uint32_t threads, uint32_t lane)
+{
+    uint32_t partner = hd_dmr_partner(lanes, lanes_of(lanes, threads), lane);
+    return partner == lane ? 0 : 1u << hd_dmr_thread(lanes, partner);
+}
+
+uint32_t hd_dmr_paired(const hd_dmr_lanes *lanes, uint32_t threads, uint32_t *repeats)
+{
+    uint32_t active = lanes_of(lanes, threads), paired = 0;
     *repeats = 0;
     for (uint32_t idle = ~active; idle; idle &= idle - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(idle), partner = hd_dmr_partner(lanes, active, lane);

@@ -20,6 +20,23 @@ __attribute__((noinline)) void hd_rf_fail(hd_rf_failure *failure, const hd_rf_st
     *failure = what;
 }
 
+static bool is_earlier(const hd_rf_detected *a, const hd_rf_detected *b) { return a->at < b->at; }
+
+void hd_rf_difference(hd_rf_detection *d, const hd_rf_detected *what)
+{
+    if (!d->differences++ || is_earlier(what, &d->first))
+        d->first = *what;
+}
+
+void hd_rf_detection_join(hd_rf_detection *into, const hd_rf_detection *from)
+{
+    if (from->differences && (!into->differences || is_earlier(&from->first, &into->first)))
+        into->first = from->first;
+    into->wrong += from->wrong;
+    into->caught += from->caught;
+    into->differences += from->differences;
+}
+
 void hd_run_length_end(hd_rf_model *model, hd_run_length *lengths, uint32_t k, bool cut)
 {
     hd_run_length *run = &lengths[k];

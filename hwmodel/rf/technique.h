@@ -147,7 +147,8 @@ typedef struct hd_rf_step {
     /* of the k-th destination: results[k * 32 + lane]; NULL for calls, and for what has no addresses if only
      * HD_COLUMN_LOADED is asked for */
     const uint32_t *results;
-    const hd_width *widths; /* by destination */
+    const hd_width *widths;       /* by destination */
+    const hd_lane_effect *effect; /* NULL: a faulty lane does nothing to it */
 } hd_rf_step;
 
 /* The index in the warp of a source's or destination's word, and its owner. */
@@ -261,6 +262,20 @@ typedef struct hd_rf_residency { /* of coupled models: hwmodel/count/schedule.h 
     hd_occupancy_use use;        /* of a CTA, except registers */
 } hd_rf_residency;
 
+/* What a model that compares the results of lanes sees of a faulty one. */
+typedef struct hd_rf_detected {
+    uint64_t at;        /* the driver's clock when they are compared */
+    uint32_t warp, cta; /* of the launch */
+    uint32_t function, instruction, thread;
+} hd_rf_detected;
+typedef struct hd_rf_detection {
+    uint64_t wrong, caught; /* results of the program that are wrong; of these, those that a comparison shows */
+    uint64_t differences;   /* comparisons that differ: also where the faulty lane repeats what another one did right */
+    hd_rf_detected first;   /* with differences */
+} hd_rf_detection;
+void hd_rf_detection_join(hd_rf_detection *into, const hd_rf_detection *from);
+void hd_rf_difference(hd_rf_detection *detection, const hd_rf_detected *what);
+
 typedef struct hd_rf_launch {
     uint32_t function; /* the kernel */
     hd_rf_residency residency;
@@ -282,6 +297,7 @@ typedef struct hd_rf_model {
     uint32_t active_warps; /* set by `create`; not 0: most warps that take turns */
     uint32_t fault;     /* for tests: the fault-th move of data inside the model is lost (0: none); see hd_rf_loses */
     hd_memo_state memo; /* of count mode's memoization: memo.h */
+    hd_rf_detection detection;
 } hd_rf_model;
 
 typedef struct hd_rf_ops {
@@ -321,7 +337,10 @@ typedef struct hd_rf_ops {
     /* Of the storage, bits behind power gates, which leak as `gates` where they have no power; those that have it are
      * counted in BUFFER_POWERED. NULL: none. */
     uint64_t (*gated_bits)(const struct hd_rf_model_info *info);
-    uint8_t gates;                        /* hd_energy */
+    uint8_t gates; /* hd_energy */
+    /* With these options, the thread of a warp that a lane of the hardware executes. NULL: threads are mapped in order,
+     * and the model does not compare what lanes compute. */
+    uint32_t (*thread_of_lane)(const char *options, uint32_t lane);
     void (*finalize)(hd_rf_model *model); /* a launch has ended: counts what is not counted yet */
     const hd_memo_ops *memo;              /* what makes count mode faster: memo.h */
 } hd_rf_ops;

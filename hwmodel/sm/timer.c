@@ -97,6 +97,9 @@ static void end_launch(const hd_timer *t, timed *of)
 {
     hd_timer_result *result = hd_array_extend(&of->results, 1);
     memset(result, 0, sizeof *result);
+    uint64_t begin = 0; /* on the clock of the SMs, which goes on from launch to launch */
+    for (uint32_t i = 0; i + 1 < of->results.count; i++)
+        begin += of->results.items[i].counts.cycles;
     result->status = hd_timing_end(of->timing, &result->counts);
     if (of->timeline.range.end)
         result->timeline = hd_timeline_take(&of->timeline);
@@ -105,11 +108,14 @@ static void end_launch(const hd_timer *t, timed *of)
         if (model->info->ops->finalize)
             model->info->ops->finalize(model);
         hd_counters_join(result->counters, model->counters);
+        hd_rf_detection_join(&result->detection, &model->detection);
         memset(model->counters, 0, sizeof model->counters);
+        memset(&model->detection, 0, sizeof model->detection);
         result->storage_bits = model->storage_bits;
         result->sizes = (hd_rf_sizes){model->table_bytes, model->file_less};
     }
     hd_timing_extrapolate(of->timing, result->counters);
+    result->detection.first.at -= result->detection.differences ? begin : 0;
 }
 
 /* Rejects nothing: a timing that is WRONG or LOCKED releases the blocks that it is given. */
@@ -173,7 +179,8 @@ void hd_timer_open(hd_timer *t, const hd_memory *spaces, uint32_t threads, hd_th
         of->timeline.range.sm = t->range.sm;
         of->timing = hd_timing_new(&setup);
         hd_timing_show(of->timing, t->meter);
-        columns |= of->models[0]->info->ops->columns & (HD_COLUMN_WIDTHS | HD_COLUMN_RESULTS | HD_COLUMN_LOADED);
+        columns |= of->models[0]->info->ops->columns &
+                   (HD_COLUMN_WIDTHS | HD_COLUMN_RESULTS | HD_COLUMN_LOADED | HD_COLUMN_LANES);
     }
     hd_trace_user user = {.ended = take_block, .barrier = is_barrier, .context = t, .columns = columns};
     t->recorder = hd_trace_recorder_new(&user);

@@ -42,7 +42,8 @@ hd_rf_step sm_walk_reach(hd_sm *sm, uint32_t cta, uint32_t warp, const hd_trace_
                                       .masks = masks,
                                       .effective = &effective,
                                       .addresses = s->has_addresses ? cursor->addresses : NULL,
-                                      .results = s->results};
+                                      .results = s->results,
+                                      .effect = s->has_effect ? &cursor->effect : NULL};
     if (s->returned != HD_NONE)
         take(sm, HD_WARP_RETURNS, cta, warp, s->returned);
     hd_rf_step step = hd_runner_peek(

@@ -19,6 +19,7 @@ enum {
     HD_TRACE_COPIES,
     HD_TRACE_LANDINGS,
     HD_TRACE_SECTORS,
+    HD_TRACE_LANES,
 };
 
 #endif

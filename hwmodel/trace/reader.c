@@ -72,6 +72,14 @@ static void take_copies(hd_trace_cursor *c)
     (void)take_lanes(c, 0, c->copied_bytes);
 }
 
+static void take_effect(hd_trace_cursor *c)
+{
+    c->step.has_effect = true;
+    c->effect.wrong = take_mask(c);
+    c->effect.sensitive = take_mask(c);
+    c->effect.lane = take_mask(c);
+}
+
 static void take_widths(hd_trace_cursor *c)
 {
     c->step.width_count = (uint32_t)take_varint(c);
@@ -131,6 +139,7 @@ static void take_difference(hd_trace_cursor *c)
     case HD_TRACE_COPIES: take_copies(c); break;
     case HD_TRACE_LANDINGS: take_landings(c); break;
     case HD_TRACE_SECTORS: take_sectors(c); break;
+    case HD_TRACE_LANES: take_effect(c); break;
     default: assert(!"a code of traces");
     }
 }

@@ -194,6 +194,15 @@ static void put_results(trace_warp *w, const hd_event *e)
     memcpy(hd_array_extend(&w->bytes, bytes), e->results, bytes);
 }
 
+static void put_effect(trace_warp *w, const hd_lane_effect *effect)
+{
+    put_mask(w, HD_TRACE_LANES, effect->wrong);
+    for (uint32_t i = 0; i < 4; i++)
+        put_byte(w, (uint8_t)(effect->sensitive >> 8 * i));
+    for (uint32_t i = 0; i < 4; i++)
+        put_byte(w, (uint8_t)(effect->lane >> 8 * i));
+}
+
 /* Whatever of the instruction was not predicted; false: nothing. */
 static bool put_differences(trace_warp *w, recorded_warp *known, const hd_event *e, uint32_t columns)
 {
@@ -222,6 +231,8 @@ static bool put_differences(trace_warp *w, recorded_warp *known, const hd_event 
         put_copies(w, e);
     if (e->sectors)
         put_sectors(w, e);
+    if (e->effect && columns & HD_COLUMN_LANES)
+        put_effect(w, e->effect);
     return w->bytes.count != before;
 }
 

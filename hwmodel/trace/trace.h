@@ -27,6 +27,7 @@
  *                           waits for the copies before the n-th cp.async.mbarrier.arrive of that warp
  *   0x8a       COPIES       the next instruction is a cp.async: for the lanes that execute, coded as addresses, with 0
  *                           before the first: their offsets in shared memory; the bytes that they read
+ *   0x8d       LANES        3 x 4 bytes: what a faulty lane does to the next instruction (hd_lane_effect)
  *
  * Addresses follow their code: a signed varint (the address of the first lane that executes, less that of the last
  * MEMORY instruction), then a varint: 1 + twice the zigzag of the stride, where lane i has address first + (i - first
@@ -71,8 +72,8 @@ typedef struct hd_trace_recorder hd_trace_recorder;
 bool hd_trace_arrives(const hd_form *form);
 
 /* `ended` becomes the only reader of each thread block that has ended, in the order in which they end. `barrier`:
- * hd_trace_arrives of an instruction. false from `ended` stops the run. columns: WIDTHS, RESULTS and LOADED; addresses
- * are always recorded. */
+ * hd_trace_arrives of an instruction. false from `ended` stops the run. columns: WIDTHS, RESULTS, LOADED and
+ * LANES; addresses are always recorded. */
 typedef struct hd_trace_user {
     bool (*ended)(void *context, hd_trace_cta *cta);
     bool (*barrier)(void *context, uint32_t function, uint32_t instruction);
@@ -105,6 +106,7 @@ typedef struct hd_trace_step { /* one warp instruction */
     hd_trace_sectors sectors;
     uint32_t width_count;
     const uint32_t *results; /* by word, then lane; NULL: none, or not recorded */
+    bool has_effect;
 } hd_trace_step;
 
 typedef struct hd_trace_cursor {
@@ -116,6 +118,7 @@ typedef struct hd_trace_cursor {
     uint64_t addresses[32];                   /* of the step's lanes that execute; others are not set */
     uint64_t copied_to[32], copied_bytes[32]; /* with has_copies: as in hd_event, of lanes that execute */
     hd_width widths[HD_MOST_RETURNED];
+    hd_lane_effect effect;            /* with has_effect */
     int32_t arrivals[HD_TRACE_WARPS]; /* of the step's `waits`: as ARRIVALS */
     uint32_t landed[HD_TRACE_WARPS];  /* of the step's `landings`: as LANDINGS */
 } hd_trace_cursor;

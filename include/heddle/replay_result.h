@@ -125,6 +125,19 @@ typedef struct hd_replay_timeline {
     uint32_t span_count;
 } hd_replay_timeline;
 
+/* What a model that compares the results of lanes saw of an injected fault of a lane, all runs of the launch together. */
+typedef struct hd_replay_detection {
+    uint64_t wrong;       /* results of the program that the fault changed */
+    uint64_t caught;      /* of these, those that differ from what another lane computed; the others slipped through */
+    uint64_t differences; /* comparisons that differ: also where the faulty lane repeated what another one did right */
+    bool in_cycles;
+    /* With differences, the first one: in which cycle of the launch, or before which of the instructions that are
+     * issued, counted from 0; and the instruction whose result differs. */
+    uint64_t at;
+    uint32_t block, warp, thread; /* warp: of the launch; thread: of the warp */
+    hd_replay_instruction instruction;
+} hd_replay_detection;
+
 typedef struct hd_replay_result { /* one model on one launch */
     const char *model;            /* name with the options that were given: "bow-wr(iw=4)" */
     const char *title;            /* the technique's name in its paper, for a standard configuration; else the model's
@@ -146,9 +159,10 @@ typedef struct hd_replay_result { /* one model on one launch */
     double physical_access_variation; /* coefficient of variation of the accesses per physical register */
     hd_replay_headline headline;
     hd_replay_allocation allocated;
-    uint64_t storage_bits;              /* storage that the technique adds per SM; 0: none or unknown */
-    const hd_replay_timing *timing;     /* NULL: cycles were not asked for, or there are none */
-    const hd_replay_timeline *timeline; /* NULL: it was not asked for, or there is none */
+    uint64_t storage_bits;                /* storage that the technique adds per SM; 0: none or unknown */
+    const hd_replay_timing *timing;       /* NULL: cycles were not asked for, or there are none */
+    const hd_replay_timeline *timeline;   /* NULL: it was not asked for, or there is none */
+    const hd_replay_detection *detection; /* NULL: there is no fault, or the model does not look for one */
 } hd_replay_result;
 
 typedef struct hd_replay_kernel { /* one launch of a launch file, all its runs combined */
@@ -166,14 +180,17 @@ typedef struct hd_replay_kernel { /* one launch of a launch file, all its runs c
     uint32_t general, predicates; /* registers per thread; not set for HD_REPLAY_VIRTUAL */
     hd_replay_result *results;    /* baseline first; none if techniques are "none" */
     uint32_t result_count;
+    /* with an injected fault: operations of the lane in its unit, and those whose result it changed */
+    uint64_t lane_operations, lane_wrong;
 } hd_replay_kernel;
 
 typedef struct hd_replay_report {
     const char *gpu;
     const char *const *settings; /* changes to its description, "timing.core.banks=8" */
     uint32_t setting_count;
-    uint32_t sample_waves; /* of each launch, that were measured; 0: every block was timed */
-    uint32_t sms;          /* simulated ones; 0: cycles were not asked for */
+    uint32_t sample_waves;  /* of each launch, that were measured; 0: every block was timed */
+    uint32_t sms;           /* simulated ones; 0: cycles were not asked for */
+    const char *lane_fault; /* the injected fault, as it was given; NULL: none */
     const hd_replay_counter *counters;
     uint32_t counter_count;
     const hd_replay_slot *slots; /* of timings; none where cycles were not asked for */

@@ -65,6 +65,8 @@ static void open_models(kernel_run *run, hd_module *module)
     hd_count_residency(r->count, &r->residency);
     if (r->events)
         hd_count_batches(r->count, r->events, 1);
+    if (run->options.lane_fault)
+        hd_count_faulty_lane(r->count);
     r->sink = hd_count_sink(r->count);
     run->sink = &r->sink;
 }
@@ -74,6 +76,7 @@ static void keep_result(const hd_rf_model *model, rf_replay_result *result)
     memcpy(result->counters, model->counters, sizeof result->counters);
     result->allocation = model->allocation;
     result->storage_bits = model->storage_bits;
+    result->detection = model->detection;
 }
 
 static void close_models(kernel_run *run)

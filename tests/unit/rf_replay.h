@@ -13,6 +13,7 @@ typedef struct rf_replay_result {
     uint64_t counters[HD_COUNTER_COUNT];
     hd_rf_series allocation;
     uint64_t storage_bits;
+    hd_rf_detection detection;
     const char *refusal; /* NULL: the model was applied */
 } rf_replay_result;
 

@@ -24,7 +24,8 @@ void open_timed(kernel_run *run, hd_module *module)
     timed *t = run->context;
     hd_trace_user user = {.ended = keep_block, .barrier = is_barrier, .context = t};
     if (t->model)
-        user.columns = t->model->ops->columns & (HD_COLUMN_WIDTHS | HD_COLUMN_RESULTS | HD_COLUMN_LOADED);
+        user.columns =
+            t->model->ops->columns & (HD_COLUMN_WIDTHS | HD_COLUMN_RESULTS | HD_COLUMN_LOADED | HD_COLUMN_LANES);
     t->module = module;
     t->code = hd_rf_module_new(module);
     t->recorder = hd_trace_recorder_new(&user);
@@ -94,6 +95,7 @@ void close_timed(kernel_run *run)
         time_blocks(t, models, &residency);
     for (uint32_t i = 0; i < t->sms && models[i]; i++) {
         hd_counters_join(t->counters, models[i]->counters);
+        hd_rf_detection_join(&t->detection, &models[i]->detection);
         hd_rf_model_free(models[i]);
     }
     free(models);
@@ -115,6 +117,7 @@ void time_body(timed *t, const char *body, uint32_t grid, uint32_t block)
                       .grid = grid,
                       .block = block,
                       .passes = t->passes,
+                      .options = {.lane_fault = t->lane_fault},
                       .opened = open_timed,
                       .closing = close_timed,
                       .context = t};

@@ -15,6 +15,7 @@ typedef struct timed { /* a kernel, and what it took */
     uint32_t file_registers;       /* warp registers of an SM's register file; 0: 1024 */
     uint32_t file_percent;         /* not 0: the file has so much of what a warp of the kernel is allocated */
     const char *passes;            /* to run first; NULL: none */
+    hd_faulty_lane *lane_fault;    /* NULL: none */
     hd_timeline *timeline;         /* NULL: none is recorded */
     uint32_t *memory;              /* the kernel's output, with its initial content; NULL: zeros */
     size_t memory_bytes;
@@ -24,6 +25,7 @@ typedef struct timed { /* a kernel, and what it took */
     bool refused;       /* the model does not apply to the module */
     bool idle;          /* nothing was left when all that was in flight had ended */
     hd_timing_counts counts;
+    hd_rf_detection detection;
     uint64_t counters[HD_COUNTER_COUNT], warp_instructions;
     /* of the run in progress */
     HD_ARRAY(hd_trace_cta *) blocks;

@@ -269,6 +269,8 @@ bool hd_emit_issue(const hd_op *op, hd_warp *w, hd_event *e, uint32_t mask)
         e->width_words = gather_widths(hd_top_frame(w), &(hd_unmeasured){op, e->effective}, 1, cta->widths);
         e->widths = cta->widths;
     }
+    if (cta->faulty && mask && cta->columns & HD_COLUMN_LANES && (cta->effect.wrong | cta->effect.sensitive))
+        e->effect = &cta->effect;
     for (uint32_t i = 0; i < cta->sink_count; i++)
         if (!cta->sinks[i].take(cta->sinks[i].context, e))
             return false;

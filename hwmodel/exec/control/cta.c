@@ -119,6 +119,10 @@ bool hd_cta_start(hd_cta *cta, uint32_t index)
     uint32_t threads = hd_grid_threads_per_cta(g);
     hd_cta_name(cta, index);
     cta->live_warps = cta->warp_count;
+    cta->faulty = cta->options->lane_fault;
+    if (cta->faulty && index % cta->faulty->sms != cta->faulty->fault.sm)
+        cta->faulty = NULL;
+    cta->addresses_to_change = false;
     memset(cta->barriers, 0, sizeof cta->barriers);
     cta->async_arrivals = 0;
     if (cta->checks)

@@ -87,10 +87,10 @@ bool hd_emit_segment(hd_cta *cta)
 
 void hd_watch(hd_cta *cta)
 {
-    cta->watched = cta->checks || cta->trace ? HD_WATCHED
-                   : !cta->sink_count        ? HD_UNWATCHED
-                   : cta->segment            ? HD_WATCHED_IN_SEGMENTS
-                                             : HD_WATCHED;
+    cta->watched = cta->checks || cta->trace || cta->faulty ? HD_WATCHED
+                   : !cta->sink_count                       ? HD_UNWATCHED
+                   : cta->segment                           ? HD_WATCHED_IN_SEGMENTS
+                                                            : HD_WATCHED;
 }
 
 /* A fault's status takes precedence. */

@@ -6,6 +6,7 @@
 #include "hwmodel/exec/control/livelock.h"
 #include "hwmodel/exec/control/park.h"
 #include "hwmodel/exec/control/stack.h"
+#include "hwmodel/exec/ops/faulty_lane.h"
 
 /* ---- events ------------------------------------------------------------------------------------------------------ */
 
@@ -69,6 +70,24 @@ static inline uint32_t guarded(const hd_op *op, const hd_warp *w, uint32_t activ
     return active & (op->flags & HD_OP_GUARD_NOT ? ~truth : truth);
 }
 
+static hd_step run_faulty(const hd_op *op, hd_warp *w, uint32_t active, uint32_t mask)
+{
+    hd_faulty_begin(op, w, mask);
+    hd_step step = w->cta->checks ? hd_checks_step(op, w, active, mask) : mask ? op->run(op, w, mask) : HD_STEP_NEXT;
+    if (step != HD_STEP_BLOCKED && step != HD_STEP_STOP && step != HD_STEP_JUMPED)
+        hd_faulty_end(op, w, mask);
+    return step;
+}
+
+/* With all that looks at it. */
+static hd_step run_watched(const hd_op *op, hd_warp *w, uint32_t active, uint32_t mask)
+{
+    return w->cta->faulty && !(op->flags & HD_OP_IDENTITY) ? run_faulty(op, w, active, mask)
+           : w->cta->checks                                ? hd_checks_step(op, w, active, mask)
+           : mask                                          ? op->run(op, w, mask)
+                                                           : HD_STEP_NEXT;
+}
+
 /* With sinks or checks, or while livelock.c records. */
 static hd_step step_watched(const hd_op *op, hd_warp *w, uint32_t pc, uint32_t active, uint32_t mask)
 {
@@ -81,10 +100,10 @@ static hd_step step_watched(const hd_op *op, hd_warp *w, uint32_t pc, uint32_t a
     if (op->flags & HD_OP_SYNTHETIC)
         return op->run(op, w, mask);
     if (op->flags & HD_OP_IDENTITY)
-        return w->cta->checks ? hd_checks_step(op, w, active, mask) : mask ? op->run(op, w, mask) : HD_STEP_NEXT;
+        return run_watched(op, w, active, mask);
     if (before && !reported && !emit_issue(op, w, pc, active, mask, false))
         return hd_stop(w);
-    hd_step step = w->cta->checks ? hd_checks_step(op, w, active, mask) : mask ? op->run(op, w, mask) : HD_STEP_NEXT;
+    hd_step step = run_watched(op, w, active, mask);
     if (retried)
         w->reported = step == HD_STEP_BLOCKED ? w->reported | mask : w->reported & ~mask;
     if (!before && step != HD_STEP_STOP && step != HD_STEP_BLOCKED && !emit_issue(op, w, pc, active, mask, true))

@@ -11,6 +11,7 @@
 #endif
 #include "hwmodel/exec/ops/access.h"
 #include "hwmodel/exec/ops/alu.h"
+#include "hwmodel/exec/ops/faulty_lane.h"
 #include "hwmodel/exec/ops/lanes.h"
 #include "hwmodel/exec/ops/rows.h"
 #include "hwmodel/exec/ops/scalar.h"
@@ -54,7 +55,8 @@ HD_CLONES static void reach_of(const u64 *address, reach *r)
 void hd_lane_addresses(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     u64 *to = w->cta->addresses;
-    if (op->flags & HD_OP_WIDE_ADDRESS)
+    const bool wide = op->flags & HD_OP_WIDE_ADDRESS;
+    if (wide)
         add_wide(to, hd_row(w, op->a), (u64)op->offset);
     else
         add_narrow(to, hd_row(w, op->a), (u32)op->offset);
@@ -63,6 +65,8 @@ void hd_lane_addresses(const hd_op *op, hd_warp *w, uint32_t mask)
         for (int i = 0; i < LANES; i++)
             to[i] = mask >> i & 1 ? to[i] : one;
     }
+    if (__builtin_expect(w->cta->addresses_to_change, 0))
+        hd_faulty_addresses(w->cta, wide ? 64 : 32, mask);
 }
 
 /* ---- regions ----------------------------------------------------------------------------------------------------- */

@@ -129,7 +129,10 @@ struct hd_cta {
     bool has_turn;           /* every CTA before this one has ended */
     uint64_t issued_before;  /* in the statistics when the grid started; with a crew: when the CTA started */
     hd_exec_status status;
-    hd_checks *checks;     /* checks.h, or NULL */
+    hd_checks *checks;      /* checks.h, or NULL */
+    hd_faulty_lane *faulty; /* ops/faulty_lane.h; NULL: this CTA has no faulty lane */
+    hd_lane_effect effect;  /* of the last instruction */
+    bool in_faulty_unit, addresses_to_change;
     hd_diagnostic *fault;  /* for the status FAULT, if it was kept */
     uint32_t index, id[3]; /* linear; x y z */
     hd_warp *warps;
