@@ -133,6 +133,8 @@ static void emit_warp_args(timeline_events *e, const hd_replay_span *span)
     hd_json_number(e->json, "warp", span->warp);
     if (span->instruction && span->instruction->line)
         hd_json_number(e->json, "line", span->instruction->line);
+    if (span->instruction)
+        hd_json_number(e->json, "threads", span->threads);
 }
 
 static void emit_span(timeline_events *e, const hd_replay_span *span)

@@ -34,7 +34,8 @@ static void fill_span(replay_part *p, hd_module *module, const uint32_t *first, 
                            .track = from->track,
                            .reason = from->reason,
                            .block = from->what.cta,
-                           .warp = from->what.warp};
+                           .warp = from->what.warp,
+                           .threads = from->what.threads};
     if (to->kind != HD_SPAN_ISSUE && to->kind != HD_SPAN_INSTRUCTION)
         return;
     uint32_t number = first[from->what.function] + from->what.instruction;

@@ -17,6 +17,7 @@ typedef enum hd_timeline_kind { HD_TIMELINE_SLOT, HD_TIMELINE_INSTRUCTION, HD_TI
 typedef struct hd_timeline_what { /* of an instruction; of a warp, the first two */
     uint32_t cta, warp;           /* of the launch */
     uint32_t function, instruction;
+    uint32_t threads; /* that execute it */
 } hd_timeline_what;
 
 typedef struct hd_timeline_span {

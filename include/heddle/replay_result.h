@@ -113,6 +113,7 @@ typedef struct hd_replay_span {
     uint32_t track;       /* ISSUE, STALL: scheduler * issue width + number; else the warp's place in the SM */
     uint32_t reason;      /* STALL: index in the report's `slots` */
     uint32_t block, warp; /* of the launch; not of a STALL */
+    uint32_t threads;     /* ISSUE, INSTRUCTION: those that execute it */
     const hd_replay_instruction *instruction; /* ISSUE, INSTRUCTION; else NULL */
 } hd_replay_span;
 
