@@ -12,11 +12,11 @@ DESIGNS = {6: 5.3, 7: 6.3}  # of LTRF's table 2: latency of the main register fi
 
 
 @functools.lru_cache(None)
-def timed(gpu, technique, *options):
+def timed(gpu, technique, *options, only=None):
     """By example and model: cycles, energies and warps of all its launches, added up. An example with a launch that has no cycles
-    for a model has none for it."""
+    for a model has none for it. only: of these examples."""
     done = measure.heddle("replay", "-j2", "--time", "--no-compare", "--gpu=" + gpu, "--technique=" + technique, "--format=json", *options,
-                          *measure.SOURCES.values())
+                          *(file for name, file in measure.SOURCES.items() if only is None or name in only))
     examples, lost = measure.Examples(), set()
     for kernel in json.loads(done.stdout)["kernels"]:
         name = os.path.basename(os.path.dirname(kernel["launch"]["file"]))
@@ -33,8 +33,8 @@ def timed(gpu, technique, *options):
                 total[key] = total.get(key, 0) + value
     for name, model in lost:
         examples[name].pop(model, None)
-    examples.setting = measure.setting("`heddle replay --time --no-compare --gpu=%s --technique='%s'%s`, the examples" % (
-        gpu, technique, "".join(" " + o for o in options)))
+    examples.setting = measure.setting("`heddle replay --time --no-compare --gpu=%s --technique='%s'%s`, %s" % (
+        gpu, technique, "".join(" " + o for o in options), "the examples" if only is None else "the paper's applications"))
     return examples
 
 
@@ -191,10 +191,12 @@ machine has room for; addresses have 64 bits, two registers each, unless a row s
 computed as in [papers.md](papers.md)."""
 
 
-def rows(page):
+def rows(page, *more):
+    """more: sections of other modules, (title, function of the page)."""
     page.say(HEAD % len(measure.SOURCES))
     for title, add in (("BOW, BOW-WR: pascal-titan-x", bow), ("CORF, CORF++: fermi-gtx480", corf), ("RegMutex: fermi-gtx480", regmutex),
-                       ("RFV: fermi-rfv", release), ("GPU-Shrink: fermi-rfv", shrink), ("LTRF, LTRF+, RFC: maxwell-ltrf", ltrf), ("DeMO: turing-rtx2060", demo)):
+                       ("RFV: fermi-rfv", release), ("GPU-Shrink: fermi-rfv", shrink), ("LTRF, LTRF+, RFC: maxwell-ltrf", ltrf),
+                       ("DeMO: turing-rtx2060", demo), *more):
         page.section(title)
         add(page)
     page.tail()
