@@ -1,9 +1,9 @@
 /* Parses the list of models to replay: NAME [ '(' KEY ['=' VALUE] { ',' KEY ['=' VALUE] } ')' ] { ',' NAME ... }; a
  * VALUE is a number or a range, FROM..TO.
  *
- * A NAME alone is a model; a technique, for its standard configurations, or for all of its models if
- * options->all_models is set; or "all", for all techniques; "none" must be the only name. A NAME with options is one
- * model, named "corf(shared)" as it was given, without blanks, and can be requested in addition to the one without. Its
+ * A NAME alone is a model; two techniques as ONE+OTHER, for the model that combines them (combinations.def); a
+ * technique, for its standard configurations, or for all of its models if options->all_models is set; or "all", for all
+ * techniques; "none" must be the only name. A NAME with options is one model, named "corf(shared)" as it was given, without blanks, and can be requested in addition to the one without. Its
  * options replace those of models.def. They are checked against hwmodel/rf/options.def before any file is read. A
  * technique takes no options, because its models have different ones, unless it is the name of a family (models.def). A
  * range denotes a model for each of its numbers. A number that a pass needs too (options.def) is also passed to it:
@@ -66,6 +66,47 @@ static bool is_meant(const chooser *c, const hd_rf_model_info *m, const char *na
     return belongs(m, name) && (wanted || !strcmp(name, m->name));
 }
 
+/* Techniques of a name ONE+OTHER; false: it is none. */
+static bool find_two(const char *name, const hd_technique_info *two[2])
+{
+    for (uint32_t i = 0; i < HD_TECHNIQUE_COUNT * HD_TECHNIQUE_COUNT; i++) {
+        two[0] = &hd_techniques[i / HD_TECHNIQUE_COUNT];
+        two[1] = &hd_techniques[i % HD_TECHNIQUE_COUNT];
+        size_t length = strlen(two[0]->spelling);
+        if (!strncmp(name, two[0]->spelling, length) && name[length] == '+' &&
+            !strcmp(name + length + 1, two[1]->spelling))
+            return true;
+    }
+    return false;
+}
+
+static const hd_rf_combination_info *find_combination(const hd_technique_info *two[2])
+{
+    for (uint32_t i = 0; i < hd_rf_combination_count; i++)
+        for (uint32_t k = 0; k < 2; k++)
+            if (!strcmp(hd_rf_combinations[i].one, two[k]->spelling) &&
+                !strcmp(hd_rf_combinations[i].other, two[!k]->spelling))
+                return &hd_rf_combinations[i];
+    return NULL;
+}
+
+/* hwmodel/rf/combinations.def says which model has both, or why none has. false: the name is no combination. */
+static bool choose_two(chooser *c, const char *name, const char *begin)
+{
+    const hd_technique_info *two[2];
+    if (!find_two(name, two))
+        return false;
+    const hd_rf_combination_info *row = find_combination(two);
+    const hd_rf_model_info *model = row && *row->model ? hd_rf_model_find(row->model, strlen(row->model)) : NULL;
+    if (model)
+        c->chosen[model - hd_rf_models] = true;
+    else
+        fail(c, begin,
+             hd_arena_printf(&c->replay->arena, "'%s' and '%s' do not go together: %s", two[0]->spelling,
+                             two[1]->spelling, row ? row->reason : "no paper combines them"));
+    return true;
+}
+
 static void choose(chooser *c, const char *name, const char *begin)
 {
     hd_arena *arena = &c->replay->arena;
@@ -73,7 +114,7 @@ static void choose(chooser *c, const char *name, const char *begin)
     for (uint32_t m = 0; m < hd_rf_model_count; m++)
         if (is_meant(c, &hd_rf_models[m], name))
             any = c->chosen[m] = true;
-    if (any)
+    if (any || choose_two(c, name, begin))
         return;
     if (!strcmp(name, "none")) {
         fail(c, begin, "'none' is given alone");

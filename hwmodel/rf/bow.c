@@ -10,6 +10,8 @@
  *   back     results go to the window, and to the file when the entry leaves (BOW-WR without the compiler)
  *   tags     the compiler says for each destination: file only, window only, or both (BOW-WR)
  *
+ * The option "front" is "through" before a register file of another model (bow_corf.c), which writes results itself.
+ *
  * Entries keep lane masks, because under divergence and guards a write fills some lanes only:
  *
  *   valid  lanes that the entry holds               dirty  of these, lanes to be written to the file when it leaves
@@ -25,6 +27,7 @@
  * Options "unmasked" and "unsaved" break the lane masks and the saving eviction; they are there for the tests of the
  * proof.
  */
+#include "hwmodel/rf/bow_corf.h"
 #include "hwmodel/rf/memo.h"
 #include "hwmodel/rf/technique.h"
 #include "target/gpu.h"
@@ -62,7 +65,7 @@ typedef struct hd_bow {
     hd_bow_policy policy;
     uint32_t iw, capacity;
     uint32_t sm_warps, register_bits; /* of the launch: collectors; bits of a register's number */
-    bool unmasked, unsaved;
+    bool unmasked, unsaved, front;
     hd_arena arena;
     uint8_t **tags; /* by function, by index in its code's destinations */
 } hd_bow;
@@ -131,6 +134,7 @@ static hd_rf_model *bow_create(const hd_rf_module *code, const char *options, co
     bow->capacity = hd_rf_option(options, "entries", (hd_rf_flag(options, "half") ? 2 : 4) * bow->iw);
     bow->unmasked = hd_rf_flag(options, "unmasked");
     bow->unsaved = hd_rf_flag(options, "unsaved");
+    bow->front = hd_rf_flag(options, "front");
     const char *why = NULL;
     if (bow->iw < 1 || bow->iw >= HD_BOW_TIMES || bow->capacity < 1 || bow->capacity > HD_BOW_ENTRIES)
         why = "a window of this size is not modelled";
@@ -342,7 +346,7 @@ static void write_result(hd_bow *bow, const hd_rf_step *step, uint32_t destinati
     hd_bow_tag tag = tag_of(bow, step, destination);
     uint32_t lanes = bow->unmasked ? UINT32_MAX : step->effective;
     count_tag(bow, tag);
-    if (bow->policy == HD_BOW_THROUGH || tag == HD_BOW_FILE_ONLY)
+    if (!bow->front && (bow->policy == HD_BOW_THROUGH || tag == HD_BOW_FILE_ONLY))
         hd_rf_file_write(&bow->model, &bow->file, step, destination, sink);
     if (tag == HD_BOW_FILE_ONLY) {
         invalidate_lanes(w, e, lanes);
@@ -452,6 +456,11 @@ static void bow_snapshot(hd_rf_model *model, hd_rf_warp *warp, hd_snapshot *c)
         w->at[e->accessed % HD_BOW_TIMES] |= e->bit;
         w->entry_of.items[e->index] = (uint8_t)(place + 1);
     }
+}
+
+hd_claim *hd_bow_home(hd_rf_model *window, const hd_rf_step *step, uint32_t word)
+{
+    return hd_rf_file_at(&((hd_bow *)window)->file, step->warp, hd_rf_index(step, word));
 }
 
 const hd_rf_ops hd_rf_bow_ops = {

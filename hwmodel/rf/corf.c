@@ -40,6 +40,7 @@
  * The options "uncopied" (a relocation does not copy lanes that are not written), "stale" (the renaming table keeps the
  * old location) and "slipped" (narrow values are written one slice off) break the model, for the tests of the proof.
  */
+#include "hwmodel/rf/bow_corf.h"
 #include "hwmodel/rf/corf_work.h"
 #include "target/gpu.h"
 
@@ -247,6 +248,14 @@ static hd_claim held_claim(const hd_pack_pool *pool, hd_pack_slices slices, hd_o
     hd_pack_value old = hd_pack_read(pool, slices);
     bool own = old.owner.warp == owner.warp && old.owner.frame == owner.frame && old.owner.index == owner.index;
     return own ? old.claim : (hd_claim){0, 0};
+}
+
+hd_claim hd_corf_home(hd_rf_model *file, const hd_rf_step *step, uint32_t word)
+{
+    hd_corf *c = (hd_corf *)file;
+    hd_corf_warp *w = hd_corf_warp_of(c, step->warp);
+    hd_pack_slices slices = w->registers.items[hd_rf_index(step, word)].slices;
+    return slices.mask ? held_claim(hd_corf_pool_of(c, w), slices, hd_rf_owner(step, word)) : (hd_claim){0, 0};
 }
 
 /* Released lanes do not count; the others need at most the width that the register has. */

@@ -59,6 +59,13 @@ static const hd_rf_family_info standards[] = {
 #undef HD_RF_MODEL
 enum { STANDARDS = sizeof standards / sizeof *standards };
 
+const hd_rf_combination_info hd_rf_combinations[] = {
+#define HD_RF_COMBINATION(one, other, model, reason) {one, other, model, reason},
+#include "hwmodel/rf/combinations.def"
+#undef HD_RF_COMBINATION
+};
+const uint32_t hd_rf_combination_count = sizeof hd_rf_combinations / sizeof *hd_rf_combinations;
+
 const hd_rf_model_info *hd_rf_model_find(const char *name, size_t length)
 {
     uint32_t found = HD_FIND_ROW(hd_rf_models, hd_rf_model_count, name, name, length);

@@ -59,6 +59,7 @@
  *                their dirty lanes are written to the file (SPILL, then WRITE). Lanes of a source that are in the
  *                window are read from it, the others from the file, which also fills the window (FILL). Results go
  *                where the compiler said.
+ *   BOW + CORF   A window as of BOW in front of a file as of CORF: one model that calls the hooks of both.
  *   CORF         Compiler: exclusive register pairs. Column WIDTHS. execute: looks up all sources. Two registers in one
  *                entry are one access; the second is delivered without an access of its own. A result takes byte slices
  *                of an entry, beside its partner if it fits there, and is relocated when it widens: a READ of the lanes
@@ -385,6 +386,13 @@ typedef struct hd_rf_family_info { /* a name for all models that differ only in 
 } hd_rf_family_info;
 extern const hd_rf_family_info hd_rf_families[];
 extern const uint32_t hd_rf_family_count;
+typedef struct hd_rf_combination_info { /* a row of combinations.def */
+    const char *one, *other;            /* spellings of techniques */
+    const char *model;                  /* "": they are refused, for the reason */
+    const char *reason;
+} hd_rf_combination_info;
+extern const hd_rf_combination_info hd_rf_combinations[];
+extern const uint32_t hd_rf_combination_count;
 /* If the model is a standard configuration of its technique: what the paper calls it, or its name if it has no title.
  * Else NULL. */
 const char *hd_rf_standard_title(const hd_rf_model_info *model);
