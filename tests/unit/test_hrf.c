@@ -308,11 +308,11 @@ static void energies_are_those_of_the_tables(void **state)
     hd_gpu *gpu = hd_gpu_load("fermi-hrf", &diagnostics);
     uint64_t counters[HD_COUNTER_COUNT] = {[HD_COUNTER_FILE_READS] = 5, [HD_COUNTER_FILE_WRITES] = 3};
     (void)state;
-    assert_true(near(hd_rf_dynamic_energy(counters, 0, gpu).dynamic_pj, 1024 * 8 * (0.203 + 0.191) / 2));
+    assert_true(near(hd_rf_dynamic_energy(counters, (hd_rf_sizes){0}, gpu).dynamic_pj, 1024 * 8 * (0.203 + 0.191) / 2));
     counters[HD_COUNTER_STT_READS] = 5;
     counters[HD_COUNTER_STT_WRITES] = 3;
-    assert_true(near(hd_rf_dynamic_energy(counters, 0, gpu).dynamic_pj, 1024 * (5 * 0.239 + 3 * 0.300)));
-    assert_false(hd_rf_dynamic_energy(counters, 0, gpu).derived);
+    assert_true(near(hd_rf_dynamic_energy(counters, (hd_rf_sizes){0}, gpu).dynamic_pj, 1024 * (5 * 0.239 + 3 * 0.300)));
+    assert_false(hd_rf_dynamic_energy(counters, (hd_rf_sizes){0}, gpu).derived);
     double buffer = gpu->energies[HD_ENERGY_WRITE_BUFFER].dynamic_pj;
     assert_true(near(gpu->energies[HD_ENERGY_BUFFER_GATES].dynamic_pj + buffer, 1.04 * buffer));
     hd_gpu_free(gpu);

@@ -71,7 +71,12 @@ static hd_rf_residency residency_of(timed *t, const kernel_run *run)
 static void time_blocks(timed *t, hd_rf_model **models, const hd_rf_residency *residency)
 {
     hd_sm_code *code = hd_sm_code_new(t->code);
-    hd_timing_setup setup = {&t->machine, code, NULL, models, t->sms, t->every_cycle, t->timeline};
+    hd_timing_setup setup = {.machine = &t->machine,
+                             .code = code,
+                             .models = models,
+                             .sms = t->sms,
+                             .every_cycle = t->every_cycle,
+                             .timeline = t->timeline};
     hd_timing *timing = hd_timing_new(&setup);
     hd_timing_begin(timing, residency, kernel_of(t));
     for (uint32_t i = 0; i < t->blocks.count; i++)
