@@ -6,7 +6,20 @@ void sm_at(hd_sm *sm, uint64_t cycle, sm_event event)
 {
     assert(cycle > sm->now && cycle - sm->now < SM_RING);
     uint32_t place = (uint32_t)(cycle % SM_RING);
-    hd_array_push(&sm->ring[place], event);
+    uint32_t at = sm->free_event;
+    if (at) {
+        sm->free_event = sm->events.items[at - 1].next;
+    } else {
+        (void)hd_array_extend(&sm->events, 1);
+        at = sm->events.count;
+    }
+    sm->events.items[at - 1] = (sm_scheduled){event, 0};
+    sm_due *due = &sm->ring[place];
+    if (due->last)
+        sm->events.items[due->last - 1].next = at;
+    else
+        due->first = at;
+    due->last = at;
     sm->ring_used[place / 64] |= (uint64_t)1 << place % 64;
 }
 

@@ -7,25 +7,35 @@ static uint32_t add_line(hd_line_access *lines, uint32_t count, uint64_t address
     while (i < count && lines[i].address != address)
         i++;
     if (i == count)
-        lines[count++] = (hd_line_access){address, 0, 0};
+        lines[count++] = (hd_line_access){address, 0, 1};
     lines[i].sectors |= sectors;
     return count;
 }
 
-/* Sectors of the bytes [first, end) of a line. */
-static uint32_t sectors_of(uint64_t first, uint64_t end, uint32_t sector_bytes)
+/* Lines and sectors are powers of two. */
+typedef struct grid {
+    uint64_t line_bytes;
+    uint32_t sector_shift;
+} grid;
+
+static grid grid_of(uint32_t line_bytes, uint32_t sector_bytes)
 {
-    uint32_t from = (uint32_t)(first / sector_bytes), to = (uint32_t)((end + sector_bytes - 1) / sector_bytes);
+    return (grid){line_bytes, (uint32_t)__builtin_ctz(sector_bytes)};
+}
+
+/* Sectors of the bytes [first, end) of a line. */
+static uint32_t sectors_of(uint64_t first, uint64_t end, uint32_t shift)
+{
+    uint32_t from = (uint32_t)(first >> shift), to = (uint32_t)((end - 1) >> shift) + 1;
     return (uint32_t)((((uint64_t)1 << to) - 1) & ~(((uint64_t)1 << from) - 1));
 }
 
-static uint32_t add_lane(hd_line_access *lines, uint32_t count, uint64_t first, uint64_t bytes, uint32_t line_bytes,
-                         uint32_t sector_bytes)
+static uint32_t add_lane(hd_line_access *lines, uint32_t count, uint64_t first, uint64_t bytes, grid g)
 {
-    uint64_t end = first + bytes, line = first - first % line_bytes;
-    uint64_t cut = end < line + line_bytes ? end : line + line_bytes;
-    count = add_line(lines, count, line, sectors_of(first - line, cut - line, sector_bytes));
-    return cut < end ? add_line(lines, count, cut, sectors_of(0, end - cut, sector_bytes)) : count;
+    uint64_t end = first + bytes, line = first & ~(g.line_bytes - 1);
+    uint64_t cut = end < line + g.line_bytes ? end : line + g.line_bytes;
+    count = add_line(lines, count, line, sectors_of(first - line, cut - line, g.sector_shift));
+    return cut < end ? add_line(lines, count, cut, sectors_of(0, end - cut, g.sector_shift)) : count;
 }
 
 static uint32_t most_at_one_address(const uint64_t *addresses, uint32_t lanes, uint64_t line, uint32_t line_bytes)
@@ -34,7 +44,7 @@ static uint32_t most_at_one_address(const uint64_t *addresses, uint32_t lanes, u
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         uint64_t address = addresses[__builtin_ctz(rest)];
         uint32_t same = 0;
-        if (address / line_bytes * line_bytes != line)
+        if ((address & ~(uint64_t)(line_bytes - 1)) != line)
             continue;
         for (uint32_t other = lanes; other; other &= other - 1)
             same += addresses[__builtin_ctz(other)] == address;
@@ -46,25 +56,30 @@ static uint32_t most_at_one_address(const uint64_t *addresses, uint32_t lanes, u
 uint32_t hd_coalesce(const uint64_t addresses[32], uint32_t lanes, uint32_t bytes, uint32_t line_bytes,
                      uint32_t sector_bytes, hd_line_access lines[HD_LINE_ACCESSES])
 {
+    const grid g = grid_of(line_bytes, sector_bytes);
     uint32_t count = 0;
     for (uint32_t rest = lanes; rest; rest &= rest - 1)
-        count = add_lane(lines, count, addresses[__builtin_ctz(rest)], bytes, line_bytes, sector_bytes);
+        count = add_lane(lines, count, addresses[__builtin_ctz(rest)], bytes, g);
+    return count;
+}
+
+void hd_coalesce_lanes(const uint64_t addresses[32], uint32_t lanes, uint32_t line_bytes, hd_line_access *lines,
+                       uint32_t count)
+{
     for (uint32_t i = 0; i < count; i++)
         lines[i].lanes = most_at_one_address(addresses, lanes, lines[i].address, line_bytes);
-    return count;
 }
 
 uint32_t hd_coalesce_sizes(const uint64_t addresses[32], uint32_t lanes, const uint64_t bytes[32], uint32_t line_bytes,
                            uint32_t sector_bytes, hd_line_access lines[HD_LINE_ACCESSES])
 {
+    const grid g = grid_of(line_bytes, sector_bytes);
     uint32_t count = 0;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
         if (bytes[lane])
-            count = add_lane(lines, count, addresses[lane], bytes[lane], line_bytes, sector_bytes);
+            count = add_lane(lines, count, addresses[lane], bytes[lane], g);
     }
-    for (uint32_t i = 0; i < count; i++)
-        lines[i].lanes = 1; /* it reads */
     return count;
 }
 

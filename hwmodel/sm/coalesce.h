@@ -7,13 +7,16 @@
 typedef struct hd_line_access {
     uint64_t address; /* of the line, in bytes */
     uint32_t sectors; /* of it, from the lowest address up */
-    uint32_t lanes;   /* most lanes that access one address: what atomics serialize */
+    uint32_t lanes;   /* of atomics: most lanes that access one address, which are served one by one; else 1 */
 } hd_line_access;
 enum { HD_LINE_ACCESSES = 64 /* a lane's access crosses at most one line */ };
 
 /* The lines that the lanes access, `bytes` each, in the order of the first lane that needs each; their number. */
 uint32_t hd_coalesce(const uint64_t addresses[32], uint32_t lanes, uint32_t bytes, uint32_t line_bytes,
                      uint32_t sector_bytes, hd_line_access lines[HD_LINE_ACCESSES]);
+/* Of an atomic, after that: sets `lanes` of each line. */
+void hd_coalesce_lanes(const uint64_t addresses[32], uint32_t lanes, uint32_t line_bytes, hd_line_access *lines,
+                       uint32_t count);
 /* The same with the bytes of each lane, at most a line; a lane with none accesses nothing. */
 uint32_t hd_coalesce_sizes(const uint64_t addresses[32], uint32_t lanes, const uint64_t bytes[32], uint32_t line_bytes,
                            uint32_t sector_bytes, hd_line_access lines[HD_LINE_ACCESSES]);

@@ -309,18 +309,12 @@ static void change_active(hd_sm *sm, sm_scheduler *s)
 
 /* ---- choosing ---------------------------------------------------------------------------------------------------- */
 
-static bool is_older(const sm_warp *a, const sm_warp *b)
-{
-    return a->age < b->age || (a->age == b->age && a->index < b->index);
-}
-
 static uint32_t oldest(const hd_sm *sm, uint64_t slots)
 {
     uint32_t best = (uint32_t)__builtin_ctzll(slots);
     for (uint64_t rest = slots & (slots - 1); rest; rest &= rest - 1) {
         uint32_t slot = (uint32_t)__builtin_ctzll(rest);
-        if (is_older(&sm->warps[slot], &sm->warps[best]))
-            best = slot;
+        best = sm->order[slot] < sm->order[best] ? slot : best;
     }
     return best;
 }
@@ -330,8 +324,7 @@ static uint32_t youngest(const hd_sm *sm, uint64_t slots)
     uint32_t best = (uint32_t)__builtin_ctzll(slots);
     for (uint64_t rest = slots & (slots - 1); rest; rest &= rest - 1) {
         uint32_t slot = (uint32_t)__builtin_ctzll(rest);
-        if (is_older(&sm->warps[best], &sm->warps[slot]))
-            best = slot;
+        best = sm->order[slot] > sm->order[best] ? slot : best;
     }
     return best;
 }

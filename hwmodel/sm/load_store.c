@@ -91,6 +91,8 @@ static void prepare_lines(hd_sm *sm, sm_job *job, uint32_t lanes, const uint64_t
     job->cache = (uint8_t)(job->op->traits & HD_SM_LOAD ? cache_of(sm, job) : SM_NO_CACHE);
     uint32_t line = line_bytes(m, job->cache), sector = sector_bytes(m, job->cache);
     job->lines = hd_coalesce(addresses, lanes, bytes, line, sector, job->line);
+    if (job->op->traits & HD_SM_ATOMIC)
+        hd_coalesce_lanes(addresses, lanes, line, job->line, job->lines);
 }
 
 static void prepare_shared(hd_sm *sm, sm_job *job, uint32_t lanes, const uint64_t addresses[32])

@@ -315,11 +315,12 @@ static void forget_fetch(slice *s, uint64_t line, uint32_t sectors)
 /* In the order in which they came: the list has the last one first. */
 static void answer_waiting(hd_memory_system *m, slice *s, uint64_t now, uint64_t line, uint32_t sectors)
 {
+    const uint64_t address = line * m->machine->l2.line_bytes;
     uint32_t ready = HD_NONE;
     for (uint32_t *link = &s->waiting; *link != HD_NONE;) {
         uint32_t index = *link;
         flight *f = &m->flights.items[index];
-        if (f->request.address / m->machine->l2.line_bytes == line)
+        if (f->request.address == address)
             f->missing &= ~sectors;
         if (f->missing) {
             link = &f->next;

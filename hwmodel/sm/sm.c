@@ -60,8 +60,7 @@ void hd_sm_free(hd_sm *sm)
         free(sm->warps[i].reading);
         hd_array_free(&sm->warps[i].copies);
     }
-    for (uint32_t i = 0; i < SM_RING; i++)
-        hd_array_free(&sm->ring[i]);
+    hd_array_free(&sm->events);
     for (uint32_t i = 0; i < SM_BANKS; i++) {
         hd_array_free(&sm->banks[i].reads.items);
         hd_array_free(&sm->banks[i].writes.items);
@@ -175,6 +174,7 @@ static void start_warp(hd_sm *sm, uint64_t now, uint32_t place, uint32_t index)
     w->reading = reading;
     w->copies = copies;
     cta->slots[index] = (uint8_t)slot;
+    sm->order[slot] = sm->starts * HD_TRACE_WARPS + index;
     sm->schedulers[slot % sm->setup.machine->core.schedulers].warps |= (uint64_t)1 << slot;
     sm->resident_warps++;
     hd_trace_open(&w->cursor, trace);
@@ -283,9 +283,14 @@ static void forward(hd_sm *sm, uint32_t index)
 static void complete(hd_sm *sm)
 {
     uint32_t place = (uint32_t)(sm->now % SM_RING);
-    sm_events *events = &sm->ring[place];
-    for (uint32_t i = 0; i < events->count; i++) { /* none is added to it meanwhile */
-        sm_event e = events->items[i];
+    uint32_t at = sm->ring[place].first;
+    sm->ring[place] = (sm_due){0, 0};
+    while (at) {
+        const sm_event e = sm->events.items[at - 1].event;
+        uint32_t next = sm->events.items[at - 1].next;
+        sm->events.items[at - 1].next = sm->free_event;
+        sm->free_event = at;
+        at = next;
         switch (e.kind) {
         case SM_ACCESS_DONE: sm_access_done(sm, e.job, e.access); break;
         case SM_EXECUTED: executed(sm, e.job); break;
@@ -295,7 +300,6 @@ static void complete(hd_sm *sm)
         case SM_ASK_AGAIN: sm->recheck |= sm->gated & (uint64_t)1 << e.job; break;
         }
     }
-    hd_array_clear(events);
     sm->ring_used[place / 64] &= ~((uint64_t)1 << place % 64);
 }
 

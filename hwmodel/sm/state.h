@@ -72,9 +72,15 @@ typedef struct sm_event {
     uint8_t kind;
     uint32_t job, access;
 } sm_event;
+typedef struct sm_scheduled {
+    sm_event event;
+    uint32_t next; /* of its cycle, or of those that are free: 1 + its place; 0: there is none */
+} sm_scheduled;
 enum { SM_ACCESS_DONE, SM_EXECUTED, SM_MEMORY_DONE, SM_ASK_AGAIN, SM_FORWARD, SM_FETCHED };
 
-typedef HD_ARRAY(sm_event) sm_events;
+typedef struct sm_due { /* events of a cycle, in the order in which they were added: 1 + their places; 0: none */
+    uint32_t first, last;
+} sm_due;
 
 /* ---- the register file ------------------------------------------------------------------------------------------- */
 
@@ -135,12 +141,12 @@ typedef struct sm_warp {
     uint8_t *pending;  /* by name: hd_sm_slot of who waits for its value; ISSUED: it is there */
     uint8_t *reading;  /* by name, with sub-cores: queued instructions that have not read it */
     uint32_t readings; /* their sum */
-    hd_trace_cursor cursor;
     hd_rf_step step;
     hd_rf_warp *walked;
     const hd_sm_op *op;
     const uint32_t *names;
     sm_buffer buffer;
+    hd_trace_cursor cursor; /* large: what is read in every cycle comes before it */
 } sm_warp;
 
 typedef struct sm_scheduler {
@@ -183,6 +189,7 @@ struct hd_sm {
     uint64_t eligible; /* warps that may issue, if a collector is free */
     uint64_t gated;    /* warps that the technique keeps from issuing */
     sm_scheduler schedulers[SM_SCHEDULERS];
+    uint64_t order[SM_WARPS]; /* the lower, the older: starts of blocks, then warps in them */
     uint32_t free_collectors;
     bool subcores;
     uint32_t issued_units;              /* in this cycle, a bit each, hd_unit */
@@ -195,7 +202,9 @@ struct hd_sm {
     HD_ARRAY(sm_awaiting) awaiting;             /* accesses that wait for another instruction's results */
     HD_ARRAY(uint32_t) ready[HD_MACHINE_UNITS]; /* jobs, the oldest first */
     uint64_t unit_free[HD_MACHINE_UNITS][64];
-    sm_events *ring; /* by cycle modulo SM_RING */
+    HD_ARRAY(sm_scheduled) events;
+    uint32_t free_event;
+    sm_due *ring; /* by cycle modulo SM_RING */
     uint64_t ring_used[SM_RING / 64];
     HD_ARRAY(uint32_t) memory_queue; /* jobs of the load/store unit, the first in progress */
     HD_ARRAY(sm_waiting) reserved;   /* registers that a technique spills to memory, or fills from it */
