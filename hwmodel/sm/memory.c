@@ -28,11 +28,13 @@ typedef struct fetch { /* sectors that a slice has asked its channel for */
     uint32_t sectors;
 } fetch;
 
+enum { WAITING_BITS = 6, WAITING_LISTS = 1 << WAITING_BITS };
+
 typedef struct slice {
     hd_cache cache;
     uint64_t free, port_in, port_out; /* cycle in which each takes the next one */
     HD_ARRAY(fetch) fetches;
-    uint32_t waiting; /* requests for what is being fetched; HD_NONE: none */
+    uint32_t waiting[WAITING_LISTS]; /* requests for what is being fetched, by list_of their line; HD_NONE: none */
 } slice;
 
 struct hd_memory_system {
@@ -121,7 +123,8 @@ hd_memory_system *hd_memory_system_new(const hd_machine *machine, uint32_t sms,
     for (uint32_t s = 0; s < machine->l2.slices; s++) {
         hd_cache_open(&m->slices[s].cache, machine->l2.bytes / machine->l2.slices, machine->l2.line_bytes,
                       machine->l2.ways);
-        m->slices[s].waiting = HD_NONE;
+        for (uint32_t i = 0; i < WAITING_LISTS; i++)
+            m->slices[s].waiting[i] = HD_NONE;
     }
     for (uint32_t c = 0; c < machine->dram.channels; c++)
         m->channels[c].machine = machine;
@@ -258,6 +261,9 @@ static void answer(hd_memory_system *m, slice *s, uint64_t now, uint32_t index)
     add_event(m, arrival, ANSWER, index);
 }
 
+/* Lines are spread over the lists, so that few others are looked through for those of a line. */
+static uint32_t list_of(uint64_t line) { return (uint32_t)(line * 0x9e3779b97f4a7c15 >> (64 - WAITING_BITS)); }
+
 /* Asks for sectors that nobody has asked for yet; the request waits until all that it misses are there. */
 static void miss(hd_memory_system *m, slice *s, uint64_t now, uint32_t index, uint64_t line)
 {
@@ -266,8 +272,8 @@ static void miss(hd_memory_system *m, slice *s, uint64_t now, uint32_t index, ui
     for (uint32_t i = 0; i < s->fetches.count; i++)
         if (s->fetches.items[i].line == line)
             needed &= ~s->fetches.items[i].sectors;
-    f->next = s->waiting;
-    s->waiting = index;
+    f->next = s->waiting[list_of(line)];
+    s->waiting[list_of(line)] = index;
     if (!needed)
         return;
     hd_array_push(&s->fetches, (fetch){line, needed});
@@ -317,7 +323,7 @@ static void answer_waiting(hd_memory_system *m, slice *s, uint64_t now, uint64_t
 {
     const uint64_t address = line * m->machine->l2.line_bytes;
     uint32_t ready = HD_NONE;
-    for (uint32_t *link = &s->waiting; *link != HD_NONE;) {
+    for (uint32_t *link = &s->waiting[list_of(line)]; *link != HD_NONE;) {
         uint32_t index = *link;
         flight *f = &m->flights.items[index];
         if (f->request.address == address)
@@ -372,6 +378,14 @@ void hd_memory_advance(hd_memory_system *m, uint64_t now)
     }
 }
 
+static bool nothing_waits(const slice *s)
+{
+    bool nothing = true;
+    for (uint32_t i = 0; i < WAITING_LISTS; i++)
+        nothing = nothing && s->waiting[i] == HD_NONE;
+    return nothing;
+}
+
 bool hd_memory_is_idle(const hd_memory_system *m)
 {
     uint32_t unused = 0;
@@ -379,7 +393,7 @@ bool hd_memory_is_idle(const hd_memory_system *m)
         unused++;
     bool idle = !m->events.count && unused == m->flights.count && m->asked_bytes == m->answered_bytes;
     for (uint32_t s = 0; s < m->machine->l2.slices; s++)
-        idle = idle && !m->slices[s].fetches.count && m->slices[s].waiting == HD_NONE;
+        idle = idle && !m->slices[s].fetches.count && nothing_waits(&m->slices[s]);
     for (uint32_t c = 0; c < m->machine->dram.channels; c++)
         idle = idle && !m->channels[c].queue.count && !m->choosing[c];
     return idle;
