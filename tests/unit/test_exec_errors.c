@@ -235,6 +235,21 @@ static void expect_livelock(const char *body, uint32_t threads, hd_exec_status s
     expect_all_lanes(&run, 0xffffffff);
 }
 
+/* What the function's caller does is not looked at: others might help. Notes are about the function's lanes. */
+static void expect_livelock_in_function(void)
+{
+    static const char text[] = ".version 8.0\n.target sm_80\n.address_size 64\n.func f(.reg .b32 %a)\n{\n.reg .pred "
+                               "%p<2>;\nsetp.eq.u32 %p1, %a, 0;\n@%p1 bra E;\nL: bra L;\nE: ret;\n}\n"
+                               ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n.reg .b32 %r<2>;\n"
+                               "mov.u32 %r1, %tid.x;\ncall f, (%r1);\nret;\n}\n";
+    kernel_run run = {.text = text, .in = out, .in_bytes = 4, .out = out, .out_bytes = 4, .block = 32};
+    run_kernel(&run);
+    if (run.status != HD_EXEC_UNSUPPORTED || !strstr(run.message, "livelock") ||
+        !strstr(run.notes, "with independent thread scheduling"))
+        fail_msg("status %d: %s: %s", run.status, run.message, run.notes);
+    expect_all_lanes(&run, 0xfffffffe);
+}
+
 static void spinning_lanes(void **state)
 {
     (void)state;
@@ -253,6 +268,14 @@ static void spinning_lanes(void **state)
                     "xor.b32 %r6, %r5, %r1;\nmad.lo.u64 %rd6, %rd6, 5, 7;\nsetp.eq.u32 %p1, %r1, 9;\n@!%p1 bra L;\n"
                     "st.global.u32 [%rd3], %r6;",
                     64, HD_EXEC_FAULT, "lanes 0xffffffff of warp 0 go in circles here");
+    /* the loop reads what a lane that waits would write; in a function that is called it might */
+    expect_livelock("setp.ne.u32 %p1, %r0, 0;\n@%p1 bra L;\nst.global.u32 [%rd1], 1;\nbra E;\n"
+                    "L: ld.volatile.global.u32 %r1, [%rd1];\nsetp.ne.u32 %p2, %r1, 1;\n@%p2 bra L;\nE:",
+                    32, HD_EXEC_UNSUPPORTED, "lanes 0xfffffffe of warp 0 go in circles here");
+    expect_livelock("setp.eq.u32 %p1, %r0, 0;\n@%p1 bra E;\nM: setp.ne.u32 %p2, %r0, 77;\nL: ld.param.u64 %rd5, [in];\n"
+                    "@%p2 bra L;\n@!%p2 bra M;\nE: st.global.u32 [%rd3], %r1;",
+                    32, HD_EXEC_FAULT, "lanes 0xfffffffe of warp 0 go in circles here");
+    expect_livelock_in_function();
     /* others of its warp wait, but nothing that they do could end it */
     expect_livelock("setp.lt.u32 %p1, %r0, 3;\n@!%p1 bra E;\nL: setp.ne.u32 %p2, %r0, 77;\n@%p2 bra L;\n"
                     "E: st.global.u32 [%rd3], %r1;",

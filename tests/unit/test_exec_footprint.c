@@ -141,6 +141,22 @@ static bool any_conflict(const launch *l)
     return false;
 }
 
+/* Pages of zeros, which are saved as such, and what is nearly that. */
+static void fill(launch *l, unsigned char *bytes)
+{
+    for (uint32_t page = 0; page < BYTES; page += HD_PAGE_BYTES) {
+        uint32_t size = BYTES - page < HD_PAGE_BYTES ? BYTES - page : HD_PAGE_BYTES, kind = below(l, 6),
+                 only = kind == 1   ? 0
+                        : kind == 2 ? size - 1
+                                    : below(l, size);
+        for (uint32_t k = 0; k < size; k++)
+            bytes[page + k] = kind == 0   ? 0
+                              : kind <= 3 ? k == only
+                              : kind == 4 ? (unsigned char)(k % 2 * 7)
+                                          : (unsigned char)below(l, 256);
+    }
+}
+
 /* Does it have a conflict? */
 static bool expect_launch(launch *l, uint64_t seed)
 {
@@ -153,8 +169,7 @@ static bool expect_launch(launch *l, uint64_t seed)
         const uint32_t index = hd_memory_allocate(&l->memory, "buffer", HD_SPACE_GLOBAL, BYTES, 0, false);
         assert_int_equal(index, i);
         l->exact[i] = true;
-        for (uint32_t k = 0; k < BYTES && below(l, 4); k++)
-            l->memory.allocations.items[i].bytes[k] = (unsigned char)below(l, 256);
+        fill(l, l->memory.allocations.items[i].bytes);
         memcpy(before[i], l->memory.allocations.items[i].bytes, BYTES);
     }
     hd_overlaps_init(&l->overlaps, &l->memory, THREADS, l->exact);
