@@ -313,7 +313,7 @@ static void what_is_not_delivered_is_not_proved(void **state)
 
 /* ---- random kernels ---------------------------------------------------------------------------------------------- */
 
-enum { KERNELS = 1500 };
+enum { KERNELS = UNIT_CASES(1500) };
 static const char *const windows[] = {"2", "3", "7"};
 
 static void random_kernels_are_proved(void **state)

@@ -636,7 +636,7 @@ static void random_programs_are_proved(void **state)
     char *text = malloc(TEXT_BYTES);
     uint64_t coalesced = 0, copies = 0, moves = 0;
     (void)state;
-    for (uint64_t seed = 1; seed <= PROGRAMS; seed++) {
+    for (uint64_t seed = 1; seed <= UNIT_CASES(PROGRAMS); seed++) {
         hd_rf_model_info infos[4] = {model_of("policy=first"), model_of("policy=pairs"), model_of("policy=sides"),
                                      model_of(seed % 4 < 2 ? "policy=pairs,kept" : "policy=sides,shared")};
         program_make(&p, seed);
@@ -680,7 +680,7 @@ static void random_programs_are_proved(void **state)
                              r.results[2].counters[HD_COUNTER_WIDTH_1 + w]);
     }
     free(text);
-    assert_true(coalesced > 10000 && copies > 1000 && moves > 1000);
+    assert_true(coalesced > UNIT_CASES(10000) && copies > UNIT_CASES(1000) && moves > UNIT_CASES(1000));
 }
 
 int main(void)

@@ -296,7 +296,7 @@ static void tampering_is_refuted(void **state)
 {
     (void)state;
     uint32_t tried = 0, twins = 0;
-    for (uint64_t seed = 0; seed < 3000; seed++) {
+    for (uint64_t seed = 0; seed < UNIT_CASES(3000); seed++) {
         rf_bench b;
         open_random(&b, seed);
         uint32_t pairs = fuse(&b);
@@ -331,7 +331,7 @@ static void tampering_is_refuted(void **state)
         assert_int_equal(b.kernel->annotations.count, before);
         rf_bench_close(&b);
     }
-    assert_true(tried > 50 && twins > 1000);
+    assert_true(tried > UNIT_CASES(50) && twins > UNIT_CASES(1000));
 }
 
 /* A pair that is no pair: the value is read later too. Check and proof both say so. */
@@ -460,7 +460,7 @@ static void operands_survive_allocation(void **state)
 {
     (void)state;
     uint64_t pairs = 0, delivered = 0, before = 0, after = 0;
-    for (uint64_t seed = 0; seed < 18000; seed += 2) {
+    for (uint64_t seed = 0; seed < UNIT_CASES(18000); seed += 2) {
         rf_bench plain, b;
         open_random(&plain, seed);
         open_random(&b, seed);
@@ -485,14 +485,14 @@ static void operands_survive_allocation(void **state)
         rf_bench_close(&plain);
         rf_bench_close(&b);
     }
-    assert_true(pairs > 100 && delivered > 100 && after < before);
+    assert_true(pairs > UNIT_CASES(100) && delivered > UNIT_CASES(100) && after < before);
 }
 
 static void random_kernels_are_proved(void **state)
 {
     (void)state;
     uint64_t pairs = 0, delivered = 0;
-    for (uint64_t seed = 0; seed < 12000; seed++) {
+    for (uint64_t seed = 0; seed < UNIT_CASES(12000); seed++) {
         rf_bench b;
         open_random(&b, seed);
         pairs += fuse(&b);
@@ -506,7 +506,7 @@ static void random_kernels_are_proved(void **state)
         delivered += r.counters[HD_COUNTER_MEMORY_OPERANDS];
         rf_bench_close(&b);
     }
-    assert_true(pairs > 200 && delivered > 200);
+    assert_true(pairs > UNIT_CASES(200) && delivered > UNIT_CASES(200));
 }
 
 int main(void)

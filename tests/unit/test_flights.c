@@ -178,7 +178,7 @@ static void compare(rf_bench *b, const body *wanted, uint64_t seed)
 static void spans_are_those_of_all_paths(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= PROGRAMS; seed++) {
+    for (uint64_t seed = 1; seed <= UNIT_CASES(PROGRAMS); seed++) {
         uint64_t random = seed;
         rf_bench b;
         hd_writer text;

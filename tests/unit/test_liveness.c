@@ -194,7 +194,7 @@ static void check_program(uint64_t seed)
 
 static void passes_agree_with_the_oracle(void **state)
 {
-    uint64_t count = number_from("ORACLE_COUNT", 1000), first = number_from("ORACLE_SEED", 1);
+    uint64_t count = number_from("ORACLE_COUNT", UNIT_CASES(1000)), first = number_from("ORACLE_SEED", 1);
     (void)state;
     for (uint64_t seed = first; seed < first + count; seed++)
         check_program(seed);

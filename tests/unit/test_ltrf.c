@@ -390,7 +390,7 @@ static void random_kernels_are_proved(void **state)
 {
     (void)state;
     uint64_t intervals = 0, by_control_flow = 0;
-    for (uint64_t seed = 0; seed < 3000; seed++) {
+    for (uint64_t seed = 0; seed < UNIT_CASES(3000); seed++) {
         rf_bench b;
         uint32_t n = 1 + (uint32_t)(seed / 2 % 16), other;
         rf_bench_open_random(&b, seed);

@@ -354,7 +354,7 @@ static void random_programs_are_proved(void **state)
         "entries=1,stay,fill", "entries=4,narrow",  "private,entries=3,lru,fill", "entries=2,turn=7"};
     uint64_t fetched[2] = {0}, entered = 0, best = 0;
     (void)state;
-    for (uint64_t seed = 1; seed <= PROGRAMS; seed++) {
+    for (uint64_t seed = 1; seed <= UNIT_CASES(PROGRAMS); seed++) {
         uint32_t n = 3 + (uint32_t)(seed / 2 % 20);
         snprintf(passes, sizeof passes, "%sltrf(n=%u,dead)", seed % 2 ? "clean,regalloc," : "", n);
         snprintf(plain, sizeof plain, "n=%u", n);

@@ -156,7 +156,7 @@ static void wrong_segments_are_found(void **state)
 {
     (void)state;
     uint32_t wrong = 0;
-    for (uint64_t seed = 0; seed < 600; seed++) {
+    for (uint64_t seed = 0; seed < UNIT_CASES(600); seed++) {
         bench b;
         open_bench(&b, seed);
         result each = replay(&b, 3, 1, 1, 1 << 20, false), once = replay(&b, 3, 1000, 1, 1 << 20, false),

@@ -45,7 +45,7 @@ static void programs_compute_the_same(void **state)
                                          "clean,regalloc,regmutex(es=6)",
                                          "regalloc(max=24),regmutex(es=8,paired)"};
     static program p;
-    uint64_t count = number_from("PROGRAM_COUNT", 120), first = number_from("PROGRAM_SEED", 1);
+    uint64_t count = number_from("PROGRAM_COUNT", UNIT_CASES(120)), first = number_from("PROGRAM_SEED", 1);
     char *text = malloc(TEXT_BYTES);
     (void)state;
     assert_non_null(text);

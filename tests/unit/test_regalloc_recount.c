@@ -132,7 +132,7 @@ static void results_are_counted_again(void **state)
     static program p;
     static const uint32_t most[] = {HD_GENERAL_REGISTERS, 40, 24, 16, 12, 10};
     const char *wanted = getenv("RECOUNT");
-    uint64_t count = wanted ? strtoull(wanted, NULL, 10) : 60, spilled = 0;
+    uint64_t count = wanted ? strtoull(wanted, NULL, 10) : UNIT_CASES(60), spilled = 0;
     char *text = malloc(TEXT_BYTES);
     (void)state;
     assert_non_null(text);

@@ -210,7 +210,7 @@ static void structured_programs(void **state)
     static uint32_t want[96 * RESULT_WORDS];
     static program p;
     const char *lists[MOST_LISTS];
-    uint64_t count = number_from("TECHNIQUE_COUNT", 60), first = number_from("TECHNIQUE_SEED", 1);
+    uint64_t count = number_from("TECHNIQUE_COUNT", UNIT_CASES(60)), first = number_from("TECHNIQUE_SEED", 1);
     uint32_t list_count = list_passes(lists);
     char *text = malloc(TEXT_BYTES);
     (void)state;
@@ -259,7 +259,7 @@ static void expect_kernel(uint64_t seed, const char *list)
 static void unstructured_kernels(void **state)
 {
     const char *lists[MOST_LISTS];
-    uint64_t count = number_from("TECHNIQUE_COUNT", 60), first = number_from("TECHNIQUE_SEED", 1);
+    uint64_t count = number_from("TECHNIQUE_COUNT", UNIT_CASES(60)), first = number_from("TECHNIQUE_SEED", 1);
     uint32_t list_count = list_passes(lists);
     (void)state;
     for (uint64_t seed = first; seed < first + count; seed++)
@@ -311,7 +311,7 @@ static bool expect_asynchronous_kernel(uint64_t seed)
 
 static void asynchronous_kernels(void **state)
 {
-    uint64_t count = number_from("TECHNIQUE_COUNT", 60), first = number_from("TECHNIQUE_SEED", 1);
+    uint64_t count = number_from("TECHNIQUE_COUNT", UNIT_CASES(60)), first = number_from("TECHNIQUE_SEED", 1);
     uint32_t done = 0;
     (void)state;
     for (uint64_t seed = first; seed < first + count; seed++)

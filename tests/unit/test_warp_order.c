@@ -180,7 +180,7 @@ static void code_that_fails_is_followed(void **state)
     uint64_t random = 3;
     uint32_t with_hubs = 0;
     (void)state;
-    for (uint64_t seed = 1; seed <= PROGRAMS; seed++) {
+    for (uint64_t seed = 1; seed <= UNIT_CASES(PROGRAMS); seed++) {
         hd_writer text;
         hd_source source;
         hd_diagnostics diagnostics;
@@ -195,7 +195,7 @@ static void code_that_fails_is_followed(void **state)
         hd_diagnostics_free(&diagnostics);
         hd_writer_free(&text);
     }
-    assert_true(with_hubs > PROGRAMS / 20);
+    assert_true(with_hubs > UNIT_CASES(PROGRAMS) / 20);
 }
 
 /* ---- many pairs -------------------------------------------------------------------------------------------------- */

@@ -12,6 +12,13 @@
 
 #include <cmocka.h>
 
+/* How many of n random cases are taken: with the address sanitizer, which takes several times as long, a third. */
+#ifdef __SANITIZE_ADDRESS__
+#define UNIT_CASES(n) (((n) + 2) / 3)
+#else
+#define UNIT_CASES(n) (n)
+#endif
+
 /* A small deterministic generator (splitmix64) for property tests. */
 static inline uint64_t unit_random(uint64_t *state)
 {
