@@ -178,6 +178,8 @@ static void products_of_undefined_matrices(void **state)
     expect_none(DATA MMA("%r1", "%r2", "%r5", "%f4") "st.global.f32 [%rd3], %f0;\nst.global.f32 [%rd3], %f3;");
     /* rows 8 to 15 of A are those of the second halves */
     expect_none(DATA MMA("%r1", "%r9", "%r5", "%f4") "st.global.f32 [%rd3], %f0;\nst.global.f32 [%rd3], %f1;");
+    /* numbers of the next instruction are none of the product */
+    expect_none(DATA MMA("%r1", "%r9", "%r5", "%f4") "st.global.v2.u32 [%rd1+64], {1, 2};\nst.global.f32 [%rd3], %f0;");
     expect_use(DATA MMA("%r1", "%r9", "%r5", "%f4") "st.global.f32 [%rd3], %f2;", 5, "%f2 was never written and " USED);
     expect_use(DATA MMA("%r1", "%r2", "%r5", "%f9") "st.global.f32 [%rd3], %f0;", 5, "%f0 was never written and " USED);
     expect_none(DATA MMA("%r1", "%r2", "%r5", "%f9") "st.global.f32 [%rd3], %f1;");
