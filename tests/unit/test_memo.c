@@ -133,7 +133,7 @@ static result replay(const bench *b, uint32_t models, uint32_t events, uint32_t 
 static void same_counters_as_every_warp(void **state)
 {
     (void)state;
-    for (uint64_t seed = 0; seed < 60; seed++) {
+    for (uint64_t seed = 0; seed < UNIT_CASES(60); seed++) {
         bench b;
         open_bench(&b, seed);
         bool unfinished = seed % 4 == 3;
@@ -237,7 +237,7 @@ static void launches_are_counted_apart(void **state)
 {
     static account alone, together;
     (void)state;
-    for (uint64_t seed = 0; seed < 20; seed++) {
+    for (uint64_t seed = 0; seed < UNIT_CASES(20); seed++) {
         bench b;
         open_bench(&b, seed);
         together = (account){.models = 2};
@@ -261,7 +261,7 @@ static void launches_before_a_wrong_one_are_proved(void **state)
     static account each, lagging;
     uint32_t wrong = 0, later = 0;
     (void)state;
-    for (uint64_t seed = 0; seed < 40; seed++) {
+    for (uint64_t seed = 0; seed < UNIT_CASES(40); seed++) {
         bench b;
         open_bench(&b, seed);
         each = (account){.models = 3, .fault = 1u << seed % 20};
@@ -305,7 +305,7 @@ static rf_bench_result run_model(uint64_t seed, const hd_rf_model_info *model, r
 static void every_model_counts_the_same(void **state)
 {
     (void)state;
-    for (uint64_t seed = 0; seed < 40; seed++)
+    for (uint64_t seed = 0; seed < UNIT_CASES(40); seed++)
         for (uint32_t m = 0; m < hd_rf_model_count; m++)
             for (uint32_t segments = 0; segments < 2; segments++) {
                 rf_bench_run run = {.segments = segments, .lanes = seed % 4 > 1};
@@ -353,7 +353,7 @@ static void small_structures_count_the_same(void **state)
     char *text = malloc(TEXT_BYTES);
     uint64_t refetched = 0, evicted = 0;
     (void)state;
-    for (uint64_t seed = 1; seed <= 40; seed++) {
+    for (uint64_t seed = 1; seed <= UNIT_CASES(40); seed++) {
         hd_rf_model_info infos[4];
         for (uint32_t m = 0; m < 4; m++) {
             infos[m] = *hd_rf_model_find(variants[4 * (seed % 2) + m][0], strlen(variants[4 * (seed % 2) + m][0]));
@@ -381,7 +381,7 @@ static void small_structures_count_the_same(void **state)
         }
     }
     free(text);
-    assert_true(refetched > 1000 && evicted > 1000);
+    assert_true(refetched > UNIT_CASES(1000) && evicted > UNIT_CASES(1000));
 }
 
 /* The largest window, which loads of four words fill to its last entry. */
