@@ -8,6 +8,8 @@ from against.measure import ADDRESSES, average
 
 # What the machine of CORF has and fermi-gtx480's does not: four banks, as its section 2.7 counts them.
 CORF_BANKS = "--set=timing.core.banks=4"
+COUNTED = ("rf_writes", "operand_writes", "buffer_periods", "buffer_periods_to_8", "buffer_periods_9_to_16")  # of hrf()
+TIMED = ("active_periods", "active_cycles", "inactive_periods", "inactive_cycles")
 DESIGNS = {6: 5.3, 7: 6.3}  # of LTRF's table 2: latency of the main register file
 
 
@@ -31,6 +33,8 @@ def timed(gpu, technique, *options, only=None):
             occupied = timing["occupancy_fraction"] * timing["cycles"]
             for key, value in (("cycles", timing["cycles"]), ("dynamic", timing["dynamic_pj"]), ("static", timing["static_pj"]), ("occupied", occupied)):
                 total[key] = total.get(key, 0) + value
+            for key in COUNTED + TIMED:
+                total[key] = total.get(key, 0) + (timing if key in TIMED else result)[key]
     for name, model in lost:
         examples[name].pop(model, None)
     examples.setting = measure.setting("`heddle replay --time --no-compare --gpu=%s --technique='%s'%s`, %s" % (
@@ -186,6 +190,59 @@ def demo(page):
     page.row("energy of the register file with leakage, DeMO", [None], [whole(at, "demo")], at, signed=True)
 
 
+def power(at, model):
+    """Of the register file and what is added, beside the baseline's, in percent; by example."""
+    rate = lambda total: (total["dynamic"] + total["static"]) / total["cycles"]
+    return {name: 100 * (rate(models[model]) / rate(models["baseline"]) - 1) for name, models in at.items() if model in models and "baseline" in models}
+
+
+def ratio(at, model, part, whole, factor=1):
+    return average(factor * sum(models[model][p] for p in part) / models[model][whole] for models in at.values() if model in models and models[model][whole])
+
+
+def buffers_leak(at, model):
+    """The leakage of the write buffers, in percent of the power of the register file."""
+    leaks = lambda total: total["static"] / total["cycles"]
+    return average(100 * (leaks(models[model]) - leaks(models["stt-ram"])) / (leaks(models[model]) + models[model]["dynamic"] / models[model]["cycles"])
+                   for models in at.values() if model in models and "stt-ram" in models)
+
+
+def area(bits):
+    """Of 128 KB of STT-RAM and so many bits of SRAM, in percent of 128 KB of SRAM: table 1, by capacity."""
+    return 100 * (0.038 + 0.194 * bits / (8 * 131072)) / 0.194
+
+
+def hrf(page):
+    at = timed("fermi-hrf", "hrf,hrf-pg,stt-ram,stt-ram(pipelined),hrf(banks=16),hrf(banks=16,write=1),hrf(loads),hrf-pg(wake=0),hrf-pg(wake=50)")
+    row = page.row("IPC, HRF", [-4.2], [speedup(at, "hrf")], at, signed=True)
+    row.experiment("operands from 16 banks, 8 for each of the two, as many as the SRAM has", [speedup(at, "hrf(banks=16)")], at)
+    row.experiment("and writes to STT-RAM of a cycle", [speedup(at, "hrf(banks=16,write=1)")], at)
+    row.experiment("results of loads in the write buffer", [speedup(at, "hrf(loads)")], at)
+    spread(row, at, "hrf")
+    row = page.row("IPC, STT-RAM alone", [-33.0], [speedup(at, "stt-ram")], at, signed=True)
+    row.experiment("only the bank of a write is busy", [speedup(at, "stt-ram(pipelined)")], at)
+    spread(row, at, "stt-ram")
+    page.row("IPC that waking up gated entries costs: 10 / 50 cycles, points", [None, None],
+             [speedup(at, "hrf-pg(wake=0)") - speedup(at, m) for m in ("hrf-pg", "hrf-pg(wake=50)")], at)
+    lrr = timed("fermi-hrf", "hrf", "--set=timing.core.policy=lrr")
+    page.row("IPC, HRF, beside a baseline whose warps are all active", [None], [speedup(lrr, "hrf")], lrr, signed=True)
+    writes = lambda model: ratio(at, model, ("rf_writes",), "operand_writes", 100) - 100
+    row = page.row("writes to STT-RAM", [-64.0], [writes("hrf")], at, signed=True)
+    row.experiment("results of loads in the write buffer", [writes("hrf(loads)")], at)
+    row = page.row("power of the register file, HRF", [-66.0], [average(power(at, "hrf").values())], at, signed=True)
+    row.experiment("operands from 16 banks", [average(power(at, "hrf(banks=16)").values())], at)
+    page.row("power of the register file, HRF+PG", [-76.0], [average(power(at, "hrf-pg").values())], at, signed=True)
+    page.rows[-1].note("The power of the whole GPU (figure 11, -19 %) is not modelled.")
+    row = page.row("leakage of the write buffers, of the power with HRF", [39.0], [buffers_leak(at, "hrf")], at)
+    row.experiment("operands from 16 banks", [buffers_leak(at, "hrf(banks=16)")], at)
+    row = page.row("cycles of an active period / between two of a warp", [234.0, 11000.0],
+                   [ratio(at, "baseline", ("active_cycles",), "active_periods"), ratio(at, "baseline", ("inactive_cycles",), "inactive_periods")], at, unit="")
+    row.note("With 48 warps in turn it would be 47 active periods from one of a warp to the next; on average %.1f warps are resident." % (
+        48 * ratio(at, "baseline", ("occupied",), "cycles")))
+    page.row("active periods with at most 16 entries used", ["> 50"], [ratio(at, "hrf", ("buffer_periods_to_8", "buffer_periods_9_to_16"), "buffer_periods", 100)], at)
+    page.row("silicon area, STT-RAM alone / HRF+PG, SRAM by capacity", [19.6, 28.3], [area(0), area(1.16 * (32 * 2 * 64 * 38 + 64 * 7))], at, known=False)
+
+
 HEAD = """# The papers' cycles beside ours
 
 Generated by `bench/cycles --write`; not to be edited. `heddle replay --time` runs all of `examples/` (%d applications) on the machine of each
@@ -202,7 +259,7 @@ def rows(page, *more):
     page.say(HEAD % len(measure.SOURCES))
     for title, add in (("BOW, BOW-WR: pascal-titan-x", bow), ("CORF, CORF++: fermi-gtx480", corf), ("RegMutex: fermi-gtx480", regmutex),
                        ("RFV: fermi-rfv", release), ("GPU-Shrink: fermi-rfv", shrink), ("LTRF, LTRF+, RFC: maxwell-ltrf", ltrf),
-                       ("DeMO: turing-rtx2060", demo), *more):
+                       ("DeMO: turing-rtx2060", demo), ("HRF, HRF+PG: fermi-hrf", hrf), *more):
         page.section(title)
         add(page)
     page.tail()
