@@ -123,8 +123,13 @@ static timed_run run_timed(const both *b, timed_logged *logged, const timed_log 
     return run;
 }
 
-/* Flags of RFV come through a cache that all warps share, so that when they are asked for decides what they cost. */
-static bool shares_timing(const both *b) { return !strncmp(b->info->name, "release", 7); }
+/* Flags of RFV, and of GPU-Shrink, come through a cache that all warps share, so that when they are asked for decides
+ * what they cost. */
+static bool shares_timing(const both *b)
+{
+    return b->info->ops == hd_rf_model_find("release", 7)->ops ||
+           b->info->ops == hd_rf_model_find("gpu-shrink", 10)->ops;
+}
 
 static void run_with_cycles(both *b)
 {
