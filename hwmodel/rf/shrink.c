@@ -28,7 +28,8 @@
  * the warp for which it is spilled, where an SM has several groups of banks.
  *
  * Options: those of RFV except robin and static; less=PERCENT of the file that is missing; ungated (all sub-arrays have
- * power); period=CYCLES (ours: of the sizes tried, none is best for all).
+ * power); period=CYCLES; ordered (ours): a block leaves free what each block with more registers may need, not only the
+ * one with the most. With algorithm 1, blocks that are throttled hold registers with which none of them can go on.
  *
  * Cost: as RFV, and O(resident thread blocks) for each instruction that maps; O(warps + registers) for each spill.
  */

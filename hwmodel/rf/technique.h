@@ -78,12 +78,12 @@
  *   RFV          Compiler: pir and pbr. before: flag words. execute: operands through the renaming table (LOOKUP, then
  *                READ); pbr releases before the operands are read, pir after the results are written; a released
  *                register is mapped again at its next write. may_issue: a write waits for a free physical register.
- *   GPU-Shrink   Compiler: as RFV; the register demand of a CTA. may_launch_cta: by the registers that the kernel would
- *                have on the full file. may_issue: Algorithm 1: an instruction that would map a register waits while
- *                that could leave the CTA with the most registers short of them. rank_warp: that CTA goes first.
- *                execute: maps; if nothing is free and the warp must go on, registers of another warp are spilled
- *                (READ, then a SPILL to MEMORY), and refilled when that warp issues again (FILL, then a WRITE); the
- *                accesses of the instruction follow them by `after`.
+ *   GPU-Shrink   Compiler: as RFV; the register demand of a CTA. CTAs are admitted as on the full file. may_issue:
+ *                Algorithm 1: an instruction that would map a register waits while that could leave the CTA with the
+ *                most registers short of them. rank_warp: that CTA goes first. execute: maps; if too few are free and
+ *                the warp must go on, registers of another warp are spilled (READ, then a SPILL to MEMORY), and
+ *                refilled when that warp issues again (FILL, then a WRITE); the accesses of the instruction follow them
+ *                by `after`, and the warp waits for all of them (holds_warp).
  *   DeMO         The code is rewritten, and has a baseline of its own. execute: the value of an annotated load waits in
  *                the collector of the next instruction, which gets it from there (structure MEMORY).
  *   LARF, LAS    Compiler: as RFV. Columns ADDRESSES and RESULTS. execute: a global load looks up its addresses in the
