@@ -17,9 +17,10 @@
  *
  * The technique's model (hwmodel/rf/technique.h) works at issue; the SM decides when its accesses happen. Accesses to
  * the register file queue at their banks; those of other structures take their cycles, 1 where they give none. An
- * access waits for the one that it names in `after`, and for the results of the instruction that it names in `awaits`. The instruction leaves its collector when all accesses that serve
- * its operands are done, and those that these, or its results, wait for; its results are available when their accesses
- * are done. The accesses of `before` must be done before the instruction issues.
+ * access waits for the one that it names in `after`, and for the results of the instruction that it names in `awaits`.
+ * The instruction leaves its collector when all accesses that serve its operands are done, and those that these, or its
+ * results, wait for; its results are available when their accesses are done. The accesses of `before` must be done
+ * before the instruction issues.
  *
  * Of the warps that a scheduler could take, the one that the model ranks highest goes first, then the policy decides.
  * In each cycle of an SM with warps, units that are not busy and on which nothing was issued are offered to a model

@@ -58,6 +58,10 @@ def energies(gpu):
     if capacity:  # RFV's, of 1 KB: in logarithms on the line through 1 KB 1.14 pJ and 5 KB 1.83 pJ
         doublings = math.log2(int(capacity.group(1)) / 1024)
         known["small_table"] = known["renaming_table"] * 2 ** (-doublings * math.log2(1.83 / 1.14) / math.log2(5))
+        # LARF's: a name for each register of the file
+        registers = int(re.search(r"^  registers_per_sm: (\d+)", text, re.M).group(1)) // 32
+        doublings = math.log2(registers * math.ceil(math.log2(registers)) // 8 / 1024)
+        known["name_table"] = known["small_table"] * 2 ** (doublings * math.log2(1.83 / 1.14) / math.log2(5))
     return known
 
 
@@ -84,6 +88,8 @@ def expected_energy(result, known):
         structure = ENERGY_KEYS.get(cost)
         if structure == "renaming_table" and result["technique"] == "release":
             structure = "small_table"
+        if structure == "renaming_table" and result["technique"] == "larf":
+            structure = "name_table"
         if cost != "NONE" and priced(result, key):
             if structure not in known:
                 return None

@@ -279,7 +279,7 @@ static rf_replay replay_body(const char *options, const char *body, uint32_t blo
 
 static uint64_t counted(const rf_replay *r, hd_counter counter) { return r->results[0].counters[counter]; }
 
-/* %rd2: the word of `in` of its lane, the same for all warps; %rd3: that of its thread; %rd4: of `out`, of its thread */
+/* %rd2: the word of `in` of its lane, the same for all warps; %rd3: that of its thread; %rd4: of `out`, likewise */
 #define POINTERS                                                                                  \
     "and.b32 %r1, %r0, 31;\nmad.wide.u32 %rd2, %r1, 4, %rd0;\nmad.wide.u32 %rd3, %r0, 4, %rd0;\n" \
     "mad.wide.u32 %rd4, %r0, 4, %rd1;\n"
@@ -502,8 +502,8 @@ static timed time_larf(const char *options, const char *body, uint32_t block)
 #define LOADED "ld.global.u32 %r4, [%rd1];\nadd.u32 %r5, %r4, 1;\n"
 
 /* The entry is there, and its value. Issue in t; the address register's name is looked up in t + 1, read in t + 2, its
- * addresses looked up in t + 3; no unit; the name is written in t + 4, in which an instruction that needs it issues. The
- * load issues in the cycle after the sum before it. */
+ * addresses looked up in t + 3; no unit; the name is written in t + 4, in which an instruction that needs it issues.
+ * The load issues in the cycle after the sum before it. */
 static void a_hit_takes_four_cycles(void **state)
 {
     timed loads = time_larf("entries=8", LOADED, 32),
