@@ -45,7 +45,7 @@ void hd_count_batches(hd_count *count, uint32_t events, uint32_t threads);
 /* What models did before is looked up, where they and the batches allow it: the numbers are the same, sooner. NULL, as
  * in a new one: it is not. */
 void hd_count_use_memo(hd_count *count, const hd_runner_memo *memo);
-/* Before hd_count_sink: the run has a faulty lane, of whose effects models are told. */
+/* Before hd_count_sink: the run has a faulty lane, whose effects models get as a column. */
 void hd_count_faulty_lane(hd_count *count);
 /* Shares those threads with other jobs: only the caller's thread, and what the budget has, work here. */
 void hd_count_share(hd_count *count, hd_thread_budget *budget);

@@ -126,7 +126,7 @@ typedef struct hd_replay_timeline {
     uint32_t span_count;
 } hd_replay_timeline;
 
-/* What a model that compares the results of lanes saw of an injected fault of a lane, all runs of the launch together. */
+/* What a model that compares the results of lanes saw of an injected fault of a lane, in all runs of the launch. */
 typedef struct hd_replay_detection {
     uint64_t wrong;       /* results of the program that the fault changed */
     uint64_t caught;      /* of these, those that differ from what another lane computed; the others slipped through */

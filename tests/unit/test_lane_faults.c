@@ -276,7 +276,8 @@ static void stuck_bits_are_hidden_without_shuffling(void **state)
 
 /* Of eight threads in order, lanes 8 to 11 are idle, and lane 9 has nothing to repeat. Of nine, lane 9 repeats lane 8,
  * whose results it makes wrong: 8, 9, 0 are; 10 and 2 have the bit. The program is right all the same. Of ten, thread 9
- * is repeated by lane 11, and lane 9 repeats nobody; four of its results are wrong. Of twelve, all of the cluster are active. */
+ * is repeated by lane 11, and lane 9 repeats nobody; four of its results are wrong. Of twelve,
+ * all of the cluster are active. */
 static void an_idle_lane_with_a_stuck_bit_is_noticed(void **state)
 {
     static const struct {
