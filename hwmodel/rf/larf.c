@@ -39,7 +39,8 @@
  * Proof: an entry keeps the values, which are compared when they are shared. A mapping keeps the version of its
  * physical register, which each read compares, beside the claim of the value that it was mapped for.
  *
- * Options: entries, las, perfect (no partial sharing), instant. For the tests of the proof: "deaf" (stores evict
+ * Options: entries, las, perfect (no partial sharing), instant, direct (names are looked up beside the access, and flag
+ * words cost nothing). For the tests of the proof: "deaf" (stores evict
  * nothing), "bases" (only entries with the store's base), "early" (the first release frees a shared register).
  *
  * Cost: O(registers moved) an instruction, and that of larf_table.h.
@@ -54,6 +55,7 @@ static hd_rf_model *larf_create(const hd_rf_module *code, const char *options, c
     m->las = hd_rf_flag(options, "las");
     m->perfect = hd_rf_flag(options, "perfect");
     m->instant = hd_rf_flag(options, "instant");
+    m->direct = hd_rf_flag(options, "direct");
     m->deaf = hd_rf_flag(options, "deaf");
     m->early = hd_rf_flag(options, "early");
     m->table.bases_only = hd_rf_flag(options, "bases");
@@ -212,11 +214,13 @@ static void evict(hd_larf *m, const hd_rf_step *step, hd_access_sink *sink)
 
 /* ---- operands and results ---------------------------------------------------------------------------------------- */
 
-static uint16_t look_up_name(uint16_t operand, uint16_t after, hd_access_sink *sink)
+/* What must come after it; 0: nothing does. */
+static uint16_t look_up_name(const hd_larf *m, uint16_t operand, uint16_t after, hd_access_sink *sink)
 {
-    return hd_emit(
+    uint16_t named = hd_emit(
         sink,
         (hd_rf_access){.structure = HD_STRUCTURE_TABLE, .kind = HD_RF_LOOKUP, .operand = operand, .after = after});
+    return m->direct ? after : named;
 }
 
 static hd_rf_access file_access(const larf_physical *p, hd_access_kind kind, uint16_t after, uint32_t lanes)
@@ -239,7 +243,7 @@ static void read_operand(hd_larf *m, const hd_rf_step *step, uint32_t source, hd
     bool holds = at->physical && at->version == p->version;
     hd_rf_deliver(sink, step, source, HD_STRUCTURE_FILE, step->effective, holds ? hd_rf_owner(step, word) : nobody,
                   holds ? *hd_rf_file_at(&m->claims, step->warp, hd_rf_index(step, word)) : (hd_claim){0, 0});
-    uint16_t operand = hd_access_source(source), named = look_up_name(operand, 0, sink);
+    uint16_t operand = hd_access_source(source), named = look_up_name(m, operand, 0, sink);
     hd_rf_access access = file_access(p, HD_RF_READ, named, step->effective);
     access.operand = operand;
     hd_emit(sink, access);
@@ -258,7 +262,7 @@ static uint16_t make_own(hd_larf *m, const hd_rf_step *step, uint32_t word, uint
         return named;
     }
     if (at->physical && kept) {
-        hd_rf_access copy = file_access(larf_physical_of(m, at), HD_RF_READ, look_up_name(0, 0, sink), kept);
+        hd_rf_access copy = file_access(larf_physical_of(m, at), HD_RF_READ, look_up_name(m, 0, 0, sink), kept);
         copy.cause = HD_CAUSE_RELOCATION;
         copied = hd_emit(sink, copy);
         if (hd_rf_loses(&m->model))
@@ -281,7 +285,7 @@ static void write_result(hd_larf *m, const hd_rf_step *step, uint32_t destinatio
 {
     uint32_t word = step->destinations[destination].word;
     larf_mapping *at = mapping_at(m, step, word);
-    uint16_t operand = hd_access_result(destination), named = look_up_name(operand, after, sink);
+    uint16_t operand = hd_access_result(destination), named = look_up_name(m, operand, after, sink);
     uint16_t first = make_own(m, step, word, named, sink);
     if (!at->physical)
         return; /* the file is full */
@@ -478,9 +482,9 @@ static void larf_before(hd_rf_model *model, const hd_rf_step *step, hd_access_si
     larf_warp *w = larf_warp_of(m, step->warp);
     const hd_release_function *code = &m->hints.functions[step->function];
     uint32_t flags = code->flags[step->instruction], lists = code->lists[step->instruction];
-    for (uint32_t i = 0; i < lists; i++)
+    for (uint32_t i = 0; i < lists && !m->direct; i++)
         hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_FLAGS, .kind = HD_RF_READ});
-    if (!flags || (w->flags == flags && !hd_bitset_has(&code->starts, step->instruction)))
+    if (!flags || m->direct || (w->flags == flags && !hd_bitset_has(&code->starts, step->instruction)))
         return;
     w->flags = flags;
     hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_FLAGS, .kind = HD_RF_LOOKUP});

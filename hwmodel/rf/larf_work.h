@@ -49,7 +49,7 @@ typedef struct hd_larf {
     HD_ARRAY(larf_physical) physical;
     hd_larf_table table;
     uint32_t entries, banks, flag_cache[LARF_FLAG_ENTRIES];
-    bool las, perfect, instant, deaf, early, full;
+    bool las, perfect, instant, direct, deaf, early, full;
     bool fits; /* the registers of all resident thread blocks: no warp ever waits for one */
 } hd_larf;
 
