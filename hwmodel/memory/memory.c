@@ -36,38 +36,148 @@ void hd_memory_move(hd_memory *memory, uint64_t base)
 void hd_memory_free(hd_memory *memory)
 {
     for (uint32_t i = 0; i < memory->allocations.count; i++)
-        free(memory->allocations.items[i].bytes);
+        if (!memory->allocations.items[i].borrowed)
+            free(memory->allocations.items[i].bytes);
     hd_heap_free(memory->heap);
     hd_array_free(&memory->allocations);
+    hd_array_free(&memory->released);
     hd_array_free(&memory->globals);
     hd_array_free(&memory->constants);
     hd_arena_free(&memory->arena);
 }
 
+enum { NULL_PAGE = 65536 }; /* addresses in it come from a null pointer */
+
 static uint64_t round_up(uint64_t value, uint64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+
+/* Position in a sorted list of the first allocation above the address. */
+static uint32_t position_of(const hd_memory *memory, const hd_u32_array *list, uint64_t address)
+{
+    uint32_t low = 0, high = list->count;
+    HD_SEARCH(low, high, at, memory->allocations.items[list->items[at]].base <= address);
+    return low;
+}
+
+/* The first address from `base` on, a multiple of `align`, with `size` bytes and their gaps free. */
+static uint64_t first_free(const hd_memory *memory, uint64_t base, uint64_t size, uint32_t align)
+{
+    const hd_u32_array *list = &memory->globals;
+    base = round_up(base, align);
+    for (uint32_t i = position_of(memory, list, base); i <= list->count; i++) {
+        const hd_allocation *before = i ? &memory->allocations.items[list->items[i - 1]] : NULL;
+        const hd_allocation *after = i < list->count ? &memory->allocations.items[list->items[i]] : NULL;
+        if (before && before->base + before->size + HD_GUARD_BYTES > base)
+            base = round_up(before->base + before->size + HD_GUARD_BYTES, align);
+        if (!after || (base < after->base && size + HD_GUARD_BYTES <= after->base - base))
+            break;
+    }
+    return base;
+}
+
+/* An allocation's entry: one that was released and had as many pages, or a new one. */
+static uint32_t new_entry(hd_memory *memory, uint64_t size)
+{
+    uint32_t pages = (uint32_t)hd_pages_of(size), at;
+    for (uint32_t i = 0; i < memory->released.count; i++) {
+        at = memory->released.items[i];
+        if (memory->allocations.items[at].pages != pages)
+            continue;
+        memory->released.items[i] = memory->released.items[--memory->released.count];
+        return at;
+    }
+    at = memory->allocations.count;
+    hd_array_push(&memory->allocations, (hd_allocation){.first_page = memory->pages, .pages = pages});
+    memory->pages += pages;
+    return at;
+}
+
+static void insert(hd_u32_array *list, uint32_t position, uint32_t index)
+{
+    hd_array_push(list, index);
+    for (uint32_t i = list->count - 1; i > position; i--)
+        list->items[i] = list->items[i - 1];
+    list->items[position] = index;
+}
+
+static uint32_t add(hd_memory *memory, const char *name, hd_space space, uint64_t base, uint64_t size,
+                    unsigned char *bytes)
+{
+    hd_u32_array *list = space == HD_SPACE_CONST ? &memory->constants : &memory->globals;
+    uint32_t at = new_entry(memory, size);
+    hd_allocation *a = &memory->allocations.items[at];
+    *a = (hd_allocation){.name = hd_arena_string(&memory->arena, name, strlen(name)),
+                         .base = base,
+                         .size = size,
+                         .bytes = bytes ? bytes : hd_calloc((size_t)size + 16, 1),
+                         .borrowed = bytes != NULL,
+                         .space = (uint8_t)space,
+                         .index = at,
+                         .first_page = a->first_page,
+                         .pages = a->pages};
+    insert(list, position_of(memory, list, base), at);
+    return at;
+}
+
+static bool has_pages(const hd_memory *memory, uint64_t size)
+{
+    return hd_pages_of(size) <= HD_NONE - memory->pages;
+}
+
+uint64_t hd_memory_next_address(const hd_memory *memory, uint64_t size, uint32_t align)
+{
+    uint32_t least = size < HD_LARGE_BYTES ? HD_ALLOCATION_ALIGN : HD_LARGE_ALIGN;
+    uint64_t end = memory->const_window;
+    uint64_t base = first_free(memory, memory->next_global, size, align < least ? least : align);
+    return size > end || base > end - size || !has_pages(memory, size) ? 0 : base;
+}
+
+/* Constants are contiguous, as in a constant bank; globals are separated by gaps. */
+static uint64_t next_constant(const hd_memory *memory, uint64_t size, uint32_t align)
+{
+    uint64_t base = round_up(memory->next_const, align ? align : 1), end = memory->param_window;
+    return size > end || base > end - size || !has_pages(memory, size) ? 0 : base;
+}
 
 uint32_t hd_memory_allocate(hd_memory *memory, const char *name, hd_space space, uint64_t size, uint32_t align,
                             bool read_only)
 {
     bool constant = space == HD_SPACE_CONST;
-    uint64_t *next = constant ? &memory->next_const : &memory->next_global;
-    uint64_t end_of_space = constant ? memory->param_window : memory->const_window;
-    uint32_t least = constant ? 1 : size < HD_LARGE_BYTES ? HD_ALLOCATION_ALIGN : HD_LARGE_ALIGN;
-    if (align < least)
-        align = least;
-    uint64_t base = round_up(*next, align);
-    if (size > end_of_space || base > end_of_space - size || hd_pages_of(size) > HD_NONE - memory->pages)
+    uint64_t base = constant ? next_constant(memory, size, align) : hd_memory_next_address(memory, size, align);
+    if (!base)
         return HD_NONE;
-    /* Constants are contiguous, as in a constant bank; globals are separated by gaps. */
-    *next = base + size + (constant ? 0 : HD_GUARD_BYTES);
-    hd_u32_array *list = constant ? &memory->constants : &memory->globals;
-    uint32_t at = memory->allocations.count;
-    hd_array_push(list, at);
-    hd_array_push(&memory->allocations, (hd_allocation){hd_arena_string(&memory->arena, name, strlen(name)), base, size,
-                                                        hd_calloc((size_t)size + 16, 1), (uint8_t)space, read_only,
-                                                        false, at, memory->pages});
-    memory->pages += (uint32_t)hd_pages_of(size);
+    *(constant ? &memory->next_const : &memory->next_global) = base + size + (constant ? 0 : HD_GUARD_BYTES);
+    uint32_t at = add(memory, name, space, base, size, NULL);
+    memory->allocations.items[at].read_only = read_only;
     return at;
+}
+
+uint32_t hd_memory_place(hd_memory *memory, const char *name, uint64_t base, uint64_t size, unsigned char *bytes)
+{
+    uint32_t position = position_of(memory, &memory->globals, base);
+    const hd_allocation *items = memory->allocations.items;
+    const hd_allocation *before = position ? &items[memory->globals.items[position - 1]] : NULL;
+    const hd_allocation *after = position < memory->globals.count ? &items[memory->globals.items[position]] : NULL;
+    if (base < NULL_PAGE || size > memory->const_window || base > memory->const_window - size ||
+        !has_pages(memory, size) || (before && base - before->base < before->size) ||
+        (after && after->base - base < size))
+        return HD_NONE;
+    return add(memory, name, HD_SPACE_GLOBAL, base, size, bytes);
+}
+
+void hd_memory_release(hd_memory *memory, uint32_t index)
+{
+    hd_allocation *a = &memory->allocations.items[index];
+    hd_u32_array *list = &memory->globals;
+    uint32_t position = position_of(memory, list, a->base);
+    while (list->items[--position] != index) /* more than one where allocations have no bytes */
+        ;
+    for (uint32_t i = position + 1; i < list->count; i++)
+        list->items[i - 1] = list->items[i];
+    list->count--;
+    if (!a->borrowed)
+        free(a->bytes);
+    *a = (hd_allocation){.name = "", .index = index, .first_page = a->first_page, .pages = a->pages};
+    hd_array_push(&memory->released, index);
 }
 
 bool hd_memory_need_heap(hd_memory *memory)
@@ -85,13 +195,10 @@ bool hd_memory_need_heap(hd_memory *memory)
 const hd_allocation *hd_memory_find(const hd_memory *memory, uint64_t address, uint64_t size)
 {
     const hd_u32_array *list = address >= memory->const_window ? &memory->constants : &memory->globals;
-    uint32_t low = 0, high = list->count;
-    /* the last one whose base is at most the address */
-    /* the last one whose base is at most the address */
-    HD_SEARCH(low, high, at, memory->allocations.items[list->items[at]].base <= address);
-    if (!low)
+    uint32_t above = position_of(memory, list, address);
+    if (!above)
         return NULL;
-    const hd_allocation *a = &memory->allocations.items[list->items[low - 1]];
+    const hd_allocation *a = &memory->allocations.items[list->items[above - 1]];
     return size <= a->size && address - a->base <= a->size - size ? a : NULL;
 }
 
@@ -122,8 +229,6 @@ static uint64_t distance(const hd_allocation *a, uint64_t address)
         return a->base - address;
     return address < a->base + a->size ? 0 : address - (a->base + a->size);
 }
-
-enum { NULL_PAGE = 65536 }; /* addresses in it come from a null pointer */
 
 void hd_memory_describe(const hd_memory *memory, hd_space space, uint64_t address, char *text, size_t size)
 {

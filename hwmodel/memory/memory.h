@@ -13,6 +13,9 @@
  * launch file get the same addresses in every run. Gaps of at least HD_GUARD_BYTES around every allocation detect
  * out-of-bounds accesses.
  *
+ * A runtime that stands in for a driver (cudart/) also places allocations at addresses of its own, with bytes that the
+ * host uses under the same address, and releases allocations between launches.
+ *
  * Threads: allocations are made before a launch and do not change while it runs. Accesses of CTAs are recorded by pages
  * of HD_PAGE_BYTES from an allocation's base (hwmodel/exec/crew/footprint.h).
  */
@@ -33,20 +36,23 @@ enum {
 typedef struct hd_allocation {
     const char *name;     /* of the buffer or variable; in the memory's arena */
     uint64_t base, size;  /* generic addresses [base, base + size) */
-    unsigned char *bytes; /* the content on the host; owned */
+    unsigned char *bytes; /* the content on the host */
+    bool borrowed;        /* `bytes` belong to the caller of hd_memory_place */
     uint8_t space;        /* HD_SPACE_GLOBAL or HD_SPACE_CONST */
     bool read_only;
     bool is_heap;        /* only bytes of allocated blocks of memory->heap may be accessed */
     uint32_t index;      /* in the memory's list */
     uint32_t first_page; /* pages of HD_PAGE_BYTES from its base on, numbered through all allocations */
+    uint32_t pages;
 } hd_allocation;
 
 struct hd_heap;
 
 typedef struct hd_memory {
     hd_arena arena;
-    HD_ARRAY(hd_allocation) allocations; /* in order of allocation */
+    HD_ARRAY(hd_allocation) allocations; /* in order of allocation, but for released ones, which are used again */
     hd_u32_array globals, constants;     /* indices, ascending addresses */
+    hd_u32_array released;               /* indices of allocations without bytes */
     uint64_t next_global, next_const;    /* generic */
     uint64_t const_window, param_window, shared_window, local_window, code_window;
     uint64_t limit;       /* end of the generic address space */
@@ -83,6 +89,14 @@ void hd_memory_move(hd_memory *memory, uint64_t base);
  * size may be 0. */
 uint32_t hd_memory_allocate(hd_memory *memory, const char *name, hd_space space, uint64_t size, uint32_t align,
                             bool read_only);
+
+/* An allocation in HD_SPACE_GLOBAL at that address, with the caller's bytes, or zeroed ones if `bytes` is NULL. HD_NONE
+ * if the range is not free. hd_memory_allocate skips what was placed. */
+uint32_t hd_memory_place(hd_memory *memory, const char *name, uint64_t base, uint64_t size, unsigned char *bytes);
+/* The address that hd_memory_allocate would take in HD_SPACE_GLOBAL; 0 if the address space is full. */
+uint64_t hd_memory_next_address(const hd_memory *memory, uint64_t size, uint32_t align);
+/* Ends an allocation of HD_SPACE_GLOBAL. Its addresses are not used again, its index may be. No program may run. */
+void hd_memory_release(hd_memory *memory, uint32_t index);
 
 /* Creates the device heap if it does not exist. false: no room. */
 bool hd_memory_need_heap(hd_memory *memory);

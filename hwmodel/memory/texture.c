@@ -44,7 +44,7 @@ const hd_texture *hd_texture_find(const hd_texture_set *set, uint64_t handle)
     if (!set || !handle)
         return NULL;
     if (handle - HD_TEXTURE_FIRST_HANDLE < set->count)
-        return &set->items[handle - HD_TEXTURE_FIRST_HANDLE];
+        return set->items[handle - HD_TEXTURE_FIRST_HANDLE].handle ? &set->items[handle - HD_TEXTURE_FIRST_HANDLE] : NULL;
     for (uint32_t i = 0; i < set->count; i++)
         if (set->items[i].symbol_address == handle)
             return &set->items[i];
@@ -143,7 +143,7 @@ void hd_texel_store(const hd_texture *t, const hd_texel *texel, uint32_t count, 
 
 static uint64_t texel_index(const hd_texture *t, uint64_t x, uint64_t y, uint64_t z, uint64_t layer)
 {
-    return ((layer * t->depth + z) * t->height + y) * t->width + x;
+    return ((layer * t->depth + z) * t->height + y) * (t->row_texels ? t->row_texels : t->width) + x;
 }
 
 static bool is_layered(const hd_texture *t)

@@ -1,6 +1,6 @@
 /* Textures, surfaces and samplers, and the layout of their texels.
  *
- * The texels are bytes of a buffer, without padding: x fastest, then y, then z or layer (of a cube: face, then layer).
+ * The texels are bytes of a buffer, without padding but that of rows: x fastest, then y, then z or layer (of a cube: face, then layer).
  * Multiple samples of a texel are adjacent. A surface is a writable texture; writes go to the buffer and are seen by
  * the next read.
  *
@@ -59,6 +59,7 @@ typedef struct hd_texture {
     uint8_t compare;                   /* hd_texture_compare, of depth textures and their samplers */
     uint8_t samples;                   /* of multisample textures; else 0 */
     uint32_t width, height, depth;     /* 1 if the kind has no such dimension; depth of a cube: 6 */
+    uint32_t row_texels;               /* from one row to the next; 0: width */
     uint32_t layers;                   /* of arrays; else 1 */
     uint32_t buffer;                   /* index in the launch file; HD_NONE: a sampler */
     uint64_t offset;                   /* of the first texel in the buffer */

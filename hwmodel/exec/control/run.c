@@ -238,11 +238,19 @@ static bool expects_conflict(hd_history *h)
     return true;
 }
 
-/* The allocations are known only when the program runs. */
+/* The allocations are known only when the program runs, and there may be more of them each time. */
 static void open_history(const hd_program *p)
 {
-    if (!p->history->exact)
-        p->history->exact = hd_calloc((size_t)p->image->memory->allocations.count + 1, sizeof *p->history->exact);
+    hd_history *h = p->history;
+    uint32_t count = p->image->memory->allocations.count;
+    if (h->exact && h->allocations >= count)
+        return;
+    bool *exact = hd_calloc((size_t)count + 1, sizeof *exact);
+    if (h->exact)
+        memcpy(exact, h->exact, h->allocations * sizeof *exact);
+    free(h->exact);
+    h->exact = exact;
+    h->allocations = count;
 }
 
 /* Whether threads meet in it depends on timing, so it is only reported on request. */

@@ -168,6 +168,7 @@ typedef struct hd_history {
     uint32_t conflicts, skipped;
     /* by allocation: launches both write and read it, so reads are recorded by byte (footprint.h); owned */
     bool *exact;
+    uint32_t allocations; /* in `exact` */
 } hd_history;
 
 struct hd_program {
