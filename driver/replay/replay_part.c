@@ -81,7 +81,8 @@ static hd_status run_file(replay_part *p, replay_file *f)
 {
     replay_await_turn(p, f->path);
     f->launch = hd_launch_read(f->path, &p->diagnostics);
-    f->launch->memory_base = p->plan->options->memory_base;
+    if (p->plan->options->memory_base)
+        f->launch->memory_base = p->plan->options->memory_base;
     if (!f->launch->address_bits)
         f->launch->address_bits = p->plan->gpu->address_bits;
     f->launch->gpu = is_for_gpu(p->plan->options) ? p->plan->gpu->name : NULL;

@@ -211,8 +211,10 @@ static bool declare_buffers(reader *r, const hd_yaml_node *map, bool symbols)
         const hd_yaml_node *name = map->items[2 * i], *node = map->items[2 * i + 1];
         hd_launch_buffer b = {.name = name->text, .node = name, .is_symbol = symbols, .expect.other = HD_NONE};
         bool known = symbols ? hd_yaml_known_keys(node, KEYS("type", "count", "values", "struct", "fill", "expect"))
-                             : hd_yaml_known_keys(node, KEYS("type", "count", "fill", "expect"));
+                             : hd_yaml_known_keys(node, KEYS("type", "count", "address", "fill", "expect"));
+        const hd_yaml_node *address = hd_yaml_get(node, "address");
         good = known && read_size(r, node, &b) && good;
+        good = good && (!address || hd_yaml_u64(address, 1, UINT64_MAX, &b.address));
         hd_array_push(&r->file->buffers, b);
     }
     return good;
@@ -263,17 +265,31 @@ static bool read_data(reader *r, const hd_yaml_node *root)
            fill_buffers(r, symbols, r->file->symbol_first);
 }
 
+static bool read_memory_base(reader *r, const hd_yaml_node *node)
+{
+    if (!node || !hd_yaml_u64(node, 0, UINT64_MAX, &r->file->memory_base))
+        return !node;
+    if (hd_memory_base_fits(r->file->memory_base))
+        return true;
+    hd_yaml_error(node, HD_DIAG_BAD_VALUE,
+                  "memory begins at a multiple of 0x200000 from 0x700000000000 to 0x7fff00000000 with a lower half of "
+                  "four bytes");
+    return false;
+}
+
 static bool read_file(reader *r, const hd_yaml_node *root)
 {
     const char *module = NULL;
     if (!root || !hd_yaml_mapping(root))
         return false;
-    bool good = hd_yaml_known_keys(root, KEYS("module", "address_bits", "buffers", "symbols", "textures", "launches"));
+    bool good = hd_yaml_known_keys(
+        root, KEYS("module", "address_bits", "memory_base", "buffers", "symbols", "textures", "launches"));
     r->file->module = hd_yaml_need(root, "module");
     good = hd_yaml_string(r->file->module, &module) && good;
     if (module)
         r->file->module_path = hd_value_path(&r->file->arena, r->folder, module);
     good = hd_yaml_address_bits(root, &r->file->address_bits) && good;
+    good = read_memory_base(r, hd_yaml_get(root, "memory_base")) && good;
     good = read_data(r, root) && good;
     const hd_yaml_node *launches = hd_yaml_need(root, "launches");
     return launches && hd_launch_read_steps(r, launches) && good;

@@ -65,6 +65,7 @@ typedef struct hd_launch_buffer {
     bool is_symbol;
     hd_type type;
     uint64_t count, size_bytes;
+    uint64_t address;             /* that it is at; 0: any */
     const unsigned char *initial; /* size_bytes; NULL: zeros (a symbol: as in the module) */
     const hd_link *links;         /* written over `initial` */
     uint32_t link_count;
@@ -122,8 +123,8 @@ typedef struct hd_launch_file {
     uint32_t step_count;
     bool valid;            /* false: errors were reported */
     uint32_t address_bits; /* 32: all memory lies below 4 GB; 64; 0: not given */
+    uint64_t memory_base;  /* address of the first allocation (hd_memory_move); 0: HD_MEMORY_BASE */
     /* Set by the caller: */
-    uint64_t memory_base;      /* address of the first allocation (hd_memory_move); 0: HD_MEMORY_BASE */
     const char *gpu;           /* the GPU that the launches are for; NULL: any */
     uint32_t gpu_shared_bytes; /* maximum shared memory of a block on it */
 } hd_launch_file;

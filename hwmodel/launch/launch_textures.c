@@ -77,12 +77,21 @@ static bool read_format(const hd_yaml_node *node, hd_texture *t)
 /* Checks that the buffer contains all texels. */
 static bool read_source(reader *r, const hd_yaml_node *node, hd_texture *t)
 {
-    const hd_yaml_node *from = hd_yaml_need(node, "from"), *offset = hd_yaml_get(node, "offset");
+    const hd_yaml_node *from = hd_yaml_need(node, "from"), *offset = hd_yaml_get(node, "offset"),
+                       *pitch = hd_yaml_get(node, "pitch");
+    uint32_t texel = hd_texel_bytes(t), row_bytes = t->width * texel;
     if (!from || (t->buffer = hd_launch_find_buffer(r, from, false)) == HD_NONE)
         return false;
     const hd_launch_buffer *b = &r->file->buffers.items[t->buffer];
-    unsigned __int128 bytes = (unsigned __int128)t->width * t->height * t->depth * t->layers * hd_texel_bytes(t);
+    if (pitch && (!hd_yaml_u32(pitch, row_bytes, UINT32_MAX, &row_bytes) || row_bytes % texel)) {
+        if (row_bytes % texel)
+            hd_yaml_error(pitch, HD_DIAG_BAD_VALUE, "the pitch is not a multiple of a texel's %u bytes", texel);
+        return false;
+    }
+    t->row_texels = pitch ? row_bytes / texel : 0;
+    unsigned __int128 bytes = (unsigned __int128)row_bytes * t->height * t->depth * t->layers;
     bytes *= t->samples ? t->samples : 1;
+    bytes -= row_bytes - t->width * texel; /* the last row ends with its texels */
     if (offset && !hd_yaml_u64(offset, 0, b->size_bytes, &t->offset))
         return false;
     if (t->offset % hd_texel_bytes(t)) {
@@ -192,8 +201,8 @@ static bool read_texture(reader *r, const hd_yaml_node *node, hd_texture *t)
     const hd_yaml_node *symbol = hd_yaml_get(node, "symbol"), *surface = hd_yaml_get(node, "surface");
     uint32_t kind;
     if (!hd_yaml_known_keys(node, KEYS("type", "format", "channels", "width", "height", "depth", "layers", "from",
-                                       "samples", "offset", "filter", "address", "normalized", "read", "seamless",
-                                       "compare", "symbol", "surface")) ||
+                                       "samples", "offset", "pitch", "filter", "address", "normalized", "read",
+                                       "seamless", "compare", "symbol", "surface")) ||
         !hd_yaml_choice(hd_yaml_need(node, "type"), hd_texture_kind_names, HD_TEXTURE_KINDS, &kind))
         return false;
     t->kind = (uint8_t)kind;
@@ -210,7 +219,7 @@ static bool read_texture(reader *r, const hd_yaml_node *node, hd_texture *t)
         return false;
     }
     if (t->surface && !hd_yaml_known_keys(node, KEYS("type", "format", "channels", "width", "height", "depth", "layers",
-                                                     "from", "offset", "read", "symbol", "surface")))
+                                                     "from", "offset", "pitch", "read", "symbol", "surface")))
         return false;
     return read_sides(node, t) && read_format(node, t) && read_source(r, node, t) && read_sampling(node, t) &&
            check_sampling(node, t);

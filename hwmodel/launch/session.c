@@ -24,11 +24,12 @@ static bool lay_value(const hd_session *s, const hd_argument *a, uint64_t k, uns
 static bool place_buffer(hd_session *s, uint32_t index)
 {
     const hd_launch_buffer *b = &s->file->buffers.items[index];
-    uint32_t at = hd_memory_allocate(&s->memory, b->name, HD_SPACE_GLOBAL, b->size_bytes, 0, false);
+    uint32_t at = b->address ? hd_memory_place(&s->memory, b->name, b->address, b->size_bytes, NULL)
+                             : hd_memory_allocate(&s->memory, b->name, HD_SPACE_GLOBAL, b->size_bytes, 0, false);
     s->buffer_allocations[index] = at;
     if (at == HD_NONE)
-        hd_yaml_report(s->diagnostics, b->node, HD_DIAG_BAD_VALUE, "buffer '%s' does not fit the address space",
-                       b->name);
+        hd_yaml_report(s->diagnostics, b->node, HD_DIAG_BAD_VALUE, "buffer '%s' does not fit %s", b->name,
+                       b->address ? "at its address" : "the address space");
     return at != HD_NONE;
 }
 
@@ -98,7 +99,11 @@ static bool place_memory(hd_session *s)
     bool good = true;
     s->buffer_allocations = HD_ARENA_ARRAY(&s->arena, uint32_t, count + 1);
     for (uint32_t i = 0; i < count; i++)
-        good = (s->file->buffers.items[i].is_symbol ? place_symbol(s, i) : place_buffer(s, i)) && good;
+        if (s->file->buffers.items[i].address)
+            good = place_buffer(s, i) && good;
+    for (uint32_t i = 0; i < count; i++)
+        if (!s->file->buffers.items[i].address)
+            good = (s->file->buffers.items[i].is_symbol ? place_symbol(s, i) : place_buffer(s, i)) && good;
     for (uint32_t i = 0; i < count && good; i++)
         addresses[i] = s->memory.allocations.items[s->buffer_allocations[i]].base;
     s->addresses = (hd_addresses){addresses, s->file->textures.items, address_bytes(s), s->diagnostics};

@@ -118,10 +118,7 @@ static uint32_t add(hd_memory *memory, const char *name, hd_space space, uint64_
     return at;
 }
 
-static bool has_pages(const hd_memory *memory, uint64_t size)
-{
-    return hd_pages_of(size) <= HD_NONE - memory->pages;
-}
+static bool has_pages(const hd_memory *memory, uint64_t size) { return hd_pages_of(size) <= HD_NONE - memory->pages; }
 
 uint64_t hd_memory_next_address(const hd_memory *memory, uint64_t size, uint32_t align)
 {

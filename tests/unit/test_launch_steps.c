@@ -323,6 +323,37 @@ static void surfaces_stand_in_their_buffer(void **state)
         NULL);
 }
 
+static void rows_of_a_pitched_surface(void **state)
+{
+    (void)state;
+    run_right("module: a\nbuffers: {A: {type: u32, count: 11, fill: {constant: 5}, expect: {values: [0, 5, 5, 5, 5, 1, "
+              "5, 5, 5, 5, 2]}}}\n"
+              "textures: {S: {type: 2d, format: u32, width: 3, height: 3, pitch: 16, from: A, surface: true}}\n"
+              "launches: [{kernel: paint, grid: 1, block: 3, params: [{texture: S}]}]\n",
+              NULL);
+}
+
+/* Module variables come first; an address in a parameter is a number. */
+static void memory_lies_where_the_file_says(void **state)
+{
+    opened o;
+    (void)state;
+    open_session(&o, "module: a\nmemory_base: 0x7a5c4a000000\nbuffers:\n  A: {type: u32, count: 2}\n"
+                     "  B: {type: u32, count: 1, address: 0x7a5c4a100000, expect: {values: [3]}}\n"
+                     "launches: [{kernel: add, grid: 1, block: 1, params: [{u64: 0x7a5c4a100000}, {u32: 3}]}]\n");
+    assert_non_null(o.session);
+    assert_int_equal(o.session->memory.allocations.items[0].base, 0x7a5c4a000000);
+    hd_exec_statistics statistics = {0};
+    assert_int_equal(hd_session_run(o.session, NULL, &statistics), HD_EXEC_DONE);
+    assert_true(hd_session_check(o.session));
+    close_session(&o);
+    open_session(&o, "module: a\nbuffers: {A: {type: u32, count: 2, address: 0x10000}, B: {type: u32, count: 1, "
+                     "address: 0x10004}}\nlaunches: [{kernel: count, grid: 1, block: 1}]\n");
+    assert_null(o.session);
+    assert_string_equal(o.diagnostics.first->message, "buffer 'B' does not fit at its address");
+    close_session(&o);
+}
+
 /* ---- sessions ---------------------------------------------------------------------------------------------------- */
 
 static void sessions_do_not_share(void **state)
@@ -559,6 +590,8 @@ int main(void)
         cmocka_unit_test(steps_of_doubles),
         cmocka_unit_test(textures_by_handle_and_by_symbol),
         cmocka_unit_test(surfaces_stand_in_their_buffer),
+        cmocka_unit_test(rows_of_a_pitched_surface),
+        cmocka_unit_test(memory_lies_where_the_file_says),
         cmocka_unit_test(sessions_do_not_share),
         cmocka_unit_test(every_mistake_has_its_place),
         cmocka_unit_test(what_does_not_fit_the_module),
