@@ -44,12 +44,13 @@ ALL_LDFLAGS = $(SANITIZERS) $(CFLAGS) $(LDFLAGS) -pthread \
 LIBS := -lxxhash -ljansson -lyaml -liberty -lm
 VERSION := $(shell sed -n 's/^\#define HD_VERSION "\(.*\)"/\1/p' base/version.h)
 SONAME := libheddle.so.$(firstword $(subst ., ,$(VERSION)))
+RUNTIME_LIBS := -llz4 -lzstd -ldl
 
 # ---- what there is -------------------------------------------------------------------------------------------------
 LIB_DIRS := base target ir lexer parser passes passes/analysis passes/graph passes/clean passes/regalloc passes/estimate \
             passes/technique passes/manager passes/check hwmodel hwmodel/memory hwmodel/exec/crew hwmodel/exec/state \
             hwmodel/exec/ops hwmodel/exec/checks hwmodel/exec/control hwmodel/exec/decode hwmodel/launch hwmodel/rf \
-            hwmodel/trace hwmodel/count hwmodel/count/memo hwmodel/sm emitters driver driver/report driver/replay driver/api
+            hwmodel/trace hwmodel/count hwmodel/count/memo hwmodel/sm emitters driver driver/report driver/replay driver/run driver/api
 LIB_C := $(wildcard $(LIB_DIRS:%=%/*.c))
 LIB_RE := $(wildcard $(LIB_DIRS:%=%/*.re))
 LIB_Y := $(wildcard $(LIB_DIRS:%=%/*.y))
@@ -72,8 +73,14 @@ SUITES := $(filter-out $(if $(SANITIZE),$(STATIC)),$(sort $(wildcard $(STATIC) t
 LIB := $(O)/libheddle.$(if $(SHARED),so,a)
 SHARED_LIB := $(if $(SANITIZE)$(SHARED),,$(O)/libheddle.so.$(VERSION))
 PROGRAM := $(if $(CLI_C),$(O)/heddle)
+# The library that CUDA programs load in place of the vendor's runtime; its links have the vendor's names. Not with
+# sanitizers: they must be in the program first.
+RUNTIME_C := $(wildcard cudart/*.c)
+RUNTIME_OBJ := $(RUNTIME_C:%.c=$(O)/obj/%.o)
+RUNTIME := $(if $(SANITIZE)$(findstring -fsanitize,$(CFLAGS)),,$(O)/cudart/libheddle-cudart.so)
+RUNTIME_NAMES := libcudart.so.11.0 libcudart.so.12 libcudart.so.13 libcuda.so.1
 
-all: $(LIB) $(SHARED_LIB) $(PROGRAM)
+all: $(LIB) $(SHARED_LIB) $(PROGRAM) $(RUNTIME)
 .PHONY: all deps demo check sanitize sanitize-threads coverage campaign-liveness campaign-exec campaign-techniques campaign-shrink mutation fuzz fuzzers tests bench papers bless install check-layers metrics format clean deb \
         help deps-browser deps-format deps-fuzz missing-deps FORCE
 .DELETE_ON_ERROR:
@@ -128,6 +135,11 @@ $(O)/libheddle.a: $(LIB_OBJ) $(O)/.sources
 $(O)/heddle: $(CLI_OBJ) $(LIB)
 	@echo "  LINK    $@"
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(CLI_OBJ) $(LIB) $(LIBS)
+$(RUNTIME_OBJ): ALL_CFLAGS += -fPIC -fvisibility=default
+$(O)/cudart/libheddle-cudart.so: $(RUNTIME_OBJ) $(LIB) cudart/libcudart.map
+	@echo "  LINK    $@"
+	$(Q)mkdir -p $(@D) && $(CC) -shared $(ALL_LDFLAGS) -Wl$(comma)--version-script=cudart/libcudart.map -o $@ $(RUNTIME_OBJ) \
+	    $(LIB) $(LIBS) $(RUNTIME_LIBS) && for n in $(RUNTIME_NAMES); do ln -sf $(@F) $(@D)/$$n; done
 $(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $(UNIT_HELP_OBJ) $(LIB)
 	@echo "  LINK    $@"
 	$(Q)mkdir -p $(@D) && $(CC) $(ALL_LDFLAGS) -o $@ $< $(UNIT_HELP_OBJ) $(LIB) -lcmocka $(LIBS)
@@ -135,7 +147,7 @@ $(O)/tests/fuzz/%: $(O)/obj/tests/fuzz/%.o $(LIB)
 	@echo "  LINK    $@"
 	$(Q)mkdir -p $(@D) && $(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $< $(LIB) $(LIBS)
 
--include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(UNIT_C:%.c=$(O)/obj/%.d) $(UNIT_HELP_OBJ:.o=.d) $(FUZZ_C:%.c=$(O)/obj/%.d)
+-include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(RUNTIME_OBJ:.o=.d) $(UNIT_C:%.c=$(O)/obj/%.d) $(UNIT_HELP_OBJ:.o=.d) $(FUZZ_C:%.c=$(O)/obj/%.d)
 -include $(LIB_RE:%.re=$(O)/gen/%.re.c.d)
 
 # ---- what users run ------------------------------------------------------------------------------------------------

@@ -58,8 +58,11 @@ char **hd_cli_expand(hd_cli *cli, int *count, char **arguments)
     bool ok = true;
     if (*count > 0)
         hd_array_push(&list, arguments[0]); /* the program */
-    for (int i = 1; i < *count && ok; i++)
+    int i = 1;
+    for (; i < *count && ok && strcmp(arguments[i], "--") != 0; i++)
         ok = expand(cli, &list, arguments[i], 0);
+    for (; i < *count; i++) /* operands: of another program, maybe */
+        hd_array_push(&list, arguments[i]);
     hd_array_push(&list, (char *)NULL);
     char **copy = ok ? hd_arena_copy(&cli->arena, list.items, list.count * sizeof *list.items) : NULL;
     *count = (int)list.count - 1;

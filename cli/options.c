@@ -35,10 +35,12 @@ void hd_cli_usage_error(const char *format, ...)
     va_end(list);
 }
 
-enum { LONG_BASE = 256, SHORT_ROOM = 2 * HD_CLI_OPTION_COUNT + 2 };
+enum { LONG_BASE = 256, SHORT_ROOM = 2 * HD_CLI_OPTION_COUNT + 3 };
 
 static void make_getopt_tables(hd_command command, struct option *longs, char *shorts)
 {
+    if (command == HD_COMMAND_RUN) /* options end where the program begins */
+        *shorts++ = '+';
     *shorts++ = ':';
     for (uint32_t i = 0; i < HD_CLI_OPTION_COUNT; i++) {
         const hd_cli_option_row *o = &hd_cli_options[i];

@@ -106,56 +106,78 @@ static bool write_results(hd_cli *cli, int format, hd_output *output, hd_output 
     return hd_output_close(cli, timeline, true) && good;
 }
 
-int hd_cli_replay(hd_cli *cli)
+bool hd_cli_replay_options(hd_cli *cli, hd_replay_options *options)
+{
+    uint32_t limit;
+    *options = (hd_replay_options){.gpu = cli->values[HD_CLI_GPU],
+                                   .settings = cli->settings.items,
+                                   .setting_count = cli->settings.count,
+                                   .techniques = cli->values[HD_CLI_TECHNIQUE],
+                                   .parse = hd_cli_parse_options(cli),
+                                   .all_models = cli->values[HD_CLI_MODELS] != NULL,
+                                   .no_compare = cli->values[HD_CLI_NO_COMPARE] != NULL,
+                                   .time = cli->values[HD_CLI_TIME] != NULL,
+                                   .no_memo = cli->values[HD_CLI_NO_MEMO] != NULL,
+                                   .keep_virtual = cli->values[HD_CLI_VIRTUAL] != NULL,
+                                   .lane_fault = cli->values[HD_CLI_LANE_FAULT],
+                                   .check_uninitialized = cli->values[HD_CLI_UNINITIALIZED] != NULL,
+                                   .check_races = cli->values[HD_CLI_RACE] != NULL};
+    int format = hd_cli_choice(cli, HD_CLI_FORMAT);
+    if (format < 0 || !hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &options->threads) ||
+        !hd_cli_number_from(cli, HD_CLI_SMS, 0, 1, HD_REPLAY_SMS, &options->sms) ||
+        !hd_cli_number_from(cli, HD_CLI_SAMPLE, 0, HD_REPLAY_FEWEST_WAVES, HD_REPLAY_WAVES, &options->sample) ||
+        !hd_cli_number(cli, HD_CLI_MAX_REGISTERS, 0, HD_GENERAL_REGISTERS, &options->max_registers) ||
+        !hd_cli_number(cli, HD_CLI_LATENCY, HD_COUNT_LATENCY, 1 << 20, &options->latency) ||
+        !hd_cli_number_from(cli, HD_CLI_ACTIVE_WARPS, HD_COUNT_ACTIVE_WARPS, 1, 1024, &options->active_warps) ||
+        !read_memory_base(cli, &options->memory_base) ||
+        !hd_cli_number(cli, HD_CLI_INSTRUCTION_LIMIT, HD_INSTRUCTION_LIMIT, UINT32_MAX, &limit) ||
+        !check_together(cli, format) || !read_timeline(cli, options))
+        return false;
+    options->latency = options->latency ? options->latency : UINT32_MAX;
+    options->instruction_limit = limit ? limit : UINT64_MAX;
+    return true;
+}
+
+void hd_cli_emit_replay(hd_cli *cli, hd_writer *writer, const hd_replay_report *report)
+{
+    emit(cli, hd_cli_choice(cli, HD_CLI_FORMAT), writer, report);
+}
+
+int hd_cli_replay_files(hd_cli *cli, hd_replay_options *options, const char *const *paths, uint32_t count,
+                        hd_output *output)
 {
     hd_progress progress;
-    hd_replay_options options = {.gpu = cli->values[HD_CLI_GPU],
-                                 .settings = cli->settings.items,
-                                 .setting_count = cli->settings.count,
-                                 .techniques = cli->values[HD_CLI_TECHNIQUE],
-                                 .parse = hd_cli_parse_options(cli),
-                                 .all_models = cli->values[HD_CLI_MODELS] != NULL,
-                                 .no_compare = cli->values[HD_CLI_NO_COMPARE] != NULL,
-                                 .time = cli->values[HD_CLI_TIME] != NULL,
-                                 .no_memo = cli->values[HD_CLI_NO_MEMO] != NULL,
-                                 .keep_virtual = cli->values[HD_CLI_VIRTUAL] != NULL,
-                                 .lane_fault = cli->values[HD_CLI_LANE_FAULT],
-                                 .check_uninitialized = cli->values[HD_CLI_UNINITIALIZED] != NULL,
-                                 .check_races = cli->values[HD_CLI_RACE] != NULL,
-                                 .print = print_error,
-                                 .progress = step,
-                                 .print_context = &progress};
-    int format = hd_cli_choice(cli, HD_CLI_FORMAT);
-    uint32_t limit;
-    if (format < 0 || !hd_cli_inputs_fit(cli) || !hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &options.threads) ||
-        !hd_cli_number_from(cli, HD_CLI_SMS, 0, 1, HD_REPLAY_SMS, &options.sms) ||
-        !hd_cli_number_from(cli, HD_CLI_SAMPLE, 0, HD_REPLAY_FEWEST_WAVES, HD_REPLAY_WAVES, &options.sample) ||
-        !hd_cli_number(cli, HD_CLI_MAX_REGISTERS, 0, HD_GENERAL_REGISTERS, &options.max_registers) ||
-        !hd_cli_number(cli, HD_CLI_LATENCY, HD_COUNT_LATENCY, 1 << 20, &options.latency) ||
-        !hd_cli_number_from(cli, HD_CLI_ACTIVE_WARPS, HD_COUNT_ACTIVE_WARPS, 1, 1024, &options.active_warps) ||
-        !read_memory_base(cli, &options.memory_base) ||
-        !hd_cli_number(cli, HD_CLI_INSTRUCTION_LIMIT, HD_INSTRUCTION_LIMIT, UINT32_MAX, &limit) ||
-        !check_together(cli, format) || !read_timeline(cli, &options))
-        return HD_STATUS_USAGE;
-    options.latency = options.latency ? options.latency : UINT32_MAX;
-    options.instruction_limit = limit ? limit : UINT64_MAX;
-    hd_replay *replay = hd_replay_new(&options, &cli->diagnostics);
+    hd_output timeline;
+    options->print = print_error;
+    options->progress = step;
+    options->print_context = &progress;
+    hd_replay *replay = hd_replay_new(options, &cli->diagnostics);
     hd_cli_keep(cli, replay, free_replay);
     if (hd_replay_status(replay) != HD_STATUS_DONE)
         return (int)hd_replay_status(replay);
-    hd_output output, timeline;
-    if (!hd_output_open(cli, &output, cli->values[HD_CLI_OUTPUT]))
+    hd_output own;
+    if (!output && !hd_output_open(cli, &own, cli->values[HD_CLI_OUTPUT]))
         return HD_STATUS_REJECTED;
+    output = output ? output : &own;
     if (hd_cli_has(cli, HD_CLI_TIMELINE) && !hd_output_open(cli, &timeline, cli->values[HD_CLI_TIMELINE])) {
-        hd_output_close(cli, &output, false);
+        hd_output_close(cli, output, false);
         return HD_STATUS_REJECTED;
     }
-    hd_progress_start(&progress, cli, (uint32_t)cli->operand_count);
-    options.meters = progress.meters;
-    hd_replay_files(replay, (const char *const *)cli->operands, (uint32_t)cli->operand_count);
+    hd_progress_start(&progress, cli, count);
+    options->meters = progress.meters;
+    hd_replay_files(replay, paths, count);
     hd_progress_stop(&progress);
-    if (!write_results(cli, format, &output, &timeline, hd_replay_report_of(replay)) &&
+    if (!write_results(cli, hd_cli_choice(cli, HD_CLI_FORMAT), output, &timeline, hd_replay_report_of(replay)) &&
         hd_replay_status(replay) == HD_STATUS_DONE)
         return HD_STATUS_REJECTED;
     return (int)hd_replay_status(replay);
+}
+
+int hd_cli_replay(hd_cli *cli)
+{
+    /* the job refers to them until the end of the program */
+    hd_replay_options *options = HD_ARENA_NEW(&cli->arena, hd_replay_options);
+    if (!hd_cli_inputs_fit(cli) || !hd_cli_replay_options(cli, options))
+        return HD_STATUS_USAGE;
+    return hd_cli_replay_files(cli, options, (const char *const *)cli->operands, (uint32_t)cli->operand_count, NULL);
 }

@@ -1,0 +1,230 @@
+/* heddle run: a CUDA program in a process of its own, whose runtime library is the one on the model (cudart/). The
+ * results are read from what that library left, and printed after the program's end, on standard error or to a file:
+ * standard output and the exit status are the program's. Techniques and cycles come from a replay of the record. */
+#include "cli/cli.h"
+
+#include "driver/replay/replay.h"
+#include "driver/run/run.h"
+#include "driver/run/run_files.h"
+#include "emitters/replay.h"
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LAUNCH_FILE "launch.yaml"
+#define RUNTIME_FILE "libheddle-cudart.so"
+
+typedef struct job {
+    hd_cli *cli;
+    hd_replay_options *options;
+    const char *folder;  /* of the trace, and of the record */
+    const char *program; /* its path */
+    bool replays, temporary;
+    int status; /* of the program */
+} job;
+
+static bool failed(job *j, const char *what, const char *path, int error)
+{
+    hd_report(&j->cli->diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "%s '%s': %s", what, path,
+              strerror(error));
+    return false;
+}
+
+/* ---- before ------------------------------------------------------------------------------------------------------ */
+
+/* Beside the program in the build folder, or where `make install` puts it. NULL (reported): nowhere. */
+static const char *runtime_folder(job *j)
+{
+    static const char *const places[] = {"cudart", "../lib/heddle"};
+    char self[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    hd_arena *arena = &j->cli->arena;
+    self[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(self, '/');
+    for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
+        const char *folder = hd_arena_printf(arena, "%.*s/%s", (int)(slash - self), self, places[i]);
+        if (access(hd_arena_printf(arena, "%s/" RUNTIME_FILE, folder), R_OK) == 0)
+            return folder;
+    }
+    failed(j, "the runtime library is missing:", RUNTIME_FILE, ENOENT);
+    return NULL;
+}
+
+/* The program as a shell finds it; NULL (reported): there is none. */
+static const char *find_program(job *j, const char *name)
+{
+    hd_arena *arena = &j->cli->arena;
+    const char *path = getenv("PATH");
+    if (strchr(name, '/'))
+        return access(name, X_OK) == 0 ? name : (failed(j, "cannot run", name, errno), NULL);
+    for (path = path ? path : ""; *path; path += strcspn(path, ":"), path += *path == ':') {
+        const char *at = hd_arena_printf(arena, "%.*s/%s", (int)strcspn(path, ":"), path, name);
+        if (access(at, X_OK) == 0)
+            return at;
+    }
+    failed(j, "cannot run", name, ENOENT);
+    return NULL;
+}
+
+static bool make_folder(job *j)
+{
+    hd_arena *arena = &j->cli->arena;
+    const char *record = j->cli->values[HD_CLI_RECORD], *place = getenv("TMPDIR");
+    char real[PATH_MAX];
+    j->temporary = !record;
+    if (record) {
+        if (mkdir(record, 0777) != 0 && errno != EEXIST)
+            return failed(j, "cannot make the folder", record, errno);
+        if (!realpath(record, real))
+            return failed(j, "cannot find the folder", record, errno);
+        j->folder = hd_arena_string(arena, real, strlen(real));
+        hd_run_remove_trace(j->folder);
+        return true;
+    }
+    char *pattern = hd_arena_printf(arena, "%s/heddle-run-XXXXXX", place && *place ? place : "/tmp");
+    j->folder = mkdtemp(pattern);
+    return j->folder || failed(j, "cannot make the folder", pattern, errno);
+}
+
+static bool prepare(job *j)
+{
+    const hd_replay_options *o = j->options;
+    hd_run_request q = {.gpu = o->gpu,
+                        .threads = o->threads,
+                        .instruction_limit = o->instruction_limit,
+                        .check_races = o->check_races,
+                        .check_uninitialized = o->check_uninitialized,
+                        .record = !j->temporary || j->replays};
+    return make_folder(j) && (hd_run_prepare(j->folder, &q) || failed(j, "cannot write to", j->folder, errno));
+}
+
+/* ---- the program ------------------------------------------------------------------------------------------------- */
+
+static void set_environment(job *j, const char *runtime)
+{
+    const char *before = getenv("LD_LIBRARY_PATH");
+    setenv("LD_LIBRARY_PATH", before && *before ? hd_arena_printf(&j->cli->arena, "%s:%s", runtime, before) : runtime,
+           1);
+    setenv(HD_RUN_VARIABLE, j->folder, 1);
+}
+
+/* As a shell does: 128 + signal for a program that a signal ended. */
+static int status_of(int status)
+{
+    enum { SIGNALLED = 128 };
+    return WIFEXITED(status) ? WEXITSTATUS(status) : SIGNALLED + WTERMSIG(status);
+}
+
+static bool run_program(job *j, const char *runtime)
+{
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        set_environment(j, runtime);
+        execv(j->program, j->cli->operands);
+        fprintf(stderr, "heddle: cannot run '%s': %s\n", j->program, strerror(errno));
+        _exit(127);
+    }
+    if (child < 0)
+        return failed(j, "cannot run", j->program, errno);
+    /* a signal of the terminal is the program's: what it leaves is read */
+    void (*interrupt)(int) = signal(SIGINT, SIG_IGN), (*quit)(int) = signal(SIGQUIT, SIG_IGN);
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    signal(SIGINT, interrupt);
+    signal(SIGQUIT, quit);
+    j->status = status_of(status);
+    return true;
+}
+
+/* ---- after ------------------------------------------------------------------------------------------------------- */
+
+static bool open_output(job *j, hd_output *output)
+{
+    if (hd_cli_has(j->cli, HD_CLI_OUTPUT))
+        return hd_output_open(j->cli, output, j->cli->values[HD_CLI_OUTPUT]);
+    *output = (hd_output){.descriptor = STDERR_FILENO};
+    hd_writer_to_descriptor(&output->writer, STDERR_FILENO);
+    return true;
+}
+
+static void write_total(const job *j, hd_writer *writer, const hd_run *run)
+{
+    const hd_replay_report *report = hd_run_report(run);
+    uint64_t warp = 0, thread = 0;
+    if (hd_cli_has(j->cli, HD_CLI_FORMAT) && strcmp(j->cli->values[HD_CLI_FORMAT], "text") != 0)
+        return;
+    for (uint32_t i = 0; i < report->kernel_count; i++) {
+        warp += report->kernels[i].warp_instructions;
+        thread += report->kernels[i].thread_instructions;
+    }
+    hd_write_format(writer,
+                    "total: %" PRIu64 " launches, %" PRIu64 " warp instructions, %" PRIu64 " thread instructions\n",
+                    hd_run_launches(run), warp, thread);
+}
+
+static void show(job *j, const hd_run *run)
+{
+    hd_output output;
+    const char *path = hd_arena_printf(&j->cli->arena, "%s/" LAUNCH_FILE, j->folder);
+    bool recorded = (!j->temporary || j->replays) && hd_run_launches(run) &&
+                    hd_run_write_launch(run, LAUNCH_FILE, &j->cli->diagnostics);
+    if (!open_output(j, &output))
+        return;
+    if (j->replays && recorded) {
+        hd_cli_replay_files(j->cli, j->options, &path, 1, &output);
+        return;
+    }
+    hd_cli_emit_replay(j->cli, &output.writer, hd_run_report(run));
+    write_total(j, &output.writer, run);
+    hd_output_close(j->cli, &output, true);
+}
+
+static void remove_folder(const job *j)
+{
+    hd_run_remove_trace(j->folder);
+    DIR *folder = j->temporary ? opendir(j->folder) : NULL;
+    if (!folder)
+        return;
+    for (struct dirent *e; (e = readdir(folder));)
+        if (e->d_name[0] != '.')
+            unlinkat(dirfd(folder), e->d_name, 0);
+    closedir(folder);
+    rmdir(j->folder);
+}
+
+int hd_cli_run(hd_cli *cli)
+{
+    job j = {.cli = cli, .options = HD_ARENA_NEW(&cli->arena, hd_replay_options)};
+    const char *why, *technique = cli->values[HD_CLI_TECHNIQUE];
+    if (!hd_cli_replay_options(cli, j.options))
+        return HD_STATUS_USAGE;
+    j.replays = (technique && strcmp(technique, "none") != 0) || j.options->time;
+    if (j.options->time && !technique)
+        j.options->techniques = "all";
+    const char *runtime = runtime_folder(&j);
+    if (!runtime || !(j.program = find_program(&j, cli->operands[0])))
+        return HD_STATUS_UNDECIDED;
+    if ((why = hd_run_refusal(j.program))) {
+        hd_report(&cli->diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "'%s' cannot run on the model: %s",
+                  cli->operands[0], why);
+        return HD_STATUS_UNDECIDED;
+    }
+    if (!prepare(&j) || !run_program(&j, runtime))
+        return HD_STATUS_REJECTED;
+    hd_run *run = hd_run_read(j.folder, cli->operands[0], &cli->diagnostics);
+    if (!hd_run_launches(run))
+        fprintf(stderr, "heddle: the program launched no kernel through the CUDA runtime\n");
+    show(&j, run);
+    hd_run_free(run);
+    remove_folder(&j);
+    return j.status;
+}

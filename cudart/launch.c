@@ -1,0 +1,187 @@
+/* Runs kernels. What a kernel does wrong is reported as `heddle replay` reports it, with the host call that launched it;
+ * the program sees the error code that the vendor's runtime has for it, on this call and all that follow. */
+#include "cudart/runtime.h"
+#include "cudart/trace.h"
+#include <dlfcn.h>
+#include <stdio.h>
+
+enum { MOST_Z_THREADS = 64, MOST_GRID_YZ = 65535, DEFAULT_SHARED_BYTES = 48 * 1024 };
+
+/* ---- parameters -------------------------------------------------------------------------------------------------- */
+
+static unsigned char *new_block(const hd_kernel *k)
+{
+    return hd_calloc((size_t)hd_parameter_block_bytes(k->unit->module, k->function) + 32, 1);
+}
+
+unsigned char *hd_launch_parameters(const hd_kernel *k, void *const *arguments)
+{
+    const hd_module *m = k->unit->module;
+    unsigned char *block = new_block(k);
+    for (uint32_t i = 0; i < k->function->parameter_count; i++)
+        memcpy(block + hd_parameter_offset(m, k->function, i), arguments[i],
+               m->symbols.items[k->function->parameter_first + i].size_bytes);
+    return block;
+}
+
+unsigned char *hd_launch_packed(const hd_kernel *k, const void *buffer, size_t bytes)
+{
+    unsigned char *block = new_block(k);
+    size_t most = hd_parameter_block_bytes(k->unit->module, k->function);
+    memcpy(block, buffer, bytes < most ? bytes : most);
+    return block;
+}
+
+/* ---- shape ------------------------------------------------------------------------------------------------------- */
+
+static bool is_shape(const hd_gpu_limits *limits, hd_dim3 grid, hd_dim3 block)
+{
+    uint64_t threads = (uint64_t)block.x * block.y * block.z;
+    return grid.x && grid.y && grid.z && block.x && block.y && block.z && grid.x <= INT32_MAX &&
+           grid.y <= MOST_GRID_YZ && grid.z <= MOST_GRID_YZ && block.x <= limits->threads_per_cta &&
+           block.y <= limits->threads_per_cta && block.z <= MOST_Z_THREADS && threads <= limits->threads_per_cta;
+}
+
+static bool takes_block(const hd_function *f, hd_dim3 block)
+{
+    uint64_t most = 1, threads = (uint64_t)block.x * block.y * block.z;
+    const uint32_t given[3] = {block.x, block.y, block.z};
+    for (uint32_t i = 0; i < 3; i++) {
+        most *= f->max_threads[i] ? f->max_threads[i] : 1;
+        if (f->required_threads[0] && given[i] != (f->required_threads[i] ? f->required_threads[i] : 1))
+            return false;
+    }
+    return !f->max_threads[0] || threads <= most;
+}
+
+int hd_launch_check(hd_runtime *r, const hd_launch_request *q)
+{
+    const hd_gpu_limits *limits = &hd_gpu_of(r)->limits;
+    if (!is_shape(limits, q->grid, q->block))
+        return HD_CUDA_INVALID_CONFIGURATION;
+    if (!takes_block(q->kernel->function, q->block))
+        return HD_CUDA_INVALID_VALUE;
+    int error = hd_kernel_prepare(r, q->kernel);
+    if (error)
+        return error;
+    uint64_t own = hd_program_describe(q->kernel->program).static_shared_bytes, most = DEFAULT_SHARED_BYTES;
+    if (q->kernel->dynamic_shared_bytes + own > most)
+        most = q->kernel->dynamic_shared_bytes + own;
+    if (own + q->shared_bytes > most)
+        return HD_CUDA_INVALID_VALUE;
+    uint64_t ctas = (uint64_t)q->grid.x * q->grid.y * q->grid.z;
+    return q->cooperative && ctas > HD_MOST_COOPERATIVE ? HD_CUDA_COOPERATIVE_LAUNCH_TOO_LARGE : HD_CUDA_SUCCESS;
+}
+
+/* ---- faults ------------------------------------------------------------------------------------------------------ */
+
+/* Error codes by the beginning of a fault's message; the first that fits. */
+static const struct fault_code {
+    const char *text;
+    int code;
+} fault_codes[] = {
+    {"misaligned", HD_CUDA_MISALIGNED_ADDRESS},
+    {"out-of-bounds", HD_CUDA_ILLEGAL_ADDRESS},
+    {"read-only memory", HD_CUDA_ILLEGAL_ADDRESS},
+    {"assertion", HD_CUDA_ASSERT},
+    {"stack overflow", HD_CUDA_HARDWARE_STACK_ERROR},
+    {"call of address", HD_CUDA_INVALID_PC},
+    {"deadlock", HD_CUDA_LAUNCH_TIMEOUT},
+    {"livelock", HD_CUDA_LAUNCH_TIMEOUT},
+};
+
+static int code_of_fault(const hd_diagnostics *said)
+{
+    for (const hd_diagnostic *d = said->first; d; d = d->next)
+        for (uint32_t i = 0; d->kind == HD_DIAG_KERNEL_FAULT && i < sizeof fault_codes / sizeof *fault_codes; i++)
+            if (strncmp(d->message, fault_codes[i].text, strlen(fault_codes[i].text)) == 0)
+                return fault_codes[i].code;
+    return HD_CUDA_LAUNCH_FAILURE;
+}
+
+static int code_of(hd_exec_status status, const hd_diagnostics *said)
+{
+    switch (status) {
+    case HD_EXEC_DONE: return HD_CUDA_SUCCESS;
+    case HD_EXEC_FAULT: return code_of_fault(said);
+    case HD_EXEC_LIMIT: return HD_CUDA_LAUNCH_TIMEOUT;
+    case HD_EXEC_STOPPED:
+    case HD_EXEC_UNSUPPORTED: break;
+    }
+    return HD_CUDA_LAUNCH_FAILURE;
+}
+
+/* "program+0x1234 (main)": where addr2line finds the line. */
+static void note_caller(hd_diagnostics *said, const void *caller)
+{
+    Dl_info info;
+    hd_diagnostic *d = said->last;
+    if (!d || !caller || !dladdr(caller, &info) || !info.dli_fname)
+        return;
+    hd_note_add(said, d, NULL, (hd_span){0, 0}, "launched at %s+0x%llx%s%s%s", info.dli_fname,
+                (unsigned long long)((uintptr_t)caller - (uintptr_t)info.dli_fbase), info.dli_sname ? " (" : "",
+                info.dli_sname ? info.dli_sname : "", info.dli_sname ? ")" : "");
+}
+
+/* ---- running ----------------------------------------------------------------------------------------------------- */
+
+static void print(void *context, const char *text, size_t size)
+{
+    (void)context;
+    fwrite(text, 1, size, stdout);
+}
+
+static uint64_t workspace(hd_runtime *r)
+{
+    if (!r->workspace) {
+        uint32_t at = hd_memory_allocate(&r->memory, "workspace of cooperative launches", HD_SPACE_GLOBAL,
+                                         HD_WORKSPACE_BYTES, 16, false);
+        r->workspace = at == HD_NONE ? 0 : r->memory.allocations.items[at].base;
+    }
+    const hd_allocation *a = hd_memory_find(&r->memory, r->workspace, HD_WORKSPACE_BYTES);
+    if (a)
+        memset(a->bytes, 0, HD_WORKSPACE_BYTES);
+    return r->workspace;
+}
+
+static hd_exec_options options_of(const hd_runtime *r)
+{
+    enum { LIMIT = 1000000000 };
+    return (hd_exec_options){.instruction_limit = r->options.instruction_limit == UINT64_MAX ? 0
+                                                  : r->options.instruction_limit ? r->options.instruction_limit
+                                                                                 : LIMIT,
+                             .threads = r->options.threads,
+                             .check_uninitialized = r->options.check_uninitialized,
+                             .check_races = r->options.check_races,
+                             .print = print};
+}
+
+int hd_launch_run(hd_runtime *r, const hd_launch_request *q)
+{
+    int error = hd_launch_check(r, q);
+    if (error)
+        return error;
+    hd_diagnostics said;
+    hd_exec_statistics statistics = {0};
+    hd_exec_options options = options_of(r);
+    hd_grid grid = {.grid = {q->grid.x, q->grid.y, q->grid.z},
+                    .block = {q->block.x, q->block.y, q->block.z},
+                    .dynamic_shared_bytes = (uint32_t)q->shared_bytes,
+                    .parameters = q->parameters,
+                    .cooperative = q->cooperative};
+    if (q->cooperative)
+        grid.workspace = workspace(r);
+    r->texture_set = (hd_texture_set){r->textures.items, r->textures.count};
+    hd_trace_before(r, q);
+    hd_diagnostics_init(&said);
+    hd_exec_status status = hd_program_run(q->kernel->program, &grid, &options, NULL, 0, &statistics, &said);
+    hd_trace_after(r, q, status, &statistics);
+    r->launches++;
+    if (said.first) {
+        note_caller(&said, q->caller);
+        hd_show_diagnostics(&said);
+    }
+    r->sticky = code_of(status, &said);
+    hd_diagnostics_free(&said);
+    return r->sticky;
+}

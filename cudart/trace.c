@@ -1,0 +1,285 @@
+/* Writes the events of a run: see trace.h. */
+#include "cudart/trace.h"
+#include "base/hash.h"
+#include <fcntl.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Of an allocation that a launch may use. */
+typedef struct hd_trace_block {
+    uint32_t id;
+    bool named;   /* its buffer event was written */
+    bool changed; /* by the host, since the last launch */
+    bool used;    /* a launch has run since it was allocated */
+    bool watched; /* the host may change it unseen: `left` is what the last launch left */
+    unsigned char *left;
+    uint64_t hash; /* of what the launches left, where the host changed it since; valid if has_hash */
+    bool has_hash;
+} hd_trace_block;
+
+typedef struct hd_trace {
+    int file;
+    pid_t process;
+    bool record;
+    const char *folder;
+    uint32_t blocks;
+    HD_ARRAY(hd_trace_block *) by_allocation;
+} hd_trace;
+
+static void emit(hd_trace *t, json_t *event)
+{
+    char *line = json_dumps(event, JSON_COMPACT);
+    size_t length = line ? strlen(line) : 0;
+    if (line) {
+        line[length] = '\n';
+        ssize_t written = write(t->file, line, length + 1);
+        (void)written;
+    }
+    free(line);
+    json_decref(event);
+}
+
+/* A forked process writes nothing. */
+static hd_trace *trace_of(hd_runtime *r) { return r->trace && r->trace->process == getpid() ? r->trace : NULL; }
+
+hd_trace *hd_trace_open(hd_runtime *r)
+{
+    if (!r->options.folder)
+        return NULL;
+    char *path = hd_arena_printf(&r->arena, "%s/" HD_TRACE_FILE, r->options.folder);
+    int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (file < 0)
+        return NULL;
+    hd_trace *t = hd_calloc(1, sizeof *t);
+    *t = (hd_trace){.file = file, .process = getpid(), .record = r->options.record, .folder = r->options.folder};
+    return t;
+}
+
+/* Writes a file of the folder, if there is none of that name. false: it failed. */
+static bool write_file(hd_trace *t, const char *name, const void *bytes, size_t size)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", t->folder, name);
+    int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file < 0)
+        return access(path, R_OK) == 0;
+    hd_writer writer;
+    hd_writer_to_descriptor(&writer, file);
+    hd_write(&writer, bytes, size);
+    bool good = hd_writer_flush(&writer);
+    hd_writer_free(&writer);
+    close(file);
+    return good;
+}
+
+void hd_trace_unit(hd_runtime *r, const hd_unit *u)
+{
+    hd_trace *t = trace_of(r);
+    char name[64];
+    if (!t || !u->module)
+        return;
+    snprintf(name, sizeof name, u->index ? "program%u.ptx" : "program.ptx", u->index);
+    if (t->record)
+        write_file(t, name, u->module->source->text, u->module->source->length);
+    emit(t, json_pack("{s:s,s:i,s:s,s:s,s:I}", "event", "module", "unit", (int)u->index, "file", name, "gpu",
+                      hd_gpu_of(r)->name, "base", (json_int_t)HD_RUNTIME_BASE));
+}
+
+/* ---- buffers ----------------------------------------------------------------------------------------------------- */
+
+static hd_trace_block *block_of(hd_trace *t, uint32_t allocation)
+{
+    return allocation < t->by_allocation.count ? t->by_allocation.items[allocation] : NULL;
+}
+
+static void watch(hd_runtime *r, uint32_t allocation, bool unseen)
+{
+    hd_trace *t = trace_of(r);
+    if (!t || !t->record)
+        return;
+    while (t->by_allocation.count <= allocation)
+        hd_array_push(&t->by_allocation, NULL);
+    hd_trace_block *b = hd_calloc(1, sizeof *b);
+    *b = (hd_trace_block){.id = t->blocks++, .watched = unseen, .changed = unseen};
+    if (unseen)
+        b->left = hd_calloc((size_t)r->memory.allocations.items[allocation].size + 1, 1);
+    t->by_allocation.items[allocation] = b;
+}
+
+void hd_trace_allocated(hd_runtime *r, uint32_t allocation)
+{
+    uint8_t kind = hd_block_of(r, allocation)->kind;
+    watch(r, allocation, kind == HD_BLOCK_MANAGED || kind == HD_BLOCK_HOST || kind == HD_BLOCK_REGISTERED);
+}
+
+void hd_trace_mapped(hd_runtime *r, uint32_t allocation) { watch(r, allocation, true); }
+
+/* Module variables are watched from the first change on. */
+void hd_trace_written(hd_runtime *r, uint32_t allocation)
+{
+    hd_trace *t = trace_of(r);
+    if (!t || !t->record)
+        return;
+    if (!block_of(t, allocation))
+        watch(r, allocation, false);
+    hd_trace_block *b = block_of(t, allocation);
+    const hd_allocation *a = &r->memory.allocations.items[allocation];
+    if (!b->changed && b->used && !b->watched) {
+        b->hash = hd_hash(a->bytes, (size_t)a->size);
+        b->has_hash = true;
+    }
+    b->changed = true;
+}
+
+static void name_block(hd_runtime *r, hd_trace *t, uint32_t allocation)
+{
+    hd_trace_block *b = block_of(t, allocation);
+    const hd_allocation *a = &r->memory.allocations.items[allocation];
+    if (b->named)
+        return;
+    b->named = true;
+    bool symbol = hd_block_of(r, allocation)->kind == HD_BLOCK_NONE;
+    emit(t, json_pack("{s:s,s:i,s:s,s:I,s:I,s:b}", "event", "buffer", "id", (int)b->id, "name", a->name, "address",
+                      (json_int_t)a->base, "bytes", (json_int_t)a->size, "symbol", (int)symbol));
+}
+
+/* The content before a launch, where it is not what the last one left. */
+static void set_block(hd_runtime *r, hd_trace *t, uint32_t allocation)
+{
+    hd_trace_block *b = block_of(t, allocation);
+    const hd_allocation *a = &r->memory.allocations.items[allocation];
+    char name[32];
+    if (b->watched)
+        b->changed = !b->used || memcmp(b->left, a->bytes, (size_t)a->size) != 0;
+    name_block(r, t, allocation);
+    if (b->changed) {
+        snprintf(name, sizeof name, "%016" PRIx64 ".bin", hd_hash(a->bytes, (size_t)a->size));
+        write_file(t, name, a->bytes, (size_t)a->size);
+        emit(t, json_pack("{s:s,s:i,s:s}", "event", "set", "id", (int)b->id, "file", name));
+    }
+    b->changed = false;
+    b->has_hash = false;
+    b->used = true;
+}
+
+static void expect_block(hd_runtime *r, hd_trace *t, uint32_t allocation)
+{
+    hd_trace_block *b = block_of(t, allocation);
+    const hd_allocation *a = &r->memory.allocations.items[allocation];
+    char text[32];
+    if (!b->used)
+        return;
+    uint64_t hash = b->watched    ? hd_hash(b->left, (size_t)a->size)
+                    : b->has_hash ? b->hash
+                                  : hd_hash(a->bytes, (size_t)a->size);
+    snprintf(text, sizeof text, "%016" PRIx64, hash);
+    emit(t, json_pack("{s:s,s:i,s:s}", "event", "expect", "id", (int)b->id, "hash", text));
+}
+
+static void drop_block(hd_trace *t, uint32_t allocation)
+{
+    free(t->by_allocation.items[allocation]->left);
+    free(t->by_allocation.items[allocation]);
+    t->by_allocation.items[allocation] = NULL;
+}
+
+void hd_trace_freed(hd_runtime *r, uint32_t allocation)
+{
+    hd_trace *t = trace_of(r);
+    if (!t || !t->record || !block_of(t, allocation))
+        return;
+    expect_block(r, t, allocation);
+    drop_block(t, allocation);
+}
+
+/* ---- textures ---------------------------------------------------------------------------------------------------- */
+
+void hd_trace_texture(hd_runtime *r, uint32_t index)
+{
+    hd_trace *t = trace_of(r);
+    const hd_texture *x = &r->textures.items[index];
+    if (!t || !t->record || !block_of(t, x->buffer))
+        return;
+    name_block(r, t, x->buffer);
+    emit(t,
+         json_pack("{s:s,s:s,s:i,s:I,s:s,s:s,s:i,s:[i,i,i],s:i,s:i,s:b,s:b,s:b,s:b,s:b,s:[i,i,i]}", "event", "texture",
+                   "name", x->name, "id", (int)block_of(t, x->buffer)->id, "offset", (json_int_t)x->offset, "type",
+                   hd_texture_kind_names[x->kind], "format", hd_types[x->type].spelling, "channels", (int)x->channels,
+                   "size", (int)x->width, (int)x->height, (int)x->depth, "layers", (int)x->layers, "row_bytes",
+                   (int)(x->row_texels * hd_texel_bytes(x)), "surface", (int)x->surface, "linear", (int)x->linear,
+                   "normalized", (int)x->normalized, "to_float", (int)x->to_float, "seamless", (int)x->seamless,
+                   "address", (int)x->address[0], (int)x->address[1], (int)x->address[2]));
+}
+
+/* ---- launches ---------------------------------------------------------------------------------------------------- */
+
+void hd_trace_before(hd_runtime *r, const hd_launch_request *q)
+{
+    hd_trace *t = trace_of(r);
+    (void)q;
+    if (!t || !t->record)
+        return;
+    for (uint32_t i = 0; i < t->by_allocation.count; i++)
+        if (t->by_allocation.items[i])
+            set_block(r, t, i);
+}
+
+static json_t *parameters_of(const hd_launch_request *q)
+{
+    json_t *list = json_array();
+    const hd_module *m = q->kernel->unit->module;
+    const hd_function *f = q->kernel->function;
+    for (uint32_t i = 0; i < f->parameter_count; i++) {
+        const unsigned char *at = q->parameters + hd_parameter_offset(m, f, i);
+        json_t *bytes = json_array();
+        for (uint64_t k = 0; k < m->symbols.items[f->parameter_first + i].size_bytes; k++)
+            json_array_append_new(bytes, json_integer(at[k]));
+        const hd_symbol *s = &m->symbols.items[f->parameter_first + i];
+        json_array_append_new(list,
+                              json_pack("[s,o]", s->dimension_count ? "bytes" : hd_types[s->type].spelling, bytes));
+    }
+    return list;
+}
+
+static const char *const status_names[] = {"done", "fault", "stopped", "limit", "unsupported"};
+
+void hd_trace_after(hd_runtime *r, const hd_launch_request *q, hd_exec_status status, const hd_exec_statistics *s)
+{
+    hd_trace *t = trace_of(r);
+    if (!t)
+        return;
+    json_t *e = json_pack("{s:s,s:i,s:s,s:[I,I,I],s:[I,I,I],s:I,s:b,s:s,s:I,s:I,s:I,s:I}", "event", "launch", "unit",
+                          (int)q->kernel->unit->index, "kernel", q->kernel->name, "grid", (json_int_t)q->grid.x,
+                          (json_int_t)q->grid.y, (json_int_t)q->grid.z, "block", (json_int_t)q->block.x,
+                          (json_int_t)q->block.y, (json_int_t)q->block.z, "shared", (json_int_t)q->shared_bytes,
+                          "cooperative", (int)q->cooperative, "status", status_names[status], "warp_instructions",
+                          (json_int_t)s->warp_instructions, "thread_instructions", (json_int_t)s->thread_instructions,
+                          "divergent_branches", (json_int_t)s->divergent_branches, "races", (json_int_t)s->races);
+    if (t->record)
+        json_object_set_new(e, "parameters", parameters_of(q));
+    emit(t, e);
+    for (uint32_t i = 0; i < t->by_allocation.count; i++) {
+        hd_trace_block *b = t->by_allocation.items[i];
+        const hd_allocation *a = b ? &r->memory.allocations.items[i] : NULL;
+        if (b && b->watched)
+            memcpy(b->left, a->bytes, (size_t)a->size);
+    }
+}
+
+void hd_trace_end(hd_runtime *r)
+{
+    hd_trace *t = trace_of(r);
+    if (!t)
+        return;
+    for (uint32_t i = 0; i < t->by_allocation.count; i++)
+        if (t->by_allocation.items[i]) {
+            expect_block(r, t, i);
+            drop_block(t, i);
+        }
+    close(t->file);
+    free(t);
+    r->trace = NULL;
+}

@@ -1,0 +1,33 @@
+/* What a run leaves for `heddle run`: events in the file HD_TRACE_FILE of the folder that HEDDLE_RUN names, one JSON
+ * object a line, written as they happen, so that a program that crashes leaves what ran.
+ *
+ *   {"event": "module", "unit": 0, "file": "program.ptx", "gpu": NAME, "base": ADDRESS}
+ *   {"event": "launch", "kernel", "grid", "block", "shared", "cooperative", "status", "warp_instructions", ...}
+ * and to record (hd_run_options.record):
+ *   {"event": "buffer", "id", "name", "address", "bytes"}   device memory that a later event names
+ *   {"event": "set", "id", "file"}                          its content before the next launch, where the host changed it
+ *   {"event": "expect", "id", "hash"}                       what the launches so far left in it, where that ends
+ *   {"event": "texture", ...}                               a texture or surface object
+ * and of a launch its "parameters": [PTX type, [byte, ...]] each.
+ * Contents are files named by their XXH3-128, written once.
+ *
+ * The host's changes of device memory go through the API, which marks them (hd_trace_written). Managed, page-locked and
+ * registered memory changes unseen: it is compared with a copy of what the last launch left. */
+#ifndef HD_CUDART_TRACE_H
+#define HD_CUDART_TRACE_H
+
+#include "cudart/runtime.h"
+
+struct hd_trace *hd_trace_open(hd_runtime *runtime); /* NULL: none was asked for */
+void hd_trace_unit(hd_runtime *runtime, const hd_unit *unit);
+void hd_trace_allocated(hd_runtime *runtime, uint32_t allocation);
+void hd_trace_mapped(hd_runtime *runtime, uint32_t allocation); /* a managed variable */
+void hd_trace_freed(hd_runtime *runtime, uint32_t allocation);
+void hd_trace_written(hd_runtime *runtime, uint32_t allocation);
+void hd_trace_texture(hd_runtime *runtime, uint32_t texture);
+void hd_trace_before(hd_runtime *runtime, const hd_launch_request *request);
+void hd_trace_after(hd_runtime *runtime, const hd_launch_request *request, hd_exec_status status,
+                    const hd_exec_statistics *statistics);
+void hd_trace_end(hd_runtime *runtime); /* the process ends */
+
+#endif

@@ -1,0 +1,273 @@
+/* Modules of the program: read from its containers, linked, placed in device memory, and their kernels and variables by
+ * the host addresses that stand for them.
+ *
+ * All binaries that register before the device is used become one module: objects of a device link (-rdc) share their
+ * names, others have names apart. So a recorded run has one module, whose variables are where the replay puts them. */
+#include "cudart/runtime.h"
+#include "cudart/trace.h"
+#include "emitters/diagnostics.h"
+#include "parser/parse.h"
+#include <stdio.h>
+#include <unistd.h>
+
+/* ---- diagnostics ------------------------------------------------------------------------------------------------- */
+
+void hd_show_diagnostics(const hd_diagnostics *diagnostics)
+{
+    hd_writer writer;
+    hd_source_files *files = hd_source_files_new();
+    fflush(stdout);
+    hd_writer_to_descriptor(&writer, STDERR_FILENO);
+    hd_emit_diagnostics(&writer, diagnostics, HD_DIAGNOSTICS_TEXT, false, files);
+    hd_writer_flush(&writer);
+    hd_writer_free(&writer);
+    hd_source_files_free(files);
+}
+
+/* ---- modules ----------------------------------------------------------------------------------------------------- */
+
+static hd_unit *new_unit(hd_runtime *r)
+{
+    hd_unit *u = hd_calloc(1, sizeof *u);
+    u->index = r->units.count;
+    hd_arena_init(&u->arena);
+    hd_diagnostics_init(&u->diagnostics);
+    hd_array_push(&r->units, u);
+    return u;
+}
+
+hd_unit *hd_unit_load(hd_runtime *r, const char *name, const char *text, size_t length)
+{
+    hd_unit *u = new_unit(r);
+    hd_parse_options options = {.ignore_annotations = true};
+    u->traced = !u->index;
+    hd_source_from_memory(&u->source, name, text, length);
+    u->module = hd_parse_ptx(&u->source, &options, &u->diagnostics);
+    bool good = !u->diagnostics.error_count && hd_image_load(&u->image, u->module, &r->memory, &u->diagnostics);
+    if (!good) {
+        hd_show_diagnostics(&u->diagnostics);
+        u->why = HD_CUDA_INVALID_PTX;
+    }
+    u->image.textures = &r->texture_set;
+    hd_trace_unit(r, u);
+    return u;
+}
+
+void hd_unit_free(hd_unit *u)
+{
+    for (uint32_t i = 0; i < u->kernels.count; i++) {
+        hd_program_free(u->kernels.items[i]->program);
+        free(u->kernels.items[i]);
+    }
+    hd_array_free(&u->kernels);
+    if (!u->why)
+        hd_image_free(&u->image);
+    hd_module_free(u->module);
+    hd_link_free(&u->linked);
+    hd_diagnostics_free(&u->diagnostics);
+    hd_arena_free(&u->arena);
+    *u = (hd_unit){.why = HD_CUDA_INVALID_RESOURCE_HANDLE};
+}
+
+/* ---- binaries ---------------------------------------------------------------------------------------------------- */
+
+/* 0: not asked for. */
+static uint32_t capability_asked(const hd_runtime *r)
+{
+    return r->options.gpu && r->gpu->valid ? r->gpu->compute_major * 10 + r->gpu->compute_minor : UINT32_MAX;
+}
+
+typedef struct reading {
+    hd_sources texts;
+    hd_u32_array spaces;
+    const char *cubins;
+} reading;
+
+/* The texts of one binary; of a device link: of all its objects. */
+static void read_binary(hd_runtime *r, hd_binary *b, reading *all)
+{
+    const hd_fatbin_wrapper *w = b->wrapper;
+    const char *has = NULL;
+    uint32_t before = all->texts.count;
+    if (w->version == 2 && w->linked)
+        for (const void *const *part = w->linked; *part; part++)
+            hd_fatbin_read(*part, capability_asked(r), &r->arena, &all->texts, &has);
+    if (all->texts.count == before)
+        hd_fatbin_read(w->data, capability_asked(r), &r->arena, &all->texts, &has);
+    if (all->texts.count == before && has)
+        all->cubins = has;
+    for (uint32_t i = before; i < all->texts.count; i++)
+        hd_array_push(&all->spaces, b->space);
+}
+
+static hd_unit *unit_without_code(hd_runtime *r, const char *cubins)
+{
+    hd_unit *u = new_unit(r);
+    u->why = HD_CUDA_NO_KERNEL_IMAGE_FOR_DEVICE;
+    if (cubins)
+        hd_runtime_say("the program holds machine code for %s and no PTX: compile it with -gencode "
+                       "arch=compute_80,code=[sm_80,compute_80], or with -arch=sm_80 alone, which embeds both",
+                       cubins);
+    return u;
+}
+
+static hd_unit *link_binaries(hd_runtime *r, reading *all)
+{
+    hd_unit *u;
+    hd_diagnostics diagnostics;
+    hd_link_result linked = {0};
+    if (!all->texts.count)
+        return unit_without_code(r, all->cubins);
+    hd_diagnostics_init(&diagnostics);
+    if (hd_link_ptx(all->texts.items, all->spaces.items, all->texts.count, &linked, &diagnostics)) {
+        u = hd_unit_load(r, all->texts.count > 1 ? "linked.ptx" : "program.ptx", linked.text.buffer.items,
+                         linked.text.buffer.count);
+    } else {
+        hd_show_diagnostics(&diagnostics);
+        u = unit_without_code(r, NULL);
+        u->why = HD_CUDA_INVALID_PTX;
+    }
+    u->linked = linked;
+    hd_diagnostics_free(&diagnostics);
+    return u;
+}
+
+/* Managed variables: the program reads their addresses from its own. */
+static void bind_managed(hd_runtime *r)
+{
+    uint32_t index;
+    for (uint32_t i = r->bound; i < r->entities.count; i++) {
+        const hd_entity *e = &r->entities.items[i];
+        if (e->kind == HD_ENTITY_MANAGED && !hd_variable_of(r, e->host, &index) && hd_block_map(r, index)) {
+            *(void **)(uintptr_t)e->host = (void *)(uintptr_t)r->memory.allocations.items[index].base;
+            hd_trace_mapped(r, index);
+        }
+    }
+    r->bound = r->entities.count;
+}
+
+void hd_load_binaries(hd_runtime *r)
+{
+    reading all = {0};
+    uint32_t first = r->loaded;
+    if (first == r->binaries.count)
+        return;
+    r->loaded = r->binaries.count;
+    for (uint32_t i = first; i < r->binaries.count; i++) {
+        r->binaries.items[i]->space = i;
+        read_binary(r, r->binaries.items[i], &all);
+    }
+    hd_unit *u = link_binaries(r, &all);
+    for (uint32_t i = first; i < r->binaries.count; i++)
+        r->binaries.items[i]->unit = u;
+    for (uint32_t i = 0; i < all.texts.count; i++)
+        hd_source_free(&all.texts.items[i]);
+    hd_array_free(&all.texts);
+    hd_array_free(&all.spaces);
+    bind_managed(r);
+}
+
+/* ---- kernels and variables --------------------------------------------------------------------------------------- */
+
+hd_kernel *hd_unit_kernel(hd_runtime *r, hd_unit *u, const char *name)
+{
+    (void)r;
+    hd_function *f = u->why ? NULL : hd_module_find_function(u->module, name);
+    if (!f || !f->is_entry || !f->has_body)
+        return NULL;
+    for (uint32_t i = 0; i < u->kernels.count; i++)
+        if (u->kernels.items[i]->function == f)
+            return u->kernels.items[i];
+    hd_kernel *k = hd_calloc(1, sizeof *k);
+    *k = (hd_kernel){.unit = u, .function = f, .name = hd_names_text(&u->module->names, f->name), .carveout = -1};
+    hd_array_push(&u->kernels, k);
+    return k;
+}
+
+uint32_t hd_unit_variable(const hd_unit *u, const char *name)
+{
+    if (u->why)
+        return HD_NONE;
+    hd_name wanted = hd_names_find(&u->module->names, name, strlen(name));
+    for (uint32_t i = 0; i < u->module->symbols.count && wanted != HD_NO_NAME; i++)
+        if (u->module->symbols.items[i].name == wanted && u->image.allocations[i] != HD_NONE)
+            return u->image.allocations[i];
+    return HD_NONE;
+}
+
+int hd_kernel_prepare(hd_runtime *r, hd_kernel *k)
+{
+    hd_unit *u = k->unit;
+    if (k->program || k->why)
+        return k->why;
+    hd_diagnostics diagnostics;
+    hd_diagnostics_init(&diagnostics);
+    k->program = hd_program_new(u->module, k->function, &u->image, &diagnostics);
+    if (!k->program) {
+        hd_show_diagnostics(&diagnostics);
+        k->why = HD_CUDA_NOT_SUPPORTED;
+    }
+    hd_diagnostics_free(&diagnostics);
+    r->texture_set.items = r->textures.items;
+    return k->why;
+}
+
+/* ---- host addresses ---------------------------------------------------------------------------------------------- */
+
+static uint64_t hash_of(const void *host) { return (uint64_t)(uintptr_t)host * 0x9e3779b97f4a7c15ull >> 7; }
+
+void hd_entity_add(hd_runtime *r, hd_entity entity)
+{
+    hd_index_add(&r->entity_index, hash_of(entity.host), r->entities.count);
+    hd_array_push(&r->entities, entity);
+}
+
+static hd_entity *find_entity(hd_runtime *r, const void *host, bool function)
+{
+    const hd_index *index = &r->entity_index;
+    uint64_t hash = hash_of(host);
+    for (uint32_t at = hd_index_first(index, hash); at != HD_INDEX_END; at = hd_index_next(index, hash, at)) {
+        hd_entity *e = &r->entities.items[index->slots[at].number];
+        if (e->host == host && (e->kind == HD_ENTITY_FUNCTION) == function && !e->binary->unregistered)
+            return e;
+    }
+    return NULL;
+}
+
+int hd_kernel_of(hd_runtime *r, const void *host, hd_kernel **kernel)
+{
+    hd_entity *e = find_entity(r, host, true);
+    *kernel = NULL;
+    if (!e)
+        return hd_kernel_of_handle(r, host, kernel);
+    hd_unit *u = e->binary->unit;
+    if (u->why)
+        return u->why;
+    if (!e->kernel)
+        e->kernel = hd_unit_kernel(r, u, hd_link_find(&u->linked, e->binary->space, e->name));
+    *kernel = e->kernel;
+    return e->kernel ? HD_CUDA_SUCCESS : HD_CUDA_INVALID_DEVICE_FUNCTION;
+}
+
+int hd_kernel_of_handle(hd_runtime *r, const void *handle, hd_kernel **kernel)
+{
+    for (uint32_t i = 0; i < r->units.count; i++)
+        for (uint32_t k = 0; k < r->units.items[i]->kernels.count; k++)
+            if (r->units.items[i]->kernels.items[k] == handle) {
+                *kernel = r->units.items[i]->kernels.items[k];
+                return HD_CUDA_SUCCESS;
+            }
+    return HD_CUDA_INVALID_DEVICE_FUNCTION;
+}
+
+int hd_variable_of(hd_runtime *r, const void *host, uint32_t *allocation)
+{
+    hd_entity *e = find_entity(r, host, false);
+    if (!e)
+        return HD_CUDA_INVALID_SYMBOL;
+    if (e->binary->unit->why)
+        return e->binary->unit->why;
+    hd_unit *u = e->binary->unit;
+    *allocation = hd_unit_variable(u, hd_link_find(&u->linked, e->binary->space, e->name));
+    return *allocation == HD_NONE ? HD_CUDA_INVALID_SYMBOL : HD_CUDA_SUCCESS;
+}

@@ -1,0 +1,119 @@
+/* Reads the trace of a run, and sums its launches by kernel and shape. */
+#include "driver/run/run_work.h"
+#include <stdio.h>
+#include <unistd.h>
+
+bool hd_run_prepare(const char *folder, const hd_run_request *q)
+{
+    hd_arena arena = {0};
+    json_t *o = json_pack("{s:s*,s:i,s:I,s:b,s:b,s:b}", "gpu", q->gpu, "threads", (int)q->threads, "instruction_limit",
+                          (json_int_t)q->instruction_limit, "race", (int)q->check_races, "uninitialized",
+                          (int)q->check_uninitialized, "record", (int)q->record);
+    int result = json_dump_file(o, hd_arena_printf(&arena, "%s/" HD_RUN_OPTIONS_FILE, folder), 0);
+    json_decref(o);
+    hd_arena_free(&arena);
+    return result == 0;
+}
+
+/* ---- events ------------------------------------------------------------------------------------------------------ */
+
+static uint64_t number_of(const json_t *event, const char *key)
+{
+    return (uint64_t)json_integer_value(json_object_get(event, key));
+}
+
+const char *run_string(const json_t *event, const char *key)
+{
+    const char *text = json_string_value(json_object_get(event, key));
+    return text ? text : "";
+}
+
+static void shape_of(const json_t *event, const char *key, uint32_t shape[3])
+{
+    for (size_t i = 0; i < 3; i++)
+        shape[i] = (uint32_t)json_integer_value(json_array_get(json_object_get(event, key), i));
+}
+
+static hd_replay_kernel *row_of(hd_run *run, const char *name, const uint32_t grid[3], const uint32_t block[3])
+{
+    for (uint32_t i = 0; i < run->kernels.count; i++) {
+        hd_replay_kernel *k = &run->kernels.items[i];
+        if (strcmp(k->name, name) == 0 && memcmp(k->grid, grid, sizeof k->grid) == 0 &&
+            memcmp(k->block, block, sizeof k->block) == 0)
+            return k;
+    }
+    hd_array_push(&run->kernels, (hd_replay_kernel){.name = hd_arena_string(&run->arena, name, strlen(name)),
+                                                    .file = run->program,
+                                                    .launch = run->kernels.count,
+                                                    .grid = {grid[0], grid[1], grid[2]},
+                                                    .block = {block[0], block[1], block[2]}});
+    return &hd_array_last(&run->kernels);
+}
+
+static void take_launch(hd_run *run, const json_t *event)
+{
+    uint32_t grid[3], block[3];
+    shape_of(event, "grid", grid);
+    shape_of(event, "block", block);
+    hd_replay_kernel *k = row_of(run, run_string(event, "kernel"), grid, block);
+    k->runs++;
+    k->warp_instructions += number_of(event, "warp_instructions");
+    k->thread_instructions += number_of(event, "thread_instructions");
+    k->divergent_branches += number_of(event, "divergent_branches");
+    run->launches++;
+}
+
+/* The last line of a program that was killed may be cut. */
+static void read_trace(hd_run *run, FILE *file)
+{
+    char *line = NULL;
+    size_t room = 0;
+    while (getline(&line, &room, file) > 0) {
+        json_t *event = json_loads(line, 0, NULL);
+        if (!event)
+            continue;
+        const char *kind = run_string(event, "event");
+        if (strcmp(kind, "launch") == 0)
+            take_launch(run, event);
+        if (strcmp(kind, "module") == 0 && !run->gpu)
+            run->gpu = hd_arena_string(&run->arena, run_string(event, "gpu"), strlen(run_string(event, "gpu")));
+        json_array_append_new(run->events, event);
+    }
+    free(line);
+}
+
+hd_run *hd_run_read(const char *folder, const char *program, hd_diagnostics *diagnostics)
+{
+    hd_run *run = hd_calloc(1, sizeof *run);
+    (void)diagnostics;
+    run->events = json_array();
+    run->folder = hd_arena_string(&run->arena, folder, strlen(folder));
+    run->program = hd_arena_string(&run->arena, program, strlen(program));
+    FILE *file = fopen(hd_arena_printf(&run->arena, "%s/" HD_TRACE_FILE, folder), "r");
+    if (file) {
+        read_trace(run, file);
+        fclose(file);
+    }
+    run->report = (hd_replay_report){
+        .gpu = run->gpu ? run->gpu : "", .kernels = run->kernels.items, .kernel_count = run->kernels.count};
+    return run;
+}
+
+const hd_replay_report *hd_run_report(const hd_run *run) { return &run->report; }
+uint64_t hd_run_launches(const hd_run *run) { return run->launches; }
+
+void hd_run_remove_trace(const char *folder)
+{
+    hd_arena arena = {0};
+    unlink(hd_arena_printf(&arena, "%s/" HD_TRACE_FILE, folder));
+    unlink(hd_arena_printf(&arena, "%s/" HD_RUN_OPTIONS_FILE, folder));
+    hd_arena_free(&arena);
+}
+
+void hd_run_free(hd_run *run)
+{
+    json_decref(run->events);
+    hd_array_free(&run->kernels);
+    hd_arena_free(&run->arena);
+    free(run);
+}

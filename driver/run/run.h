@@ -1,0 +1,40 @@
+/* A run of a CUDA program on the model: what the runtime in its process left (cudart/trace.h), as results, and as a
+ * launch file that does the same without the program.
+ *
+ *   hd_run *run = hd_run_read(folder, diagnostics);
+ *   hd_emit_replay_text(writer, hd_run_report(run), false);
+ *   hd_run_write_launch(run, "launch.yaml", diagnostics);     with contents and module beside it, if they were recorded
+ *   hd_run_free(run);
+ */
+#ifndef HD_DRIVER_RUN_RUN_H
+#define HD_DRIVER_RUN_RUN_H
+
+#include "base/diagnostics.h"
+#include "heddle/replay_result.h"
+
+typedef struct hd_run hd_run;
+
+/* What the runtime is asked for; `folder` exists. false: the file could not be written. */
+typedef struct hd_run_request {
+    const char *gpu;
+    uint32_t threads;
+    uint64_t instruction_limit;
+    bool check_races, check_uninitialized, record;
+} hd_run_request;
+bool hd_run_prepare(const char *folder, const hd_run_request *request);
+
+/* Never NULL: without a trace there are no launches. `program`: for the results' file. */
+hd_run *hd_run_read(const char *folder, const char *program, hd_diagnostics *diagnostics);
+/* Launches of the same kernel and shape are one row. */
+const hd_replay_report *hd_run_report(const hd_run *run);
+uint64_t hd_run_launches(const hd_run *run);
+/* false (reported): it cannot be written, or there is nothing to write. */
+bool hd_run_write_launch(const hd_run *run, const char *name, hd_diagnostics *diagnostics);
+/* Removes what the runtime wrote for this process, but the module and contents. */
+void hd_run_remove_trace(const char *folder);
+void hd_run_free(hd_run *run);
+
+/* Why a program cannot run on the model: it holds device code and the static runtime. NULL: nothing known. */
+const char *hd_run_refusal(const char *path);
+
+#endif

@@ -1,0 +1,10 @@
+/* The files through which `heddle run` and the runtime in the program's process (cudart/) meet: a folder that the
+ * environment variable names. */
+#ifndef HD_DRIVER_RUN_RUN_FILES_H
+#define HD_DRIVER_RUN_RUN_FILES_H
+
+#define HD_RUN_VARIABLE "HEDDLE_RUN"
+#define HD_RUN_OPTIONS_FILE "options.json" /* what is asked: hd_run_request */
+#define HD_TRACE_FILE "trace.jsonl"        /* what happened: cudart/trace.h */
+
+#endif

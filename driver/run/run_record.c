@@ -1,0 +1,317 @@
+/* Writes the launch file of a recorded run.
+ *
+ * Every buffer lies where it lay in the program's run, so that addresses in memory are right without being known. The
+ * content that a buffer has before the first launch after its allocation is its fill; later changes by the host are
+ * steps. Equal launches in a row are one with `repeat`. What the launches left in each buffer is its expectation. */
+#include "base/writer.h"
+#include "driver/run/run_work.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <unistd.h>
+
+typedef struct buffer {
+    const char *name, *file, *hash; /* file: of the first content; NULL: zeros */
+    uint64_t address, bytes;
+    bool symbol;
+    bool filled; /* its first content is known */
+} buffer;
+
+typedef struct record {
+    const hd_run *run;
+    hd_writer *to;
+    HD_ARRAY(buffer) buffers; /* by id; name NULL: not in a launch */
+    const json_t *first_module;
+} record;
+
+static bool is_event(const json_t *event, const char *kind) { return strcmp(run_string(event, "event"), kind) == 0; }
+static uint32_t id_of(const json_t *event) { return (uint32_t)json_integer_value(json_object_get(event, "id")); }
+
+static buffer *buffer_of(record *r, const json_t *event)
+{
+    uint32_t id = id_of(event);
+    while (r->buffers.count <= id)
+        hd_array_push(&r->buffers, (buffer){0});
+    return &r->buffers.items[id];
+}
+
+static void collect(record *r)
+{
+    size_t i;
+    json_t *e;
+    json_array_foreach(r->run->events, i, e)
+    {
+        if (is_event(e, "module") && !r->first_module)
+            r->first_module = e;
+        if (is_event(e, "buffer")) {
+            buffer *b = buffer_of(r, e);
+            b->name = run_string(e, "name");
+            b->address = (uint64_t)json_integer_value(json_object_get(e, "address"));
+            b->bytes = (uint64_t)json_integer_value(json_object_get(e, "bytes"));
+            b->symbol = json_is_true(json_object_get(e, "symbol"));
+        } else if (is_event(e, "set") && !buffer_of(r, e)->filled) {
+            buffer_of(r, e)->file = run_string(e, "file");
+            buffer_of(r, e)->filled = true;
+        } else if (is_event(e, "expect")) {
+            buffer_of(r, e)->hash = run_string(e, "hash");
+        }
+    }
+}
+
+/* ---- buffers and textures ---------------------------------------------------------------------------------------- */
+
+static void write_buffers(record *r, bool symbols)
+{
+    const char *title = symbols ? "symbols:\n" : "buffers:\n";
+    for (uint32_t i = 0; i < r->buffers.count; i++) {
+        const buffer *b = &r->buffers.items[i];
+        if (!b->name || b->symbol != symbols || !b->bytes)
+            continue;
+        hd_write_string(r->to, title);
+        title = "";
+        hd_write_format(r->to, "  \"%s\": {type: u8, count: %" PRIu64, b->name, b->bytes);
+        if (!symbols)
+            hd_write_format(r->to, ", address: 0x%" PRIx64, b->address);
+        if (b->file)
+            hd_write_format(r->to, ", fill: {file: %s}", b->file);
+        if (b->hash)
+            hd_write_format(r->to, ", expect: {xxh3: \"%s\"}", b->hash);
+        hd_write_string(r->to, "}\n");
+    }
+}
+
+static void write_flag(record *r, const json_t *e, const char *key, const char *text)
+{
+    if (json_is_true(json_object_get(e, key)))
+        hd_write_string(r->to, text);
+}
+
+static uint64_t at(const json_t *e, const char *key, size_t index)
+{
+    return (uint64_t)json_integer_value(json_array_get(json_object_get(e, key), index));
+}
+
+static void write_texture(record *r, const json_t *e)
+{
+    static const char *const modes[] = {"wrap", "clamp", "mirror", "border"};
+    const char *type = run_string(e, "type");
+    bool buffered = strcmp(type, "buffer") == 0, cube = strstr(type, "cube") != NULL;
+    bool has_height = !buffered && !cube && !strstr(type, "1d"), surface = json_is_true(json_object_get(e, "surface"));
+    uint64_t row = (uint64_t)json_integer_value(json_object_get(e, "row_bytes"));
+    hd_write_format(r->to, "  %s: {type: %s, format: %s, channels: %d, width: %" PRIu64, run_string(e, "name"), type,
+                    run_string(e, "format"), (int)json_integer_value(json_object_get(e, "channels")), at(e, "size", 0));
+    if (has_height)
+        hd_write_format(r->to, ", height: %" PRIu64, at(e, "size", 1));
+    if (strcmp(type, "3d") == 0)
+        hd_write_format(r->to, ", depth: %" PRIu64, at(e, "size", 2));
+    if (*type == 'a')
+        hd_write_format(r->to, ", layers: %d", (int)json_integer_value(json_object_get(e, "layers")));
+    hd_write_format(r->to, ", from: \"%s\", offset: %" PRIu64, buffer_of(r, e)->name,
+                    (uint64_t)json_integer_value(json_object_get(e, "offset")));
+    if (row)
+        hd_write_format(r->to, ", pitch: %" PRIu64, row);
+    write_flag(r, e, "surface", ", surface: true");
+    write_flag(r, e, "linear", ", filter: linear");
+    write_flag(r, e, "normalized", ", normalized: true");
+    write_flag(r, e, "to_float", ", read: normalized_float");
+    write_flag(r, e, "seamless", ", seamless: true");
+    if (!surface)
+        hd_write_format(r->to, ", address: [%s, %s, %s]", modes[at(e, "address", 0) & 3],
+                        modes[at(e, "address", 1) & 3], modes[at(e, "address", 2) & 3]);
+    hd_write_string(r->to, "}\n");
+}
+
+static void write_textures(record *r)
+{
+    const char *title = "textures:\n";
+    size_t i;
+    json_t *e;
+    json_array_foreach(r->run->events, i, e)
+    {
+        if (!is_event(e, "texture"))
+            continue;
+        hd_write_string(r->to, title);
+        title = "";
+        write_texture(r, e);
+    }
+}
+
+/* ---- steps ------------------------------------------------------------------------------------------------------- */
+
+/* The buffer that contains an address; NULL: none. */
+static const buffer *find_buffer(const record *r, uint64_t address)
+{
+    for (uint32_t i = 0; i < r->buffers.count; i++) {
+        const buffer *b = &r->buffers.items[i];
+        if (b->name && !b->symbol && address - b->address < b->bytes)
+            return b;
+    }
+    return NULL;
+}
+
+static void write_bytes(record *r, const json_t *bytes)
+{
+    hd_write_string(r->to, "{bytes: [");
+    for (size_t i = 0; i < json_array_size(bytes); i++)
+        hd_write_format(r->to, "%s%d", i ? ", " : "", (int)json_integer_value(json_array_get(bytes, i)));
+    hd_write_string(r->to, "]}");
+}
+
+/* A float that decimal digits give back. */
+static bool write_float(record *r, uint64_t bits, size_t size)
+{
+    float narrow;
+    double wide;
+    uint32_t low = (uint32_t)bits;
+    memcpy(&narrow, &low, sizeof narrow);
+    memcpy(&wide, &bits, sizeof wide);
+    if (!isfinite(size == sizeof narrow ? (double)narrow : wide))
+        return false;
+    if (size == sizeof narrow)
+        hd_write_format(r->to, "{f32: %.9g}", (double)narrow);
+    else
+        hd_write_format(r->to, "{f64: %.17g}", wide);
+    return true;
+}
+
+static void write_parameter(record *r, const json_t *parameter)
+{
+    const char *type = json_string_value(json_array_get(parameter, 0));
+    const json_t *bytes = json_array_get(parameter, 1);
+    size_t size = json_array_size(bytes);
+    uint64_t value = 0;
+    for (size_t i = 0; i < size && i < sizeof value; i++)
+        value |= (uint64_t)json_integer_value(json_array_get(bytes, i)) << (8 * i);
+    const buffer *b = size == sizeof value ? find_buffer(r, value) : NULL;
+    if (strcmp(type, "bytes") == 0 || size > sizeof value)
+        write_bytes(r, bytes);
+    else if (b && value == b->address)
+        hd_write_format(r->to, "\"%s\"", b->name);
+    else if (b)
+        hd_write_format(r->to, "{buffer: \"%s\", offset: %" PRIu64 "}", b->name, value - b->address);
+    else if (*type == 'u')
+        hd_write_format(r->to, "{%s: %" PRIu64 "}", type, value);
+    else if ((strcmp(type, "f32") && strcmp(type, "f64")) || !write_float(r, value, size))
+        write_bytes(r, bytes);
+}
+
+static bool are_equal_launches(const json_t *a, const json_t *b)
+{
+    static const char *const keys[] = {"event", "unit",   "kernel",      "grid",
+                                       "block", "shared", "cooperative", "parameters"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (!json_equal(json_object_get(a, keys[i]), json_object_get(b, keys[i])))
+            return false;
+    return true;
+}
+
+static void write_launch(record *r, const json_t *e, uint32_t repeat)
+{
+    size_t i;
+    json_t *p;
+    const json_t *parameters = json_object_get(e, "parameters");
+    hd_write_format(r->to,
+                    "  - kernel: \"%s\"\n    grid: [%" PRIu64 ", %" PRIu64 ", %" PRIu64 "]\n    block: [%" PRIu64
+                    ", %" PRIu64 ", %" PRIu64 "]\n",
+                    run_string(e, "kernel"), at(e, "grid", 0), at(e, "grid", 1), at(e, "grid", 2), at(e, "block", 0),
+                    at(e, "block", 1), at(e, "block", 2));
+    int shared = (int)json_integer_value(json_object_get(e, "shared"));
+    if (shared)
+        hd_write_format(r->to, "    shared: %d\n", shared);
+    write_flag(r, e, "cooperative", "    cooperative: true\n");
+    if (json_array_size(parameters))
+        hd_write_string(r->to, "    params:\n");
+    json_array_foreach(parameters, i, p)
+    {
+        hd_write_string(r->to, "      - ");
+        write_parameter(r, p);
+        hd_write_char(r->to, '\n');
+    }
+    if (repeat > 1)
+        hd_write_format(r->to, "    repeat: %u\n", repeat);
+}
+
+/* Only launches that ended, of the first module: what follows a fault is not replayed. */
+static bool is_replayable(const json_t *e)
+{
+    return is_event(e, "launch") && !json_integer_value(json_object_get(e, "unit"));
+}
+
+static void write_steps(record *r)
+{
+    size_t count = json_array_size(r->run->events);
+    for (uint32_t i = 0; i < r->buffers.count; i++)
+        r->buffers.items[i].filled = false;
+    hd_write_string(r->to, "launches:\n");
+    for (size_t i = 0; i < count; i++) {
+        const json_t *e = json_array_get(r->run->events, i);
+        if (is_event(e, "set")) {
+            buffer *b = buffer_of(r, e);
+            if (b->filled && b->bytes)
+                hd_write_format(r->to, "  - {set: \"%s\", fill: {file: %s}}\n", b->name, run_string(e, "file"));
+            b->filled = true;
+        }
+        if (!is_replayable(e))
+            continue;
+        uint32_t repeat = 1;
+        while (i + 1 < count && are_equal_launches(e, json_array_get(r->run->events, i + 1))) {
+            repeat++;
+            i++;
+        }
+        write_launch(r, e, repeat);
+    }
+}
+
+static void write_all(record *r)
+{
+    hd_write_format(r->to, "# %s, as it ran on %s.\nmodule: %s\naddress_bits: 64\nmemory_base: 0x%" PRIx64 "\n",
+                    r->run->program, r->run->gpu ? r->run->gpu : "", run_string(r->first_module, "file"),
+                    (uint64_t)json_integer_value(json_object_get(r->first_module, "base")));
+    write_buffers(r, false);
+    write_buffers(r, true);
+    write_textures(r);
+    write_steps(r);
+}
+
+/* Launches of modules that were loaded later have no place in the file. */
+static bool has_other_modules(const hd_run *run)
+{
+    size_t i;
+    json_t *e;
+    json_array_foreach(run->events, i, e)
+    {
+        if (is_event(e, "launch") && json_integer_value(json_object_get(e, "unit")))
+            return true;
+    }
+    return false;
+}
+
+bool hd_run_write_launch(const hd_run *run, const char *name, hd_diagnostics *diagnostics)
+{
+    hd_arena arena = {0};
+    hd_writer writer;
+    record r = {.run = run, .to = &writer};
+    bool good = run->launches && !has_other_modules(run);
+    if (!good) {
+        hd_report(diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "no launch file was recorded: %s",
+                  run->launches ? "the program launches kernels of several modules" : "the program launched no kernel");
+        return false;
+    }
+    const char *path = hd_arena_printf(&arena, "%s/%s", run->folder, name);
+    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    hd_writer_to_descriptor(&writer, file);
+    collect(&r);
+    if (file >= 0)
+        write_all(&r);
+    good = file >= 0 && hd_writer_flush(&writer);
+    if (!good)
+        hd_report(diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "%s cannot be written: %s", path,
+                  strerror(errno));
+    if (file >= 0)
+        close(file);
+    hd_writer_free(&writer);
+    hd_array_free(&r.buffers);
+    hd_arena_free(&arena);
+    return good;
+}
