@@ -409,6 +409,8 @@ int hd_cudaMemcpyToSymbolAsync(const void *host, const void *from, size_t bytes,
         return error;
     if (kind == HD_COPY_DEVICE_TO_HOST || kind == HD_COPY_HOST_TO_HOST)
         return hd_runtime_leave(hd_runtime_enter(), HD_CUDA_INVALID_MEMCPY_DIRECTION);
+    if (offset > size || bytes > size - offset)
+        return hd_runtime_leave(hd_runtime_enter(), HD_CUDA_INVALID_VALUE);
     return hd_cudaMemcpyAsync((char *)pointer + offset, from, bytes, kind, stream);
 }
 int hd_cudaMemcpyToSymbol(const void *host, const void *from, size_t bytes, size_t offset, int kind)
@@ -425,6 +427,8 @@ int hd_cudaMemcpyFromSymbolAsync(void *to, const void *host, size_t bytes, size_
         return error;
     if (kind == HD_COPY_HOST_TO_DEVICE || kind == HD_COPY_HOST_TO_HOST)
         return hd_runtime_leave(hd_runtime_enter(), HD_CUDA_INVALID_MEMCPY_DIRECTION);
+    if (offset > size || bytes > size - offset)
+        return hd_runtime_leave(hd_runtime_enter(), HD_CUDA_INVALID_VALUE);
     return hd_cudaMemcpyAsync(to, (char *)pointer + offset, bytes, kind, stream);
 }
 int hd_cudaMemcpyFromSymbol(void *to, const void *host, size_t bytes, size_t offset, int kind)

@@ -43,7 +43,7 @@ static uint32_t new_mapped(hd_runtime *r, const char *name, uint64_t bytes, size
     enum { PAGE_ALIGN = 65536 };
     uint64_t base = hd_memory_next_address(&r->memory, bytes, PAGE_ALIGN);
     *mapped = page_round(bytes);
-    if (!base || base + *mapped > HD_RUNTIME_BASE + HD_RUNTIME_RANGE)
+    if (!base || base + *mapped > r->memory.const_window)
         return HD_NONE;
     void *at = (void *)(uintptr_t)base;
     if (mprotect(at, *mapped, PROT_READ | PROT_WRITE) != 0)
@@ -60,7 +60,7 @@ uint32_t hd_block_new(hd_runtime *r, hd_block_kind kind, const char *name, uint6
     char unique[64];
     if (bytes > HD_DEVICE_BYTES - r->device_bytes)
         return HD_NONE;
-    snprintf(unique, sizeof unique, "%s%u", name, (unsigned)r->memory.allocations.count);
+    snprintf(unique, sizeof unique, "%s%u", name, r->named++);
     if (kind == HD_BLOCK_MANAGED || kind == HD_BLOCK_HOST)
         index = new_mapped(r, unique, bytes, &mapped);
     else
@@ -77,7 +77,7 @@ uint32_t hd_block_new(hd_runtime *r, hd_block_kind kind, const char *name, uint6
 uint32_t hd_block_register(hd_runtime *r, void *pointer, size_t bytes, uint32_t flags)
 {
     char unique[64];
-    snprintf(unique, sizeof unique, "registered%u", (unsigned)r->memory.allocations.count);
+    snprintf(unique, sizeof unique, "registered%u", r->named++);
     uint32_t index = hd_memory_place(&r->memory, unique, (uint64_t)(uintptr_t)pointer, bytes, pointer);
     if (index == HD_NONE)
         return HD_NONE;
@@ -103,17 +103,9 @@ void hd_block_free(hd_runtime *r, uint32_t index)
     *b = (hd_block){0};
 }
 
-/* Constants have addresses above those of the host. */
-static bool is_constant(hd_runtime *r, const void *pointer)
-{
-    return (uint64_t)(uintptr_t)pointer - r->memory.const_window < r->memory.next_const - r->memory.const_window;
-}
-
 const hd_allocation *hd_block_find(hd_runtime *r, const void *pointer, size_t bytes)
 {
-    const hd_memory *m = &r->memory;
-    uint64_t address = (uint64_t)(uintptr_t)pointer;
-    return address < m->const_window || is_constant(r, pointer) ? hd_memory_find(m, address, bytes) : NULL;
+    return hd_memory_find(&r->memory, (uint64_t)(uintptr_t)pointer, bytes);
 }
 
 uint32_t hd_block_at(hd_runtime *r, const void *pointer)

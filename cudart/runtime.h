@@ -34,7 +34,7 @@ typedef enum hd_cuda_error {
 } hd_cuda_error;
 
 #define HD_RUNTIME_BASE 0x7a5c4a000000ull
-#define HD_RUNTIME_RANGE (1ull << 40)
+#define HD_RUNTIME_RANGE (HD_MEMORY_RANGE + HD_WINDOW_BYTES)
 #define HD_DEVICE_BYTES (16ull << 30) /* of device memory, since GPU descriptions name none */
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
@@ -134,6 +134,7 @@ typedef struct hd_runtime {
     HD_ARRAY(hd_entity) entities;
     hd_index entity_index;
     uint64_t workspace;    /* of cooperative launches */
+    uint32_t named;        /* allocations so far, for their names */
     uint64_t device_bytes; /* in use */
     HD_ARRAY(hd_stream *) streams;
     uint32_t capture_mode;

@@ -4,20 +4,26 @@
 #include "hwmodel/memory/heap.h"
 #include <stdio.h>
 
-/* Windows of 16 MiB (constants: 64 MiB) at the top of the address space. */
-void hd_memory_init(hd_memory *memory, uint32_t address_bits)
+/* Windows of 16 MiB (constants: 64 MiB) from `top` on. */
+static void set_windows(hd_memory *memory, uint64_t top)
 {
-    *memory = (hd_memory){0};
-    hd_arena_init(&memory->arena);
-    uint64_t top = address_bits == 32 ? 0xf0000000ull : 0x7fffc0000000ull;
-    memory->next_global = address_bits == 32 ? 0x10000000ull : HD_MEMORY_BASE;
     memory->const_window = top;
     memory->next_const = top;
     memory->param_window = top + 0x4000000ull;
     memory->shared_window = top + 0x5000000ull;
     memory->local_window = top + 0x6000000ull;
     memory->code_window = top + 0x7000000ull;
-    memory->limit = top + 0x8000000ull;
+    memory->limit = top + HD_WINDOW_BYTES;
+}
+
+#define DEFAULT_TOP 0x7fffc0000000ull
+
+void hd_memory_init(hd_memory *memory, uint32_t address_bits)
+{
+    *memory = (hd_memory){0};
+    hd_arena_init(&memory->arena);
+    memory->next_global = address_bits == 32 ? 0x10000000ull : HD_MEMORY_BASE;
+    set_windows(memory, address_bits == 32 ? 0xf0000000ull : DEFAULT_TOP);
 }
 
 bool hd_memory_base_fits(uint64_t base)
@@ -29,8 +35,10 @@ bool hd_memory_base_fits(uint64_t base)
 
 void hd_memory_move(hd_memory *memory, uint64_t base)
 {
-    if (memory->limit >> 32)
-        memory->next_global = base;
+    if (!(memory->limit >> 32))
+        return;
+    memory->next_global = base;
+    set_windows(memory, base + HD_MEMORY_RANGE < DEFAULT_TOP ? base + HD_MEMORY_RANGE : DEFAULT_TOP);
 }
 
 void hd_memory_free(hd_memory *memory)
@@ -154,9 +162,9 @@ uint32_t hd_memory_place(hd_memory *memory, const char *name, uint64_t base, uin
     const hd_allocation *items = memory->allocations.items;
     const hd_allocation *before = position ? &items[memory->globals.items[position - 1]] : NULL;
     const hd_allocation *after = position < memory->globals.count ? &items[memory->globals.items[position]] : NULL;
-    if (base < NULL_PAGE || size > memory->const_window || base > memory->const_window - size ||
-        !has_pages(memory, size) || (before && base - before->base < before->size) ||
-        (after && after->base - base < size))
+    bool in_windows = base < memory->limit && base + size > memory->const_window;
+    if (base < NULL_PAGE || base + size < base || in_windows || !has_pages(memory, size) ||
+        (before && base - before->base < before->size) || (after && after->base - base < size))
         return HD_NONE;
     return add(memory, name, HD_SPACE_GLOBAL, base, size, bytes);
 }
@@ -191,7 +199,8 @@ bool hd_memory_need_heap(hd_memory *memory)
 
 const hd_allocation *hd_memory_find(const hd_memory *memory, uint64_t address, uint64_t size)
 {
-    const hd_u32_array *list = address >= memory->const_window ? &memory->constants : &memory->globals;
+    bool in_window = address - memory->const_window < memory->limit - memory->const_window;
+    const hd_u32_array *list = in_window ? &memory->constants : &memory->globals;
     uint32_t above = position_of(memory, list, address);
     if (!above)
         return NULL;

@@ -32,6 +32,8 @@ enum {
     HD_PAGE_BYTES = 4096
 };
 #define HD_MEMORY_BASE 0x7f5c4a000000ull
+#define HD_MEMORY_RANGE (1ull << 40) /* from a moved base to the windows */
+#define HD_WINDOW_BYTES 0x8000000ull /* all windows together */
 
 typedef struct hd_allocation {
     const char *name;     /* of the buffer or variable; in the memory's arena */
@@ -81,7 +83,8 @@ void hd_memory_free(hd_memory *memory);
 /* Whether a base resembles a driver's: from 0x700000000000 to 0x7fff00000000, a multiple of HD_LARGE_ALIGN, whose lower
  * half needs four bytes as a signed number, also within 8 MiB of it (1 in 64 bases has a narrower one). */
 bool hd_memory_base_fits(uint64_t base);
-/* Sets the address of the first allocation; hd_memory_base_fits(base) must hold. No effect for modules of address size
+/* Sets the address of the first allocation, before there is any; hd_memory_base_fits(base) must hold. The windows lie
+ * HD_MEMORY_RANGE after it, or where they are by default, if that is less. No effect for modules of address size
  * 32. */
 void hd_memory_move(hd_memory *memory, uint64_t base);
 
