@@ -191,7 +191,7 @@ typedef struct hd_output {
 bool hd_output_open(hd_cli *cli, hd_output *output, const char *path); /* NULL or "-": standard output */
 bool hd_output_close(hd_cli *cli, hd_output *output, bool keep); /* false with a diagnostic where writing failed */
 
-/* ---- replay.c: what `run` shares with it ---------------------------------------------------------------------------- */
+/* ---- replay.c: what `run` shares with it ------------------------------------------------------------------------- */
 
 struct hd_replay_options;
 struct hd_replay_report;

@@ -1,5 +1,5 @@
-/* Runs kernels. What a kernel does wrong is reported as `heddle replay` reports it, with the host call that launched it;
- * the program sees the error code that the vendor's runtime has for it, on this call and all that follow. */
+/* Runs kernels. What a kernel does wrong is reported as `heddle replay` reports it, with the host call that launched
+ * it; the program sees the error code that the vendor's runtime has for it, on this call and all that follow. */
 #include "cudart/runtime.h"
 #include "cudart/trace.h"
 #include <dlfcn.h>

@@ -148,7 +148,7 @@ int hd_cuda_missing(const char *name)
     return hd_runtime_leave(r, HD_CUDA_NOT_SUPPORTED);
 }
 
-/* ---- ending ------------------------------------------------------------------------------------------------------- */
+/* ---- ending ------------------------------------------------------------------------------------------------------ */
 
 __attribute__((destructor)) static void end_process(void)
 {

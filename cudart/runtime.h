@@ -1,8 +1,8 @@
 /* The CUDA runtime on the functional model: the state of one process, and what the files of this folder share.
  *
  * cudart/ is a shared library under the names of the vendor's runtime (libcudart.so.11.0, .12, .13) and driver
- * (libcuda.so.1): programs that nvcc compiled with `-cudart shared` find it through LD_LIBRARY_PATH, which `heddle run`
- * sets. Everything runs when it is called, in program order: a launch, a copy, a callback is done when its call returns,
+ * (libcuda.so.1): programs that nvcc compiled with `-cudart shared` find it through LD_LIBRARY_PATH, which
+ * `heddle run` sets. Everything runs when it is called, in program order: a launch, a copy, a callback is done when its call returns,
  * so streams and events only carry order that already holds.
  *
  *   fatbin.c     containers of device code          exports.c   the symbols of the library, from api.def

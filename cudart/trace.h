@@ -5,7 +5,7 @@
  *   {"event": "launch", "kernel", "grid", "block", "shared", "cooperative", "status", "warp_instructions", ...}
  * and to record (hd_run_options.record):
  *   {"event": "buffer", "id", "name", "address", "bytes"}   device memory that a later event names
- *   {"event": "set", "id", "file"}                          its content before the next launch, where the host changed it
+ *   {"event": "set", "id", "file"}                          its content, if the host changed it, before the next launch
  *   {"event": "expect", "id", "hash"}                       what the launches so far left in it, where that ends
  *   {"event": "texture", ...}                               a texture or surface object
  * and of a launch its "parameters": [PTX type, [byte, ...]] each.

@@ -1,8 +1,8 @@
 /* Textures, surfaces and samplers, and the layout of their texels.
  *
- * The texels are bytes of a buffer, without padding but that of rows: x fastest, then y, then z or layer (of a cube: face, then layer).
- * Multiple samples of a texel are adjacent. A surface is a writable texture; writes go to the buffer and are seen by
- * the next read.
+ * The texels are bytes of a buffer, without padding but that of rows: x fastest, then y, z or layer (of a cube: face,
+ * then layer). Multiple samples of a texel are adjacent. A surface is a writable texture; writes go to the buffer and
+ * are seen by the next read.
  *
  * A kernel refers to a texture by a 64-bit handle, or by the address of the module's .texref, .surfref or .samplerref
  * variable bound to it.

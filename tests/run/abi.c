@@ -1,5 +1,5 @@
-/* Compares the runtime's types, error texts and exported functions with those of the toolkit: abi OURS [REAL]. Types are
- * compared when this is compiled; without REAL names are not. */
+/* Compares the runtime's types, error texts and exported functions with those of the toolkit: abi OURS [REAL]. Types
+ * are compared when this is compiled; without REAL names are not. */
 #include "cudart/abi.h"
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
@@ -83,7 +83,8 @@ static int compare_names(void *ours, void *real)
 
 static int compare_properties(void *ours)
 {
-    int (*get)(struct cudaDeviceProp *, int) = (int (*)(struct cudaDeviceProp *, int))dlsym(ours, "cudaGetDeviceProperties");
+    int (*get)(struct cudaDeviceProp *, int) =
+        (int (*)(struct cudaDeviceProp *, int))dlsym(ours, "cudaGetDeviceProperties");
     int (*attribute)(int *, int, int) = (int (*)(int *, int, int))dlsym(ours, "cudaDeviceGetAttribute");
     struct {
         struct cudaDeviceProp p;
@@ -92,7 +93,10 @@ static int compare_properties(void *ours)
     int value, wrong = 0;
     memset(&got, 0x5a, sizeof got);
     wrong += get(&got.p, 0) != 0 || got.after[0] != 0x5a || got.after[63] != 0x5a;
-#define EQUAL(field, number) wrong += attribute(&value, number, 0) != 0 || (long long)got.p.field != value ? (printf("not ok run property " #field "\n"), 1) : 0
+#define EQUAL(field, number)                                                      \
+    wrong += attribute(&value, number, 0) != 0 || (long long)got.p.field != value \
+                 ? (printf("not ok run property " #field "\n"), 1)                \
+                 : 0
     EQUAL(multiProcessorCount, cudaDevAttrMultiProcessorCount);
     EQUAL(maxThreadsDim[2], cudaDevAttrMaxBlockDimZ);
     EQUAL(maxGridSize[1], cudaDevAttrMaxGridDimY);
