@@ -1,5 +1,5 @@
 /* @FILE: arguments out of a file, for command lines that are too long for the system. Files may name further files,
- * eight deep. */
+ * eight deep. What follows "--" stays as it is. */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -61,7 +61,7 @@ char **hd_cli_expand(hd_cli *cli, int *count, char **arguments)
     int i = 1;
     for (; i < *count && ok && strcmp(arguments[i], "--") != 0; i++)
         ok = expand(cli, &list, arguments[i], 0);
-    for (; i < *count; i++) /* operands: of another program, maybe */
+    for (; i < *count && ok; i++) /* of another program, or names that begin with @ */
         hd_array_push(&list, arguments[i]);
     hd_array_push(&list, (char *)NULL);
     char **copy = ok ? hd_arena_copy(&cli->arena, list.items, list.count * sizeof *list.items) : NULL;

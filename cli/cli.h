@@ -39,6 +39,8 @@ typedef struct hd_cli {
     hd_command command;
     const char *values[HD_CLI_OPTION_COUNT]; /* as given last; "" for one without argument; NULL: not given */
     HD_ARRAY(const char *) settings;         /* of --set, all of them */
+    char **options;                          /* the words before the operands, as given */
+    int option_count;
     char **operands;
     int operand_count;
     int format;   /* of diagnostics: hd_diagnostics_format; -1: a bad one was asked for */
@@ -108,6 +110,14 @@ struct hd_report_options;
 /* How to report on a module (driver/report/report.h), from the options; false (told as a usage error) where they are
  * bad. */
 bool hd_cli_report_options(hd_cli *cli, struct hd_report_options *options);
+
+struct hd_rewrite_options;
+/* How to rewrite (driver/rewrite.h), from the options; false (as a usage error, or a diagnostic) where they are bad. */
+bool hd_cli_rewrite_options(hd_cli *cli, struct hd_rewrite_options *options);
+/* The GPU of --gpu for passes; false with a diagnostic. */
+bool hd_cli_rewrite_machine(hd_cli *cli, struct hd_rewrite_options *options);
+/* The gates and the GPU, once; false with diagnostics. */
+bool hd_cli_report_prepare(hd_cli *cli, struct hd_report_options *options);
 
 /* Whether texts written there have colours: --color, else NO_COLOR, CLICOLOR_FORCE, and whether it is a terminal. */
 bool hd_cli_has_colour(const hd_cli *cli, int descriptor);
@@ -216,7 +226,8 @@ const char *hd_cli_output_of(hd_cli *cli, const char *input);
 /* cli/temporary.c: as mkostemp with O_CLOEXEC; the file goes if the program ends before it is forgotten. */
 int hd_temporary_make(char *pattern);
 void hd_temporary_forget(const char *path);
-void hd_temporary_watch(void); /* once, before there are threads */
+void hd_temporary_add(const char *path); /* the same for a file, or a folder of such files, that is there */
+void hd_temporary_watch(void);           /* once, before there are threads */
 
 /* Arguments with each @FILE replaced by the words of that file (blanks separate, quotes and backslashes as in a shell).
  * In cli->arena; NULL with a diagnostic. */

@@ -198,6 +198,8 @@ bool hd_cli_read_options(hd_cli *cli, int count, char **arguments)
         if (!take_option(cli, option_of(code), optarg))
             return false;
     }
+    cli->options = arguments + 1;
+    cli->option_count = optind - 1;
     cli->operands = arguments + optind;
     cli->operand_count = count - optind;
     return true;

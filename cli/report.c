@@ -117,8 +117,7 @@ bool hd_cli_report_options(hd_cli *cli, hd_report_options *options)
            hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &options->threads);
 }
 
-/* The gates and the GPU, which are bad once and not for each input; false with diagnostics. */
-static bool prepare(hd_cli *cli, hd_report_options *options)
+bool hd_cli_report_prepare(hd_cli *cli, hd_report_options *options)
 {
     const char *text = cli->values[HD_CLI_REQUIRE];
     options->gates = text ? hd_gates_parse("--require", text, HD_GATES_OF_VALUES, &cli->diagnostics) : NULL;
@@ -158,7 +157,7 @@ int hd_cli_report(hd_cli *cli)
     }
     if (format < 0 || !hd_cli_report_options(cli, &options) || !hd_cli_inputs_fit(cli))
         return HD_STATUS_USAGE;
-    if (!prepare(cli, &options))
+    if (!hd_cli_report_prepare(cli, &options))
         return hd_cli_status(cli);
     each.threads = options.threads;
     hd_status status = hd_cli_each_input(cli, &each, &parts);

@@ -125,13 +125,18 @@ static bool read_options(hd_cli *cli, hd_rewrite_options *options)
            hd_cli_block(cli, HD_CLI_BLOCK, &options->pipeline.block) && check_depfile(cli);
 }
 
+bool hd_cli_rewrite_options(hd_cli *cli, hd_rewrite_options *options)
+{
+    return read_options(cli, options) && check_passes(cli);
+}
+
 static void free_gpu(void *gpu) { hd_gpu_free(gpu); }
 
-static bool read_machine(hd_cli *cli, hd_pipeline_options *options)
+bool hd_cli_rewrite_machine(hd_cli *cli, hd_rewrite_options *options)
 {
     const char *name = cli->values[HD_CLI_GPU];
     hd_gpu *gpu = name ? hd_gpu_load(name, &cli->diagnostics) : NULL;
-    options->gpu = gpu;
+    options->pipeline.gpu = gpu;
     if (gpu)
         hd_cli_keep(cli, gpu, free_gpu);
     return !gpu || gpu->valid;
@@ -254,7 +259,7 @@ int hd_cli_rewrite(hd_cli *cli)
     if (status != HD_STATUS_DONE)
         return (int)status;
     each.threads = options.pipeline.threads;
-    if (!read_machine(cli, &options.pipeline))
+    if (!hd_cli_rewrite_machine(cli, &options))
         return hd_cli_status(cli);
     return (int)(compares ? compare_all(cli, &each) : write_all(cli, &each));
 }

@@ -1,6 +1,7 @@
 /* Files that are not finished: removed where the program ends before they are, by a signal or for lack of memory.
  *
- * The list is the program's own, as signals are. What a handler may do: unlink, and the signal's default at last. */
+ * The list is the program's own, as signals are. What a handler may do: unlink and rmdir, and the signal's default at
+ * last. */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -20,6 +21,11 @@ static void remove_all(void)
         const char *path = atomic_load(&temporaries[i]);
         if (path)
             unlink(path);
+    }
+    for (int i = 0; i < 2 * MOST_TEMPORARIES; i++) { /* twice: a folder may be in one that is listed before it */
+        const char *path = atomic_load(&temporaries[i % MOST_TEMPORARIES]);
+        if (path)
+            rmdir(path);
     }
 }
 
@@ -66,5 +72,7 @@ int hd_temporary_make(char *pattern)
     errno = error;
     return descriptor;
 }
+
+void hd_temporary_add(const char *path) { replace(NULL, path); }
 
 void hd_temporary_forget(const char *path) { replace(path, NULL); }

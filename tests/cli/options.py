@@ -42,7 +42,8 @@ WRONG = {
     "DEPFILE_PATH": (("", "-MF takes FILE, not ''"),),
     "DEPFILE_TARGET": (("", "-MT takes TARGET, not ''"),),
 }
-FREE = {"PTXAS"}  # a program that cannot be run is a note: the report is made without it
+# PTXAS: a program that cannot be run is a note, and the report is made without it; STEP: that it does not run is no error of usage
+FREE = {"PTXAS", "REPORT", "STEP"}
 # By command: options that do not go together, and what the message says of them.
 TOGETHER = {
     "rewrite": ((["--no-section", "--emit=extended", "-p", "bow"], "--no-section goes with --emit=portable"),
@@ -57,6 +58,8 @@ TOGETHER = {
     "replay": ((["--virtual", "--max-registers=9"], "--virtual and --max-registers"), (["--counters", "--format=json"], "--counters goes with --format=text"),
                (["--technique=bow-wr(iw=3, iw=4)"], "--technique:1:13: error: option 'iw' is given twice")),
     "dump": ((["--cfg", "--ir"], "one of --tokens"), (["--tokens", "--json"], "--json goes with")),
+    "nvcc": ((["--ptxas=no", "--ptxas-timeout=3"], "--ptxas-timeout goes with"), (["-p", "all"], "-p all compares techniques"),
+             (["--print-after=bow"], "--print-after: there is no list of passes")),
     "list": (), "strip": (), "check": (), "help": (), "completion": (),
 }
 
@@ -100,7 +103,7 @@ def command_line(command, folder, option=None):
     """A command line that lacks nothing."""
     good = write(os.path.join(folder, "good.ptx"), KERNEL)
     operands = {"DIFF": [good, good], "LIST": ["passes"], "COMPLETION": ["bash"], "HELP": [], "REPLAY": [write(os.path.join(folder, "l.yaml"), "")]}.get(command, [good])
-    needed = {"DUMP": ["--ir"], "REPORT": ["--ptxas=no"], "DIFF": ["--ptxas=no"]}.get(command, [])
+    needed = {"DUMP": ["--ir"], "REPORT": ["--ptxas=no"], "DIFF": ["--ptxas=no"], "NVCC": ["--ptxas=no"]}.get(command, [])
     if option in ("TIMELINE_CYCLES", "TIMELINE_SM"):
         needed = needed + ["--time", "--timeline=" + os.path.join(folder, "timeline.json")]
     return COMMANDS[command][1], needed, operands
