@@ -2,9 +2,19 @@
 #include "base/hash.h"
 
 #include "base/arena.h"
+#include <string.h>
 #include <xxhash.h>
 
 uint64_t hd_hash(const void *bytes, size_t length) { return XXH3_64bits(bytes, length); }
+
+hd_wide_hash hd_hash_wide(const void *bytes, size_t length)
+{
+    hd_wide_hash hash;
+    XXH128_canonical_t canonical;
+    XXH128_canonicalFromHash(&canonical, XXH3_128bits(bytes, length));
+    memcpy(hash.bytes, canonical.digest, sizeof hash.bytes);
+    return hash;
+}
 
 /* An hd_hasher is an XXH3_state_t. */
 static XXH3_state_t *state_of(hd_hasher *hasher) { return (XXH3_state_t *)(void *)hasher; }

@@ -1,4 +1,4 @@
-/* Content hashes: XXH3-64 (libxxhash). */
+/* Content hashes: XXH3-64 and, where no two contents may meet, XXH3-128 (libxxhash). */
 #ifndef HD_BASE_HASH_H
 #define HD_BASE_HASH_H
 
@@ -6,6 +6,12 @@
 #include <stdint.h>
 
 uint64_t hd_hash(const void *bytes, size_t length);
+
+enum { HD_WIDE_HASH_BYTES = 16 };
+typedef struct hd_wide_hash {
+    uint8_t bytes[HD_WIDE_HASH_BYTES]; /* the same on all machines */
+} hd_wide_hash;
+hd_wide_hash hd_hash_wide(const void *bytes, size_t length);
 
 /* Streaming. */
 typedef struct hd_hasher hd_hasher;

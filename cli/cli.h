@@ -84,7 +84,7 @@ int hd_cli_find_command(const char *name);
 bool hd_cli_read_options(hd_cli *cli, int count, char **arguments);
 /* "[PATH]": the option may stand without its argument. */
 static inline bool hd_cli_is_optional(const hd_cli_option_row *o) { return o->argument && *o->argument == '['; }
-/* "-" of -MD, -MF and -MT, which have one dash, as compilers spell them; else "--". */
+/* "-" of -MD, -MF, -MT and -MP, which have one dash, as compilers spell them; else "--". */
 static inline const char *hd_cli_dashes(const char *name) { return strlen(name) == 2 && name[0] == 'M' ? "-" : "--"; }
 /* What the option may be given, as the table has it: "portable|extended", "NAME|FILE"; NULL: it takes none. */
 const char *hd_cli_argument(hd_command command, hd_cli_option option);

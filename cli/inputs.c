@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 
 #include "base/pool.h"
+#include "driver/build/jobserver.h"
 
 #include <stdlib.h>
 
@@ -117,7 +118,8 @@ static void check_selection(inputs *all)
 hd_status hd_cli_each_input(hd_cli *cli, const hd_each *each, hd_part **parts)
 {
     inputs all = {.each = each, .cli = cli, .count = (uint32_t)cli->operand_count};
-    uint32_t threads = each->threads ? each->threads : hd_cpu_count();
+    hd_jobserver make = {0};
+    uint32_t threads = each->threads ? each->threads : hd_jobserver_take(&make, getenv("MAKEFLAGS"), hd_cpu_count());
     uint32_t side = threads < all.count ? threads : all.count; /* inputs side by side */
     part_list *list = HD_ARENA_NEW(&cli->arena, part_list);
     all.parts = hd_calloc(all.count, sizeof *all.parts);
@@ -129,6 +131,7 @@ hd_status hd_cli_each_input(hd_cli *cli, const hd_each *each, hd_part **parts)
     pthread_mutex_init(&all.lock, NULL);
     hd_parallel(side, all.count, run_one, &all);
     hd_progress_stop(&all.progress);
+    hd_jobserver_give_back(&make);
     pthread_mutex_destroy(&all.lock);
     check_selection(&all);
     if (parts)

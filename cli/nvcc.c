@@ -1,17 +1,32 @@
 /* heddle nvcc: calls nvcc in a shadow folder (driver/build/toolkit.h), whose front end is this program with --step. */
 #include "cli/cli.h"
 
+#include "driver/build/cached_rewrite.h"
 #include "driver/build/nvcc_words.h"
 #include "driver/build/process.h"
 #include "driver/build/toolkit.h"
 #include "driver/report/report.h"
-#include "driver/rewrite.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 HD_ARRAY_TYPE(word_array, const char *);
+
+/* Of a call: its options, and with --step what it is to do. */
+typedef struct step {
+    hd_rewrite_options rewrite;
+    hd_report_options report;
+    hd_store cache;
+    int format; /* of the report */
+    const char *cicc;
+    const char *const *words;
+    uint32_t count;
+    const char *output; /* of cicc, where nvcc expects it */
+    bool again;         /* only for the places of errors */
+} step;
 
 static const char *base_name(const char *path)
 {
@@ -43,16 +58,16 @@ static call split_call(const hd_cli *cli)
 }
 
 /* What the script of the shadow folder runs: this program, with the options of this call, and --step. */
-static void add_step(hd_cli *cli, const hd_toolkit *toolkit, word_array *step)
+static void add_step(hd_cli *cli, const hd_toolkit *toolkit, word_array *words)
 {
     char self[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self);
-    hd_array_push(step, length > 0 ? hd_arena_string(&cli->arena, self, (size_t)length) : "heddle");
-    hd_array_push(step, "nvcc");
+    hd_array_push(words, length > 0 ? hd_arena_string(&cli->arena, self, (size_t)length) : "heddle");
+    hd_array_push(words, "nvcc");
     for (int i = 0; i < cli->option_count && strcmp(cli->options[i], "--") != 0; i++)
-        hd_array_push(step, cli->options[i]);
-    hd_array_push(step, hd_arena_printf(&cli->arena, "--step=%s", toolkit->cicc));
-    hd_array_push(step, "--");
+        hd_array_push(words, cli->options[i]);
+    hd_array_push(words, hd_arena_printf(&cli->arena, "--step=%s", toolkit->cicc));
+    hd_array_push(words, "--");
 }
 
 static bool names_cudart(const call *c)
@@ -63,8 +78,28 @@ static bool names_cudart(const call *c)
     return false;
 }
 
-static int call_nvcc(hd_cli *cli, const call *c, const hd_shadow *shadow)
+/* ccache takes the nvcc of the shadow folder and the real one for the same compiler: what these make is kept apart by
+ * all that passes and gates depend on. Reports are not among what ccache stores. */
+static void add_environment(hd_cli *cli, const step *s, word_array *environment)
 {
+    const char *before = getenv("CCACHE_NAMESPACE");
+    hd_writer words;
+    hd_writer_to_memory(&words);
+    for (int i = 0; i < cli->option_count; i++)
+        hd_write(&words, cli->options[i], strlen(cli->options[i]) + 1);
+    hd_wide_hash parts[2] = {hd_rewrite_settings_hash(&s->rewrite, &cli->diagnostics, cli->values[HD_CLI_GPU]),
+                             hd_hash_wide(words.buffer.items, words.buffer.count)};
+    hd_writer_free(&words);
+    hd_array_push(environment, hd_arena_printf(&cli->arena, "CCACHE_NAMESPACE=%s%sheddle-%016" PRIx64,
+                                               before ? before : "", before ? "-" : "", hd_hash(parts, sizeof parts)));
+    if (hd_cli_has(cli, HD_CLI_REPORT))
+        hd_array_push(environment, "CCACHE_DISABLE=1");
+    hd_array_push(environment, NULL);
+}
+
+static int call_nvcc(hd_cli *cli, const step *s, const call *c, const hd_shadow *shadow)
+{
+    word_array environment = {0};
     word_array words = {0};
     if (c->ccache)
         hd_array_push(&words, c->ccache);
@@ -76,11 +111,14 @@ static int call_nvcc(hd_cli *cli, const call *c, const hd_shadow *shadow)
         hd_array_push(&words, "shared");
     }
     hd_array_push(&words, NULL);
-    const hd_process process = {.arguments = words.items};
+    if (rewrites(cli) || reports(cli))
+        add_environment(cli, s, &environment);
+    const hd_process process = {.arguments = words.items, .environment = environment.items};
     int status = hd_process_run(&process);
     if (status < 0)
         hd_report(&cli->diagnostics, HD_DIAG_MISSING_TOOL, NULL, (hd_span){0, 0}, "'%s' does not run: %s",
                   words.items[0], strerror(errno));
+    hd_array_free(&environment);
     hd_array_free(&words);
     return status < 0 ? (int)HD_STATUS_UNDECIDED : status;
 }
@@ -93,40 +131,29 @@ static void watch(const hd_shadow *shadow, void (*what)(const char *path))
     what(shadow->folder);
 }
 
-static int run_driver(hd_cli *cli)
+static int run_driver(hd_cli *cli, const step *s)
 {
     call c = split_call(cli);
     hd_toolkit toolkit;
     hd_shadow shadow;
-    word_array step = {0};
+    word_array words = {0};
     if (!hd_nvcc_words_fit(c.words, c.count, rewrites(cli), &cli->diagnostics))
         return HD_STATUS_REJECTED;
     if (!hd_toolkit_find(&toolkit, c.nvcc, &cli->arena, &cli->diagnostics))
         return HD_STATUS_UNDECIDED;
-    add_step(cli, &toolkit, &step);
-    bool made = hd_shadow_make(&shadow, &toolkit, step.items, step.count, &cli->arena, &cli->diagnostics);
-    hd_array_free(&step);
+    add_step(cli, &toolkit, &words);
+    bool made = hd_shadow_make(&shadow, &toolkit, words.items, words.count, &cli->arena, &cli->diagnostics);
+    hd_array_free(&words);
     if (!made)
         return HD_STATUS_REJECTED;
     watch(&shadow, hd_temporary_add);
-    int status = call_nvcc(cli, &c, &shadow);
+    int status = call_nvcc(cli, s, &c, &shadow);
     hd_shadow_remove(&shadow);
     watch(&shadow, hd_temporary_forget);
     return status;
 }
 
 /* ---- the step ---------------------------------------------------------------------------------------------------- */
-
-typedef struct step {
-    hd_rewrite_options rewrite;
-    hd_report_options report;
-    int format; /* of the report */
-    const char *cicc;
-    const char *const *words;
-    uint32_t count;
-    const char *output; /* of cicc, where nvcc expects it */
-    bool again;         /* only for the places of errors */
-} step;
 
 static void free_job(void *job) { hd_report_free(job); }
 
@@ -217,8 +244,10 @@ static void rewrite(hd_cli *cli, const step *s, const char *from)
     if (reports(cli))
         report(cli, s, source);
     hd_writer_to_memory(&text);
-    hd_module *module = hd_rewrite(source, &s->rewrite, &text, &cli->diagnostics);
-    hd_cli_keep_module(cli, module);
+    hd_wide_hash settings = hd_rewrite_settings_hash(&s->rewrite, &cli->diagnostics, cli->values[HD_CLI_GPU]);
+    hd_module *module = hd_cached_rewrite(&s->cache, settings, source, &s->rewrite, &text, &cli->diagnostics);
+    if (module)
+        hd_cli_keep_module(cli, module);
     if (!cli->diagnostics.error_count && !s->again && hd_output_open(cli, &output, s->output)) {
         hd_write(&output.writer, text.buffer.items, text.buffer.count);
         hd_output_close(cli, &output, true);
@@ -329,10 +358,13 @@ int hd_cli_nvcc(hd_cli *cli)
     hd_writer log;
     if (!read_options(cli, s))
         return HD_STATUS_USAGE;
-    if (!hd_cli_rewrite_machine(cli, &s->rewrite) || !hd_cli_report_prepare(cli, &s->report))
+    if (!hd_cli_rewrite_machine(cli, &s->rewrite) || !hd_cli_report_prepare(cli, &s->report) ||
+        !hd_store_open(&s->cache, &cli->arena, &cli->diagnostics))
         return hd_cli_status(cli);
+    if (hd_cli_has(cli, HD_CLI_NO_CACHE) || !rewrites(cli))
+        s->cache.folder = NULL;
     if (!hd_cli_has(cli, HD_CLI_STEP))
-        return run_driver(cli);
+        return run_driver(cli, s);
     hd_writer_to_descriptor(&log, STDERR_FILENO);
     s->rewrite.pipeline.log = &log;
     int status = run_step(cli, s);

@@ -72,10 +72,10 @@ static int option_of(int code)
     return -1;
 }
 
-/* -MD, -MF, -MT have one dash, as compilers have them; getopt_long_only would take -p for any long option too. */
+/* -MD, -MF, -MT, -MP have one dash, as compilers have them; getopt_long_only would take -p for any long option too. */
 static void double_dashes(int count, char **arguments)
 {
-    static const char *const singles[][2] = {{"-MD", "--MD"}, {"-MF", "--MF"}, {"-MT", "--MT"}};
+    static const char *const singles[][2] = {{"-MD", "--MD"}, {"-MF", "--MF"}, {"-MT", "--MT"}, {"-MP", "--MP"}};
     for (int i = 1; i < count && strcmp(arguments[i], "--") != 0; i++)
         for (size_t s = 0; s < sizeof singles / sizeof *singles; s++)
             if (strcmp(arguments[i], singles[s][0]) == 0)

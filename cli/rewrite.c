@@ -1,7 +1,7 @@
 /* heddle rewrite */
 #include "cli/cli.h"
 
-#include "driver/rewrite.h"
+#include "driver/build/cached_rewrite.h"
 #include "driver/techniques.h"
 #include "target/gpu.h"
 
@@ -34,6 +34,10 @@ static void write_rule(hd_cli *cli, hd_writer *rules, const char *input)
         write_make_name(rules, input);
     }
     hd_write_string(rules, "\n");
+    if (hd_cli_has(cli, HD_CLI_DEPFILE_PHONY) && strcmp(input, "-") != 0) {
+        write_make_name(rules, input);
+        hd_write_string(rules, ":\n");
+    }
 }
 
 /* Each input's own, beside its output, unless -MF names one for all. */
@@ -63,8 +67,9 @@ static bool check_depfile(hd_cli *cli)
 {
     bool path = hd_cli_has(cli, HD_CLI_DEPFILE_PATH), target = hd_cli_has(cli, HD_CLI_DEPFILE_TARGET),
          named = hd_cli_output_of(cli, cli->operands[0]) != NULL;
-    if (target && !wants_rule(cli)) {
-        hd_cli_usage_error("-MT goes with -MD or -MF");
+    bool phony = hd_cli_has(cli, HD_CLI_DEPFILE_PHONY);
+    if ((target || phony) && !wants_rule(cli)) {
+        hd_cli_usage_error("-%s goes with -MD or -MF", target ? "MT" : "MP");
         return false;
     }
     if (!wants_rule(cli) || named || (path && target))
@@ -145,9 +150,10 @@ bool hd_cli_rewrite_machine(hd_cli *cli, hd_rewrite_options *options)
 /* A table is no PTX: what is about the output's text, or about one list of passes, does not go with it. */
 static bool check_all(const hd_cli *cli)
 {
-    static const hd_cli_option others[] = {HD_CLI_EMIT,    HD_CLI_CANONICAL,    HD_CLI_NO_SECTION,
-                                           HD_CLI_STATS,   HD_CLI_PRINT_AFTER,  HD_CLI_VERIFY_EACH,
-                                           HD_CLI_DEPFILE, HD_CLI_DEPFILE_PATH, HD_CLI_DEPFILE_TARGET};
+    static const hd_cli_option others[] = {HD_CLI_EMIT,          HD_CLI_CANONICAL,    HD_CLI_NO_SECTION,
+                                           HD_CLI_STATS,         HD_CLI_PRINT_AFTER,  HD_CLI_VERIFY_EACH,
+                                           HD_CLI_DEPFILE,       HD_CLI_DEPFILE_PATH, HD_CLI_DEPFILE_TARGET,
+                                           HD_CLI_DEPFILE_PHONY, HD_CLI_CACHE};
     bool all = compares_techniques(cli);
     for (uint32_t i = 0; all && i < sizeof others / sizeof *others; i++)
         if (hd_cli_has(cli, others[i])) {
@@ -157,6 +163,12 @@ static bool check_all(const hd_cli *cli)
         }
     return true;
 }
+
+typedef struct rewrite_job { /* of all inputs */
+    hd_rewrite_options options;
+    hd_store cache; /* off without --cache */
+    hd_wide_hash settings;
+} rewrite_job;
 
 typedef struct rewrite_part {
     hd_rewrite_options options;
@@ -178,17 +190,32 @@ static hd_status compare_one(hd_part *part, hd_source *source, const hd_rewrite_
     return status == HD_STATUS_WRONG ? HD_STATUS_WRONG : (hd_status)hd_cli_status(cli);
 }
 
+/* Through the cache, from memory. */
+static hd_module *rewrite_by_cache(hd_cli *cli, const rewrite_job *job, hd_source *source,
+                                   const hd_rewrite_options *options, hd_writer *to)
+{
+    hd_writer text;
+    hd_writer_to_memory(&text);
+    hd_module *module = hd_cached_rewrite(&job->cache, job->settings, source, options, &text, &cli->diagnostics);
+    hd_write(to, text.buffer.items, text.buffer.count);
+    hd_writer_free(&text);
+    return module;
+}
+
 static hd_status write_one(hd_part *part, hd_source *source, const hd_rewrite_options *options)
 {
     hd_cli *cli = &part->cli;
+    const rewrite_job *job = part->job;
     hd_output output;
     if (!hd_output_open(cli, &output, hd_cli_output_of(cli, cli->operands[0]))) {
         hd_source_free(source);
         return HD_STATUS_REJECTED;
     }
-    hd_module *module = hd_rewrite(source, options, &output.writer, &cli->diagnostics);
-    hd_cli_keep_module(cli, module);
-    part->selected = hd_module_count_selected(module, options->pipeline.kernel);
+    hd_module *module = job->cache.folder ? rewrite_by_cache(cli, job, source, options, &output.writer)
+                                          : hd_rewrite(source, options, &output.writer, &cli->diagnostics);
+    if (module)
+        hd_cli_keep_module(cli, module);
+    part->selected = module ? hd_module_count_selected(module, options->pipeline.kernel) : 1;
     bool good = cli->diagnostics.error_count == 0;
     if (hd_output_close(cli, &output, good) && good)
         write_depfile(cli, cli->operands[0]);
@@ -200,7 +227,7 @@ static hd_status rewrite_one(hd_part *part)
     hd_cli *cli = &part->cli;
     rewrite_part *own = HD_ARENA_NEW(&cli->arena, rewrite_part);
     hd_source *source = HD_ARENA_NEW(&cli->arena, hd_source); /* diagnostics point to it */
-    own->options = *(const hd_rewrite_options *)part->job;
+    own->options = ((const rewrite_job *)part->job)->options;
     own->options.pipeline.threads = part->threads;
     own->options.pipeline.log = &own->log;
     own->options.pipeline.meter = part->meter;
@@ -248,18 +275,30 @@ static hd_status write_all(hd_cli *cli, hd_each *each)
     return hd_status_worse(status, (hd_status)hd_cli_status(cli));
 }
 
+static bool open_cache(hd_cli *cli, rewrite_job *job)
+{
+    if (!hd_cli_has(cli, HD_CLI_CACHE))
+        return true;
+    if (!hd_store_open(&job->cache, &cli->arena, &cli->diagnostics))
+        return false;
+    if (job->cache.folder)
+        job->settings = hd_rewrite_settings_hash(&job->options, &cli->diagnostics, cli->values[HD_CLI_GPU]);
+    return true;
+}
+
 int hd_cli_rewrite(hd_cli *cli)
 {
-    hd_rewrite_options options = {0};
-    hd_each each = {.run = rewrite_one, .join = join_one, .job = &options};
-    if (!read_options(cli, &options) || !check_all(cli) || !check_passes(cli) || !hd_cli_inputs_fit(cli))
+    rewrite_job job = {.options = {0}};
+    hd_rewrite_options *options = &job.options;
+    hd_each each = {.run = rewrite_one, .join = join_one, .job = &job};
+    if (!read_options(cli, options) || !check_all(cli) || !check_passes(cli) || !hd_cli_inputs_fit(cli))
         return HD_STATUS_USAGE;
     bool compares = compares_techniques(cli);
     hd_status status = compares ? HD_STATUS_DONE : hd_cli_prepare_outputs(cli);
     if (status != HD_STATUS_DONE)
         return (int)status;
-    each.threads = options.pipeline.threads;
-    if (!hd_cli_rewrite_machine(cli, &options))
+    each.threads = options->pipeline.threads;
+    if (!hd_cli_rewrite_machine(cli, options) || !open_cache(cli, &job))
         return hd_cli_status(cli);
     return (int)(compares ? compare_all(cli, &each) : write_all(cli, &each));
 }

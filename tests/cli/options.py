@@ -50,6 +50,7 @@ TOGETHER = {
                 (["--print-after=bow"], "--print-after: there is no list of passes"),
                 (["-p", "bow", "--print-after=ltrf"], "--print-after: 'ltrf' is not in the list"),
                 (["-MD"], "-MD and -MF need"), (["-MF", "x"], "-MD and -MF need"), (["-MT", "x"], "-MT goes with -MD or -MF"),
+                (["-MP"], "-MP goes with -MD or -MF"), (["-p", "all", "--cache"], "-p all writes a table"),
                 (["-p", "all", "--stats"], "-p all writes a table"), (["-p", "all", "-MD", "-o", "x"], "-p all writes a table"),
                 (["-p", "regmutex,demo"], "-p:1:"), (["-p", "bow(iw=3,iw=4)"], "is given twice")),
     "report": ((["--arch=sm_80", "--gpu=sm_80"], "--arch and --gpu"), (["--ptxas=no", "--ptxas-timeout=3"], "--ptxas-timeout goes with"),
@@ -60,7 +61,7 @@ TOGETHER = {
     "dump": ((["--cfg", "--ir"], "one of --tokens"), (["--tokens", "--json"], "--json goes with")),
     "nvcc": ((["--ptxas=no", "--ptxas-timeout=3"], "--ptxas-timeout goes with"), (["-p", "all"], "-p all compares techniques"),
              (["--print-after=bow"], "--print-after: there is no list of passes")),
-    "list": (), "strip": (), "check": (), "help": (), "completion": (),
+    "list": (), "strip": (), "check": (), "help": (), "completion": (), "cache": (),
 }
 
 
@@ -102,7 +103,7 @@ def given(option, value):
 def command_line(command, folder, option=None):
     """A command line that lacks nothing."""
     good = write(os.path.join(folder, "good.ptx"), KERNEL)
-    operands = {"DIFF": [good, good], "LIST": ["passes"], "COMPLETION": ["bash"], "HELP": [], "REPLAY": [write(os.path.join(folder, "l.yaml"), "")]}.get(command, [good])
+    operands = {"DIFF": [good, good], "LIST": ["passes"], "COMPLETION": ["bash"], "CACHE": ["stats"], "HELP": [], "REPLAY": [write(os.path.join(folder, "l.yaml"), "")]}.get(command, [good])
     needed = {"DUMP": ["--ir"], "REPORT": ["--ptxas=no"], "DIFF": ["--ptxas=no"], "NVCC": ["--ptxas=no"]}.get(command, [])
     if option in ("TIMELINE_CYCLES", "TIMELINE_SM"):
         needed = needed + ["--time", "--timeline=" + os.path.join(folder, "timeline.json")]

@@ -22,7 +22,7 @@ KERNEL = b""".version 8.0
 BROKEN = KERNEL.replace(b"%r2, %r1;", b"%r9, %r1;")
 UNKNOWN = KERNEL.replace(b"\tret;", b"\tnosuch.u64 %r1;\n\tret;")
 COMMANDS = re.findall(r'^HD_COMMAND\(\w+, "(\w+)"', read(os.path.join(TOP, "cli/commands.def")).decode(), re.M)
-READ_PTX = [name for name in COMMANDS if name not in ("replay", "diff", "list", "help", "completion", "nvcc", "run")]
+READ_PTX = [name for name in COMMANDS if name not in ("replay", "diff", "list", "help", "completion", "nvcc", "run", "cache")]
 DUMPS = ("--tokens", "--ir", "--cfg", "--liveness")
 
 
@@ -294,6 +294,8 @@ def case_depfiles(folder):
     same(("%s: %s\n" % (out, good)).encode(), read(rule))
     heddle("rewrite", "-MF", rule, "-MT", "the target", good)
     same(("the\\ target: %s\n" % good).encode(), read(rule))
+    heddle("rewrite", "-MD", "-MP", "-MF", rule, "-o", out, good)
+    same(read(rule), b"%s: %s\n%s:\n" % (out.encode(), good.encode(), good.encode()))
     heddle("rewrite", "-MD", "-MT", "$x#y", "-MF", rule, "-o", out, "-", stdin=KERNEL)
     same(b"$$x\\#y:\n", read(rule))
     write(rule, b"old")
