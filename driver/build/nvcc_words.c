@@ -25,6 +25,17 @@ static bool ends_with(const char *word, const char *end)
     return length >= tail && strcmp(word + length - tail, end) == 0;
 }
 
+/* "-dlto", "-dlto=true" */
+static bool is_switched_on(const char *word, const char *const *list)
+{
+    for (; *list; list++) {
+        size_t length = strlen(*list);
+        if (strncmp(word, *list, length) == 0 && (!word[length] || strcmp(word + length, "=true") == 0))
+            return true;
+    }
+    return false;
+}
+
 static void refuse(scan *s, const char *word, const char *why)
 {
     hd_report(s->diagnostics, HD_DIAG_NOT_REWRITTEN, NULL, (hd_span){0, 0}, "'%s': %s", word, why);
@@ -52,7 +63,7 @@ static void look_at(scan *s, const char *word)
 {
     static const char *const lto[] = {"-dlto",   "--dlink-time-opt", "-lto",       "--lto", "-ltoir",
                                       "--ltoir", "-optix-ir",        "--optix-ir", NULL};
-    if (is_one_of(word, lto) || names_lto(s->before, word))
+    if (is_switched_on(word, lto) || names_lto(s->before, word))
         refuse(s, word, "the front end writes no PTX then, which ptxas and the step before it would read");
     else if (s->rewrites && *word != '-' && ends_with(word, ".ptx") && !takes_name(s->before))
         refuse(s, word, "a PTX input goes to ptxas as it is: run 'heddle rewrite' on it");

@@ -40,19 +40,19 @@ static bool read_size(const char *text, uint64_t *bytes)
     return *text >= '0' && *text <= '9' && !errno && (unit ? !end[1] : !*end) && *bytes >> shift == number;
 }
 
-bool hd_store_open(hd_store *cache, hd_arena *arena, hd_diagnostics *diagnostics)
+bool hd_store_open(hd_store *store, hd_arena *arena, hd_diagnostics *diagnostics)
 {
     const char *folder = variable("HEDDLE_CACHE_DIR"), *base = variable("XDG_CACHE_HOME"), *home = variable("HOME"),
                *size = variable("HEDDLE_CACHE_SIZE");
-    *cache = (hd_store){.limit_bytes = (uint64_t)1 << 30};
-    if (size && !read_size(size, &cache->limit_bytes)) {
+    *store = (hd_store){.limit_bytes = (uint64_t)1 << 30};
+    if (size && !read_size(size, &store->limit_bytes)) {
         hd_report(diagnostics, HD_DIAG_BAD_VALUE, NULL, (hd_span){0, 0},
                   "HEDDLE_CACHE_SIZE takes bytes, or with K, M, G or T, not '%s'", size);
         return false;
     }
     if (variable("HEDDLE_CACHE_DISABLE"))
         return true;
-    cache->folder = folder ? hd_arena_printf(arena, "%s", folder)
+    store->folder = folder ? hd_arena_printf(arena, "%s", folder)
                     : base ? hd_arena_printf(arena, "%s/heddle", base)
                     : home ? hd_arena_printf(arena, "%s/.cache/heddle", home)
                            : NULL;
@@ -92,9 +92,9 @@ static void read_counts(shelf *s)
 #undef READ_COUNT
 }
 
-static bool open_shelf(const hd_store *cache, uint32_t number, bool make, shelf *s, hd_arena *arena)
+static bool open_shelf(const hd_store *store, uint32_t number, bool make, shelf *s, hd_arena *arena)
 {
-    s->path = hd_arena_printf(arena, "%s/%x", cache->folder, number);
+    s->path = hd_arena_printf(arena, "%s/%x", store->folder, number);
     const char *file = hd_arena_printf(arena, "%s/statistics", s->path);
     s->statistics = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (s->statistics < 0 && make && make_folders(s->path))
@@ -213,10 +213,11 @@ static reading read_entry(const char *path, bool use, hd_writer *out)
 {
     entry_head head;
     struct stat status;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a named pipe is no entry, and not waited for */
     if (file < 0)
         return ABSENT;
-    bool good = fstat(file, &status) == 0 && read(file, &head, sizeof head) == (ssize_t)sizeof head &&
+    bool good = fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
+                read(file, &head, sizeof head) == (ssize_t)sizeof head &&
                 memcmp(head.magic, magic, sizeof magic) == 0 && head.length == (uint64_t)status.st_size - sizeof head &&
                 head.length <= UINT32_MAX;
     char *text = good ? hd_malloc(head.length + 1) : NULL;
@@ -234,17 +235,17 @@ static reading read_entry(const char *path, bool use, hd_writer *out)
     return good ? INTACT : DAMAGED;
 }
 
-bool hd_store_get(const hd_store *cache, hd_wide_hash key, hd_writer *out)
+bool hd_store_get(const hd_store *store, hd_wide_hash key, hd_writer *out)
 {
     hd_arena arena = {0};
     shelf s;
     char name[NAME_ROOM];
     write_name(name, key);
-    if (!cache->folder)
+    if (!store->folder)
         return false;
-    const char *path = hd_arena_printf(&arena, "%s/%x/%s", cache->folder, shelf_of(key), name);
+    const char *path = hd_arena_printf(&arena, "%s/%x/%s", store->folder, shelf_of(key), name);
     reading r = read_entry(path, true, out);
-    if (open_shelf(cache, shelf_of(key), true, &s, &arena)) {
+    if (open_shelf(store, shelf_of(key), true, &s, &arena)) {
         if (r == DAMAGED && unlink(path) == 0 && s.counts.entries)
             s.counts.damaged++, s.counts.entries--;
         s.counts.hits += r == INTACT;
@@ -276,38 +277,45 @@ static const char *write_entry(const char *folder, const char *bytes, size_t len
     return NULL;
 }
 
-void hd_store_put(const hd_store *cache, hd_wide_hash key, const char *bytes, size_t length)
+/* The entry is written before the shelf is locked, which others may wait for. */
+void hd_store_put(const hd_store *store, hd_wide_hash key, const char *bytes, size_t length)
 {
     hd_arena arena = {0};
     shelf s;
     char name[NAME_ROOM];
-    uint64_t limit = cache->limit_bytes / HD_STORE_SHELVES, size = size_on_disk(length + sizeof(entry_head));
-    write_name(name, key);
-    if (!cache->folder || (limit && size > limit) || !open_shelf(cache, shelf_of(key), true, &s, &arena))
+    uint64_t limit = store->limit_bytes / HD_STORE_SHELVES, size = size_on_disk(length + sizeof(entry_head));
+    if (!store->folder || (limit && size > limit))
         return;
-    const char *path = hd_arena_printf(&arena, "%s/%s", s.path, name),
-               *new = write_entry(s.path, bytes, length, &arena);
-    bool is_there = access(path, F_OK) == 0;
-    if (new &&rename(new, path) == 0) {
-        s.counts.stored++;
-        s.counts.entries += !is_there;
-        s.counts.bytes += is_there ? 0 : size;
+    write_name(name, key);
+    char *folder = hd_arena_printf(&arena, "%s/%x", store->folder, shelf_of(key));
+    const char *path = hd_arena_printf(&arena, "%s/%s", folder, name),
+               *new = make_folders(folder) ? write_entry(folder, bytes, length, &arena) : NULL;
+    if (new &&open_shelf(store, shelf_of(key), false, &s, &arena)) {
+        bool is_there = access(path, F_OK) == 0;
+        if (rename(new, path) == 0) {
+            s.counts.stored++;
+            s.counts.entries += !is_there;
+            s.counts.bytes += is_there ? 0 : size;
+            new = NULL;
+        }
+        if (limit && s.counts.bytes > limit)
+            trim(&s, limit / 5 * 4, &arena);
+        close_shelf(&s);
     }
-    if (limit && s.counts.bytes > limit)
-        trim(&s, limit / 5 * 4, &arena);
-    close_shelf(&s);
+    if (new)
+        unlink(new);
     hd_arena_free(&arena);
 }
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
 
-hd_store_counts hd_store_statistics(const hd_store *cache)
+hd_store_counts hd_store_statistics(const hd_store *store)
 {
     hd_store_counts all = {0};
     hd_arena arena = {0};
     shelf s;
-    for (uint32_t i = 0; cache->folder && i < HD_STORE_SHELVES; i++)
-        if (open_shelf(cache, i, false, &s, &arena)) {
+    for (uint32_t i = 0; store->folder && i < HD_STORE_SHELVES; i++)
+        if (open_shelf(store, i, false, &s, &arena)) {
 #define ADD_COUNT(name, summary) all.name += s.counts.name;
             HD_STORE_COUNTS(ADD_COUNT)
 #undef ADD_COUNT
@@ -317,12 +325,12 @@ hd_store_counts hd_store_statistics(const hd_store *cache)
     return all;
 }
 
-void hd_store_clear(const hd_store *cache)
+void hd_store_clear(const hd_store *store)
 {
     hd_arena arena = {0};
     shelf s;
-    for (uint32_t i = 0; cache->folder && i < HD_STORE_SHELVES; i++)
-        if (open_shelf(cache, i, false, &s, &arena)) {
+    for (uint32_t i = 0; store->folder && i < HD_STORE_SHELVES; i++)
+        if (open_shelf(store, i, false, &s, &arena)) {
             found_array list = {0};
             list_entries(&s, &list);
             for (uint32_t e = 0; e < list.count; e++)
@@ -334,13 +342,13 @@ void hd_store_clear(const hd_store *cache)
     hd_arena_free(&arena);
 }
 
-uint64_t hd_store_check(const hd_store *cache)
+uint64_t hd_store_check(const hd_store *store)
 {
     hd_arena arena = {0};
     shelf s;
     uint64_t damaged = 0;
-    for (uint32_t i = 0; cache->folder && i < HD_STORE_SHELVES; i++)
-        if (open_shelf(cache, i, false, &s, &arena)) {
+    for (uint32_t i = 0; store->folder && i < HD_STORE_SHELVES; i++)
+        if (open_shelf(store, i, false, &s, &arena)) {
             found_array list = {0};
             list_entries(&s, &list);
             uint64_t before = damaged;

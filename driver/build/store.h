@@ -24,11 +24,11 @@ typedef struct hd_store {
 
 /* As the environment says: HEDDLE_CACHE_DIR (else $XDG_CACHE_HOME/heddle, $HOME/.cache/heddle), HEDDLE_CACHE_SIZE (else
  * 1 GiB), HEDDLE_CACHE_DISABLE. Strings are in the arena. false with a diagnostic where the size is none. */
-bool hd_store_open(hd_store *cache, hd_arena *arena, hd_diagnostics *diagnostics);
+bool hd_store_open(hd_store *store, hd_arena *arena, hd_diagnostics *diagnostics);
 
 /* Adds the entry's contents to the writer, which is in memory; false: there is none. */
-bool hd_store_get(const hd_store *cache, hd_wide_hash key, hd_writer *out);
-void hd_store_put(const hd_store *cache, hd_wide_hash key, const char *bytes, size_t length);
+bool hd_store_get(const hd_store *store, hd_wide_hash key, hd_writer *out);
+void hd_store_put(const hd_store *store, hd_wide_hash key, const char *bytes, size_t length);
 
 /* Every count of the cache: HD_STORE_COUNT(name, what it counts) */
 #define HD_STORE_COUNTS(COUNT)                                     \
@@ -46,9 +46,9 @@ typedef struct hd_store_counts {
 #undef HD_STORE_MEMBER
 } hd_store_counts;
 
-hd_store_counts hd_store_statistics(const hd_store *cache);
-void hd_store_clear(const hd_store *cache); /* all entries, and the counts */
+hd_store_counts hd_store_statistics(const hd_store *store);
+void hd_store_clear(const hd_store *store); /* all entries, and the counts */
 /* Reads all entries and removes those that are not intact: how many. */
-uint64_t hd_store_check(const hd_store *cache);
+uint64_t hd_store_check(const hd_store *store);
 
 #endif
