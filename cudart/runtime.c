@@ -87,7 +87,7 @@ static void open_device(hd_runtime *r)
 const hd_gpu *hd_gpu_of(hd_runtime *r)
 {
     uint32_t found;
-    const hd_unit *first = r->units.count ? r->units.items[0] : NULL;
+    const hd_code_unit *first = r->units.count ? r->units.items[0] : NULL;
     uint32_t target = first && first->module && first->module->target_number ? first->module->target_number : 80;
     if (!r->gpu) {
         const char *name = hd_gpu_name_for(target, &found);

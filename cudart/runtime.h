@@ -67,7 +67,7 @@ struct hd_array_object {
 typedef struct hd_kernel hd_kernel;
 
 /* A module in device memory. */
-typedef struct hd_unit {
+typedef struct hd_code_unit {
     hd_source source;
     hd_diagnostics diagnostics;
     hd_module *module; /* NULL: there is no code; `why` is the error of a use */
@@ -78,10 +78,10 @@ typedef struct hd_unit {
     int why;
     bool traced; /* launches of it can be recorded */
     HD_ARRAY(hd_kernel *) kernels;
-} hd_unit;
+} hd_code_unit;
 
 struct hd_kernel {
-    hd_unit *unit;
+    hd_code_unit *unit;
     hd_function *function;
     const char *name;
     hd_program *program;           /* NULL: not decoded yet */
@@ -94,8 +94,8 @@ struct hd_kernel {
 /* A program's binary: what __cudaRegisterFatBinary got. */
 typedef struct hd_binary {
     const hd_fatbin_wrapper *wrapper;
-    hd_unit *unit;  /* NULL: not loaded yet */
-    uint32_t space; /* its number among the binaries of its unit: their names are apart */
+    hd_code_unit *unit; /* NULL: not loaded yet */
+    uint32_t space;     /* its number among the binaries of its unit: their names are apart */
     bool unregistered;
 } hd_binary;
 
@@ -130,7 +130,7 @@ typedef struct hd_runtime {
     HD_ARRAY(hd_binary *) binaries;
     uint32_t loaded; /* of them */
     uint32_t bound;  /* entities whose managed variables are bound */
-    HD_ARRAY(hd_unit *) units;
+    HD_ARRAY(hd_code_unit *) units;
     HD_ARRAY(hd_entity) entities;
     hd_index entity_index;
     uint64_t workspace;    /* of cooperative launches */
@@ -182,11 +182,11 @@ unsigned char *hd_bytes_of(hd_runtime *runtime, const void *pointer, size_t byte
 
 /* ---- unit.c, fatbin.c ------------------------------------------------------------------------------------ */
 
-hd_unit *hd_unit_load(hd_runtime *runtime, const char *name, const char *text, size_t length);
-hd_kernel *hd_unit_kernel(hd_runtime *runtime, hd_unit *unit, const char *name);
+hd_code_unit *hd_code_unit_load(hd_runtime *runtime, const char *name, const char *text, size_t length);
+hd_kernel *hd_unit_kernel(hd_runtime *runtime, hd_code_unit *unit, const char *name);
 /* Index of the variable's allocation; HD_NONE: none. */
-uint32_t hd_unit_variable(const hd_unit *unit, const char *name);
-void hd_unit_free(hd_unit *unit);
+uint32_t hd_unit_variable(const hd_code_unit *unit, const char *name);
+void hd_unit_free(hd_code_unit *unit);
 /* The kernel, or error, of a host address. */
 int hd_kernel_of(hd_runtime *runtime, const void *host, hd_kernel **kernel);
 /* The same of a handle: cudaKernel_t, cudaFunction_t, CUfunction. */

@@ -75,7 +75,7 @@ static bool write_file(hd_trace *t, const char *name, const void *bytes, size_t 
     return good;
 }
 
-void hd_trace_unit(hd_runtime *r, const hd_unit *u)
+void hd_trace_unit(hd_runtime *r, const hd_code_unit *u)
 {
     hd_trace *t = trace_of(r);
     char name[64];

@@ -26,9 +26,9 @@ void hd_show_diagnostics(const hd_diagnostics *diagnostics)
 
 /* ---- modules ----------------------------------------------------------------------------------------------------- */
 
-static hd_unit *new_unit(hd_runtime *r)
+static hd_code_unit *new_unit(hd_runtime *r)
 {
-    hd_unit *u = hd_calloc(1, sizeof *u);
+    hd_code_unit *u = hd_calloc(1, sizeof *u);
     u->index = r->units.count;
     hd_arena_init(&u->arena);
     hd_diagnostics_init(&u->diagnostics);
@@ -36,9 +36,9 @@ static hd_unit *new_unit(hd_runtime *r)
     return u;
 }
 
-hd_unit *hd_unit_load(hd_runtime *r, const char *name, const char *text, size_t length)
+hd_code_unit *hd_code_unit_load(hd_runtime *r, const char *name, const char *text, size_t length)
 {
-    hd_unit *u = new_unit(r);
+    hd_code_unit *u = new_unit(r);
     hd_parse_options options = {.ignore_annotations = true};
     u->traced = !u->index;
     hd_source_from_memory(&u->source, name, text, length);
@@ -53,7 +53,7 @@ hd_unit *hd_unit_load(hd_runtime *r, const char *name, const char *text, size_t 
     return u;
 }
 
-void hd_unit_free(hd_unit *u)
+void hd_unit_free(hd_code_unit *u)
 {
     for (uint32_t i = 0; i < u->kernels.count; i++) {
         hd_program_free(u->kernels.items[i]->program);
@@ -66,7 +66,7 @@ void hd_unit_free(hd_unit *u)
     hd_link_free(&u->linked);
     hd_diagnostics_free(&u->diagnostics);
     hd_arena_free(&u->arena);
-    *u = (hd_unit){.why = HD_CUDA_INVALID_RESOURCE_HANDLE};
+    *u = (hd_code_unit){.why = HD_CUDA_INVALID_RESOURCE_HANDLE};
 }
 
 /* ---- binaries ---------------------------------------------------------------------------------------------------- */
@@ -100,9 +100,9 @@ static void read_binary(hd_runtime *r, hd_binary *b, reading *all)
         hd_array_push(&all->spaces, b->space);
 }
 
-static hd_unit *unit_without_code(hd_runtime *r, const char *cubins)
+static hd_code_unit *unit_without_code(hd_runtime *r, const char *cubins)
 {
-    hd_unit *u = new_unit(r);
+    hd_code_unit *u = new_unit(r);
     u->why = HD_CUDA_NO_KERNEL_IMAGE_FOR_DEVICE;
     if (cubins)
         hd_runtime_say("the program holds machine code for %s and no PTX: compile it with -gencode "
@@ -111,17 +111,17 @@ static hd_unit *unit_without_code(hd_runtime *r, const char *cubins)
     return u;
 }
 
-static hd_unit *link_binaries(hd_runtime *r, reading *all)
+static hd_code_unit *link_binaries(hd_runtime *r, reading *all)
 {
-    hd_unit *u;
+    hd_code_unit *u;
     hd_diagnostics diagnostics;
     hd_link_result linked = {0};
     if (!all->texts.count)
         return unit_without_code(r, all->cubins);
     hd_diagnostics_init(&diagnostics);
     if (hd_link_ptx(all->texts.items, all->spaces.items, all->texts.count, &linked, &diagnostics)) {
-        u = hd_unit_load(r, all->texts.count > 1 ? "linked.ptx" : "program.ptx", linked.text.buffer.items,
-                         linked.text.buffer.count);
+        u = hd_code_unit_load(r, all->texts.count > 1 ? "linked.ptx" : "program.ptx", linked.text.buffer.items,
+                              linked.text.buffer.count);
     } else {
         hd_show_diagnostics(&diagnostics);
         u = unit_without_code(r, NULL);
@@ -157,7 +157,7 @@ void hd_load_binaries(hd_runtime *r)
         r->binaries.items[i]->space = i;
         read_binary(r, r->binaries.items[i], &all);
     }
-    hd_unit *u = link_binaries(r, &all);
+    hd_code_unit *u = link_binaries(r, &all);
     for (uint32_t i = first; i < r->binaries.count; i++)
         r->binaries.items[i]->unit = u;
     for (uint32_t i = 0; i < all.texts.count; i++)
@@ -169,7 +169,7 @@ void hd_load_binaries(hd_runtime *r)
 
 /* ---- kernels and variables --------------------------------------------------------------------------------------- */
 
-hd_kernel *hd_unit_kernel(hd_runtime *r, hd_unit *u, const char *name)
+hd_kernel *hd_unit_kernel(hd_runtime *r, hd_code_unit *u, const char *name)
 {
     (void)r;
     hd_function *f = u->why ? NULL : hd_module_find_function(u->module, name);
@@ -184,7 +184,7 @@ hd_kernel *hd_unit_kernel(hd_runtime *r, hd_unit *u, const char *name)
     return k;
 }
 
-uint32_t hd_unit_variable(const hd_unit *u, const char *name)
+uint32_t hd_unit_variable(const hd_code_unit *u, const char *name)
 {
     if (u->why)
         return HD_NONE;
@@ -197,7 +197,7 @@ uint32_t hd_unit_variable(const hd_unit *u, const char *name)
 
 int hd_kernel_prepare(hd_runtime *r, hd_kernel *k)
 {
-    hd_unit *u = k->unit;
+    hd_code_unit *u = k->unit;
     if (k->program || k->why)
         return k->why;
     hd_diagnostics diagnostics;
@@ -240,7 +240,7 @@ int hd_kernel_of(hd_runtime *r, const void *host, hd_kernel **kernel)
     *kernel = NULL;
     if (!e)
         return hd_kernel_of_handle(r, host, kernel);
-    hd_unit *u = e->binary->unit;
+    hd_code_unit *u = e->binary->unit;
     if (u->why)
         return u->why;
     if (!e->kernel)
@@ -267,7 +267,7 @@ int hd_variable_of(hd_runtime *r, const void *host, uint32_t *allocation)
         return HD_CUDA_INVALID_SYMBOL;
     if (e->binary->unit->why)
         return e->binary->unit->why;
-    hd_unit *u = e->binary->unit;
+    hd_code_unit *u = e->binary->unit;
     *allocation = hd_unit_variable(u, hd_link_find(&u->linked, e->binary->space, e->name));
     return *allocation == HD_NONE ? HD_CUDA_INVALID_SYMBOL : HD_CUDA_SUCCESS;
 }
