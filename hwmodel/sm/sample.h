@@ -7,8 +7,8 @@
  * every count, for each instruction.
  *
  * Error: what the blocks that are not timed would take if all of them were like the slowest, or like the fastest, as
- * many blocks in a row as a wave has, of those that are measured. It does not cover blocks that differ from all of these, and caches that the blocks which were not
- * timed would have left to the next launch. O(1) a block.
+ * many blocks in a row as a wave has, of those that are measured. It does not cover blocks that differ from all of
+ * these, and caches that the blocks which were not timed would have left to the next launch. O(1) a block.
  */
 #ifndef HD_HWMODEL_SM_SAMPLE_H
 #define HD_HWMODEL_SM_SAMPLE_H

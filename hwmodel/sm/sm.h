@@ -35,7 +35,8 @@
  * A fence waits until all loads, stores and atomics of its warp are done, whatever its scope. Stores and atomics are
  * answered by the L2 cache for that.
  *
- * Not modelled: partial writes of L2 sectors to device memory; the rate at which texels are filtered; write-back of local memory in the L1 cache (stores write through).
+ * Not modelled: partial writes of L2 sectors to device memory; the rate at which texels are filtered; write-back of
+ * local memory in the L1 cache (stores write through).
  */
 #ifndef HD_HWMODEL_SM_SM_H
 #define HD_HWMODEL_SM_SM_H

@@ -21,12 +21,12 @@
  *   values
  *   0x89       ARRIVALS     varint: warps as in WAIT; for each a signed varint: barrier instructions that it must
  *                           have issued, less those that this warp has
- *   0x8c       SECTORS      varint n, n signed varints: the next instruction accesses a texture or a surface; sectors as
- *                           in hd_event, each less the one before it, the first less 0
- *   0x8b       LANDINGS     varint: warps of the block (bit i: its warp i); for each a varint n: the next instruction
- *                           waits for the copies before the n-th cp.async.mbarrier.arrive of that warp
  *   0x8a       COPIES       the next instruction is a cp.async: for the lanes that execute, coded as addresses, with 0
  *                           before the first: their offsets in shared memory; the bytes that they read
+ *   0x8b       LANDINGS     varint: warps of the block (bit i: its warp i); for each a varint n: the next instruction
+ *                           waits for the copies before the n-th cp.async.mbarrier.arrive of that warp
+ *   0x8c       SECTORS      varint n, n signed varints: sectors that the next instruction, of a texture or a surface,
+ *                           accesses (as in hd_event), each less the one before it, the first less 0
  *   0x8d       LANES        3 x 4 bytes: what a faulty lane does to the next instruction (hd_lane_effect)
  *
  * Addresses follow their code: a signed varint (the address of the first lane that executes, less that of the last
