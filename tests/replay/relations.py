@@ -76,9 +76,15 @@ def priced(result, key):
     return result[key] - result[APART[key]] if key in APART else result[key]
 
 
+def smaller(result):
+    """Which part of the energy an access of a register file takes that lacks some percent: at half the size, a fifth less."""
+    less = re.search(r"\bless=(\d+)", result["options"] or "")
+    return (1 - int(less.group(1)) / 100) ** math.log2(1 / 0.8) if less else 1.0
+
+
 def needs(result, keys):
-    """Did the model access a structure with one of these energies?"""
-    return any(cost != "NONE" and priced(result, key) and ENERGY_KEYS[cost] in keys for key, cost in COSTS.items())
+    """Did the model access a structure with one of these energies, or a register file of another size?"""
+    return smaller(result) != 1 or any(cost != "NONE" and priced(result, key) and ENERGY_KEYS[cost] in keys for key, cost in COSTS.items())
 
 
 def expected_energy(result, known):
@@ -86,14 +92,14 @@ def expected_energy(result, known):
     total = 0.0
     for key, cost in COSTS.items():
         structure = ENERGY_KEYS.get(cost)
-        if structure == "renaming_table" and result["technique"] == "release":
+        if structure == "renaming_table" and result["technique"] in ("release", "gpu-shrink"):
             structure = "small_table"
         if structure == "renaming_table" and result["technique"] == "larf":
             structure = "name_table"
         if cost != "NONE" and priced(result, key):
             if structure not in known:
                 return None
-            total += priced(result, key) * known[structure]
+            total += priced(result, key) * known[structure] * (smaller(result) if structure == "register_bank" else 1)
     return total
 
 
@@ -117,10 +123,10 @@ def broken(result, baseline, kernel, known):
     total = lambda keys: sum(value[key] for key in keys)
     found = ["%s > %s" % (" + ".join(parts), " + ".join(wholes)) for parts, wholes in AT_MOST if total(parts) > total(wholes)]
     found += ["%s is neither 0 nor %s" % (" + ".join(parts), " + ".join(wholes)) for parts, wholes in ALL_OR_NONE if total(parts) not in (0, total(wholes))]
-    fetched = total(["lane_copies", "registers_prefetched", "registers_refetched"])
+    fetched = total(["lane_copies", "registers_prefetched", "registers_refetched", "registers_spilled"])
     if value["rf_reads"] - fetched + value["rf_reads_eliminated"] != value["operand_reads"]:
         found.append("operands do not come from the register file or from elsewhere")
-    if not total(["window_writes", "cache_writes", "buffer_writes", "memory_operands"]) and value["rf_writes"] != value["operand_writes"]:
+    if not total(["window_writes", "cache_writes", "buffer_writes", "memory_operands"]) and value["rf_writes"] - value["registers_refilled"] != value["operand_writes"]:
         found.append("results are written nowhere")
     if value["operand_reads"] < baseline["operand_reads"] or value["operand_writes"] < baseline["operand_writes"]:
         found.append("operands are missing that the baseline has")
