@@ -186,8 +186,11 @@ static uint64_t chain_powered(const hd_rf_model *model)
     return hd_rf_corf_ops.powered(((const bow_corf *)model)->file);
 }
 
+/* Widths that the file counts are not those of all operands. */
 static void take_counters(bow_corf *m, hd_rf_model *part)
 {
+    for (uint32_t c = HD_COUNTER_WIDTH_1; c <= HD_COUNTER_WIDTH_4; c++)
+        part->counters[c] = 0;
     hd_counters_join(m->model.counters, part->counters);
     memset(part->counters, 0, sizeof part->counters);
 }
