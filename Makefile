@@ -1,6 +1,6 @@
 # heddle: build, tests and installation. GNU make 4.
 #
-#   make                 the program build/heddle and the library build/libheddle.a
+#   make                 the program build/heddle, the library build/libheddle.a, and build/cudart/ for heddle run
 #   make deps            installs what the build and the tests need (Debian), or says what to install
 #   make demo            deps where something is missing, build quietly, and replay two examples under every technique
 #   make check           deps where something is missing, build, all tests; last line: N passed, N failed
@@ -237,6 +237,8 @@ install: all
 	$(call into,$(DESTDIR)$(LIBDIR),644,$(O)/libheddle.a $(SHARED_LIB))
 	$(if $(SHARED_LIB),ln -sf $(notdir $(SHARED_LIB)) $(DESTDIR)$(LIBDIR)/$(SONAME) && \
 	    ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libheddle.so)
+	$(if $(RUNTIME),$(call into,$(DESTDIR)$(PREFIX)/lib/heddle,644,$(RUNTIME)) && \
+	    for n in $(RUNTIME_NAMES); do ln -sf $(notdir $(RUNTIME)) $(DESTDIR)$(PREFIX)/lib/heddle/$$n; done)
 	$(call into,$(DESTDIR)$(PREFIX)/include/heddle,644,$(wildcard include/heddle/*.h))
 	install -d $(DESTDIR)$(LIBDIR)/pkgconfig
 	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' driver/api/heddle.pc.in \

@@ -1,8 +1,13 @@
-/* The CUDA driver API (libcuda.so.1), for programs that load PTX themselves. */
+/* The CUDA driver API (libcuda.so.1), for programs that load PTX themselves: driver.def. It stands on the runtime's
+ * functions, whose error codes are its own where their numbers are the same. */
 #ifndef HD_CUDART_DRIVER_H
 #define HD_CUDART_DRIVER_H
 
 #include "cudart/runtime.h"
+
+#define HD_DRIVER(name, implementation, parameters) int implementation parameters;
+#include "cudart/driver.def"
+#undef HD_DRIVER
 
 /* The function of that name; NULL: there is none. */
 void *hd_driver_function(const char *name);

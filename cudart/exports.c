@@ -38,3 +38,7 @@
     int hd_missing_##name(void) { return hd_cuda_missing(#name); } \
     kind(name, since, hd_missing_##name)
 #include "cudart/api.def"
+
+/* Programs ask for the driver's functions without a version, and get the default one. */
+#define HD_DRIVER(name, implementation, parameters) FROM_13(name, implementation)
+#include "cudart/driver.def"

@@ -2,8 +2,8 @@
  *
  * cudart/ is a shared library under the names of the vendor's runtime (libcudart.so.11.0, .12, .13) and driver
  * (libcuda.so.1): programs that nvcc compiled with `-cudart shared` find it through LD_LIBRARY_PATH, which
- * `heddle run` sets. Everything runs when it is called, in program order: a launch, a copy, a callback is done when its call returns,
- * so streams and events only carry order that already holds.
+ * `heddle run` sets. Everything runs when it is called, in program order: a launch, a copy, a callback is done when its
+ * call returns, so streams and events only carry order that already holds.
  *
  *   fatbin.c     containers of device code          exports.c   the symbols of the library, from api.def
  *   unit.c       modules, kernels, variables        trace.c     what ran, for `heddle run`
@@ -74,9 +74,8 @@ typedef struct hd_code_unit {
     hd_image image;
     hd_arena arena;
     hd_link_result linked; /* with the names that changed */
-    uint32_t index;
+    uint32_t index;        /* among those with code: launches of the first can be recorded */
     int why;
-    bool traced; /* launches of it can be recorded */
     HD_ARRAY(hd_kernel *) kernels;
 } hd_code_unit;
 
@@ -131,6 +130,7 @@ typedef struct hd_runtime {
     uint32_t loaded; /* of them */
     uint32_t bound;  /* entities whose managed variables are bound */
     HD_ARRAY(hd_code_unit *) units;
+    uint32_t modules; /* units with code so far */
     HD_ARRAY(hd_entity) entities;
     hd_index entity_index;
     uint64_t workspace;    /* of cooperative launches */

@@ -9,7 +9,7 @@
  *   {"event": "expect", "id", "hash"}                       what the launches so far left in it, where that ends
  *   {"event": "texture", ...}                               a texture or surface object
  * and of a launch its "parameters": [PTX type, [byte, ...]] each.
- * Contents are files named by their XXH3-128, written once.
+ * Contents are files named by their XXH3-64, written once.
  *
  * The host's changes of device memory go through the API, which marks them (hd_trace_written). Managed, page-locked and
  * registered memory changes unseen: it is compared with a copy of what the last launch left. */

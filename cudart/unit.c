@@ -29,7 +29,7 @@ void hd_show_diagnostics(const hd_diagnostics *diagnostics)
 static hd_code_unit *new_unit(hd_runtime *r)
 {
     hd_code_unit *u = hd_calloc(1, sizeof *u);
-    u->index = r->units.count;
+    u->index = HD_NONE;
     hd_arena_init(&u->arena);
     hd_diagnostics_init(&u->diagnostics);
     hd_array_push(&r->units, u);
@@ -40,15 +40,16 @@ hd_code_unit *hd_code_unit_load(hd_runtime *r, const char *name, const char *tex
 {
     hd_code_unit *u = new_unit(r);
     hd_parse_options options = {.ignore_annotations = true};
-    u->traced = !u->index;
     hd_source_from_memory(&u->source, name, text, length);
     u->module = hd_parse_ptx(&u->source, &options, &u->diagnostics);
     bool good = !u->diagnostics.error_count && hd_image_load(&u->image, u->module, &r->memory, &u->diagnostics);
+    u->image.textures = &r->texture_set;
     if (!good) {
         hd_show_diagnostics(&u->diagnostics);
         u->why = HD_CUDA_INVALID_PTX;
+        return u;
     }
-    u->image.textures = &r->texture_set;
+    u->index = r->modules++;
     hd_trace_unit(r, u);
     return u;
 }
