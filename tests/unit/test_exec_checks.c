@@ -178,6 +178,10 @@ static void products_of_undefined_matrices(void **state)
     expect_none(DATA MMA("%r1", "%r2", "%r5", "%f4") "st.global.f32 [%rd3], %f0;\nst.global.f32 [%rd3], %f3;");
     /* rows 8 to 15 of A are those of the second halves */
     expect_none(DATA MMA("%r1", "%r9", "%r5", "%f4") "st.global.f32 [%rd3], %f0;\nst.global.f32 [%rd3], %f1;");
+    /* beside numbers all of the result */
+    expect_use(DATA "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f0, %f1, %f2, %f3}, {%r1, %r9}, {%r5}, "
+                    "{0f00000000, 0f00000000, 0f00000000, 0f00000000};\nst.global.f32 [%rd3], %f0;",
+               5, USED);
     /* numbers of the next instruction are none of the product */
     expect_none(DATA MMA("%r1", "%r9", "%r5", "%f4") "st.global.v2.u32 [%rd1+64], {1, 2};\nst.global.f32 [%rd3], %f0;");
     expect_use(DATA MMA("%r1", "%r9", "%r5", "%f4") "st.global.f32 [%rd3], %f2;", 5, "%f2 was never written and " USED);
