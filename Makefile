@@ -135,7 +135,8 @@ $(O)/libheddle.a: $(LIB_OBJ) $(O)/.sources
 $(O)/heddle: $(CLI_OBJ) $(LIB)
 	@echo "  LINK    $@"
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(CLI_OBJ) $(LIB) $(LIBS)
-$(RUNTIME_OBJ): ALL_CFLAGS += -fPIC -fvisibility=default
+# private: the record of flags, on which objects depend, must not see it
+$(RUNTIME_OBJ): private ALL_CFLAGS += -fPIC -fvisibility=default
 $(O)/cudart/libheddle-cudart.so: $(RUNTIME_OBJ) $(LIB) cudart/libcudart.map
 	@echo "  LINK    $@"
 	$(Q)mkdir -p $(@D) && $(CC) -shared $(ALL_LDFLAGS) -Wl$(comma)--version-script=cudart/libcudart.map -o $@ $(RUNTIME_OBJ) \
