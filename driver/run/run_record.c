@@ -22,10 +22,12 @@ typedef struct record {
     const hd_run *run;
     hd_writer *to;
     HD_ARRAY(buffer) buffers; /* by id; name NULL: not in a launch */
-    const json_t *first_module;
+    json_int_t unit;          /* of the launches */
+    const json_t *module;
 } record;
 
 static bool is_event(const json_t *event, const char *kind) { return strcmp(run_string(event, "event"), kind) == 0; }
+static json_int_t unit_of(const json_t *event) { return json_integer_value(json_object_get(event, "unit")); }
 static uint32_t id_of(const json_t *event) { return (uint32_t)json_integer_value(json_object_get(event, "id")); }
 
 static buffer *buffer_of(record *r, const json_t *event)
@@ -42,8 +44,8 @@ static void collect(record *r)
     json_t *e;
     json_array_foreach(r->run->events, i, e)
     {
-        if (is_event(e, "module") && !r->first_module)
-            r->first_module = e;
+        if (is_event(e, "module") && unit_of(e) == r->unit)
+            r->module = e;
         if (is_event(e, "buffer")) {
             buffer *b = buffer_of(r, e);
             b->name = run_string(e, "name");
@@ -232,12 +234,6 @@ static void write_launch(record *r, const json_t *e, uint32_t repeat)
         hd_write_format(r->to, "    repeat: %u\n", repeat);
 }
 
-/* Only launches that ended, of the first module: what follows a fault is not replayed. */
-static bool is_replayable(const json_t *e)
-{
-    return is_event(e, "launch") && !json_integer_value(json_object_get(e, "unit"));
-}
-
 static void write_steps(record *r)
 {
     size_t count = json_array_size(r->run->events);
@@ -252,7 +248,7 @@ static void write_steps(record *r)
                 hd_write_format(r->to, "  - {set: \"%s\", fill: {file: %s}}\n", b->name, run_string(e, "file"));
             b->filled = true;
         }
-        if (!is_replayable(e))
+        if (!is_event(e, "launch"))
             continue;
         uint32_t repeat = 1;
         while (i + 1 < count && are_equal_launches(e, json_array_get(r->run->events, i + 1))) {
@@ -266,33 +262,37 @@ static void write_steps(record *r)
 static void write_all(record *r)
 {
     hd_write_format(r->to, "# %s, as it ran on %s.\nmodule: %s\naddress_bits: 64\nmemory_base: 0x%" PRIx64 "\n",
-                    r->run->program, r->run->gpu ? r->run->gpu : "", run_string(r->first_module, "file"),
-                    (uint64_t)json_integer_value(json_object_get(r->first_module, "base")));
+                    r->run->program, r->run->gpu ? r->run->gpu : "", run_string(r->module, "file"),
+                    (uint64_t)json_integer_value(json_object_get(r->module, "base")));
     write_buffers(r, false);
     write_buffers(r, true);
     write_textures(r);
     write_steps(r);
 }
 
-/* Launches of modules that were loaded later have no place in the file. */
-static bool has_other_modules(const hd_run *run)
+/* The module of all launches; -1: they have several. */
+static json_int_t launched_unit(const hd_run *run)
 {
     size_t i;
     json_t *e;
+    json_int_t unit = -1;
     json_array_foreach(run->events, i, e)
     {
-        if (is_event(e, "launch") && json_integer_value(json_object_get(e, "unit")))
-            return true;
+        if (!is_event(e, "launch"))
+            continue;
+        if (unit >= 0 && unit != unit_of(e))
+            return -1;
+        unit = unit_of(e);
     }
-    return false;
+    return unit;
 }
 
 bool hd_run_write_launch(const hd_run *run, const char *name, hd_diagnostics *diagnostics)
 {
     hd_arena arena = {0};
     hd_writer writer;
-    record r = {.run = run, .to = &writer};
-    bool good = run->launches && !has_other_modules(run);
+    record r = {.run = run, .to = &writer, .unit = launched_unit(run)};
+    bool good = r.unit >= 0;
     if (!good) {
         hd_report(diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "no launch file was recorded: %s",
                   run->launches ? "the program launches kernels of several modules" : "the program launched no kernel");
