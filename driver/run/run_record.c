@@ -38,8 +38,12 @@ static buffer *buffer_of(record *r, const json_t *event)
     return &r->buffers.items[id];
 }
 
+/* A variable has the module's content in launches before the host changes it. */
+static bool is_first(const buffer *b, bool launched) { return !b->filled && !(b->symbol && launched); }
+
 static void collect(record *r)
 {
+    bool launched = false;
     size_t i;
     json_t *e;
     json_array_foreach(r->run->events, i, e)
@@ -52,7 +56,9 @@ static void collect(record *r)
             b->address = (uint64_t)json_integer_value(json_object_get(e, "address"));
             b->bytes = (uint64_t)json_integer_value(json_object_get(e, "bytes"));
             b->symbol = json_is_true(json_object_get(e, "symbol"));
-        } else if (is_event(e, "set") && !buffer_of(r, e)->filled) {
+        } else if (is_event(e, "launch")) {
+            launched = true;
+        } else if (is_event(e, "set") && is_first(buffer_of(r, e), launched)) {
             buffer_of(r, e)->file = run_string(e, "file");
             buffer_of(r, e)->filled = true;
         } else if (is_event(e, "expect")) {
@@ -237,6 +243,7 @@ static void write_launch(record *r, const json_t *e, uint32_t repeat)
 static void write_steps(record *r)
 {
     size_t count = json_array_size(r->run->events);
+    bool launched = false;
     for (uint32_t i = 0; i < r->buffers.count; i++)
         r->buffers.items[i].filled = false;
     hd_write_string(r->to, "launches:\n");
@@ -244,13 +251,14 @@ static void write_steps(record *r)
         const json_t *e = json_array_get(r->run->events, i);
         if (is_event(e, "set")) {
             buffer *b = buffer_of(r, e);
-            if (b->filled && b->bytes)
+            if (!is_first(b, launched) && b->bytes)
                 hd_write_format(r->to, "  - {set: \"%s\", fill: {file: %s}}\n", b->name, run_string(e, "file"));
             b->filled = true;
         }
         if (!is_event(e, "launch"))
             continue;
         uint32_t repeat = 1;
+        launched = true;
         while (i + 1 < count && are_equal_launches(e, json_array_get(r->run->events, i + 1))) {
             repeat++;
             i++;
