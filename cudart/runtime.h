@@ -74,7 +74,7 @@ typedef struct hd_code_unit {
     hd_image image;
     hd_arena arena;
     hd_link_result linked; /* with the names that changed */
-    uint32_t index; /* among those with code */
+    uint32_t index;        /* among those with code */
     int why;
     HD_ARRAY(hd_kernel *) kernels;
 } hd_code_unit;
