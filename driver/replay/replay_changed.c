@@ -1,6 +1,7 @@
 /* Replays of rewritten code: for each pass that changes instructions, another run, of a copy of the module rewritten by
  * the pass. Its operands are verified as in any replay, and its memory must be identical to that of the run without the
- * pass. If the pass changes no instruction, even if it annotates, its models use the existing run. If the first run
+ * pass. If the pass changes no instruction, even if it annotates, its models use the existing run. Models that ask
+ * for the values of accesses have a run of a copy, whether it is changed or not. If the first run
  * stops early, or has a race, or one of these runs fails, later ones are not reported, even if they have started
  * (replay_runs.c).
  */
@@ -16,18 +17,27 @@ static bool changes_code(const char *passes)
     return pass && pass->keeps != HD_KEEPS_ALL;
 }
 
-/* The pass that must change the code before the model sees it; NULL: none, or the module was already annotated. */
+/* A model that asks for values has a run of its own, so that no other one is slowed down by it; but not where a lane is
+ * faulty, for the fault is in the first run. */
+static bool is_apart(const replay_part *p, uint32_t m)
+{
+    return !p->plan->faulty && hd_rf_asks_for_values(p->plan->models[m]);
+}
+
+/* The pass for the model's own copy of the code: it changes the code, or the model has a run of its own; NULL: it has
+ * none, or the module was already annotated. */
 static const char *rewriting_of(const replay_part *p, const replay_file *f, uint32_t m)
 {
     const hd_rf_model_info *info = p->plan->models[m];
-    return changes_code(info->pass) && !replay_has_annotations(f->module, info->technique) ? info->pass : NULL;
+    bool rewritten = changes_code(info->pass) && !replay_has_annotations(f->module, info->technique);
+    return rewritten || is_apart(p, m) ? info->pass : NULL;
 }
 
 static const replay_file *changed_for(const replay_part *p, const replay_file *f, uint32_t m)
 {
     const char *rewriting = rewriting_of(p, f, m);
     for (uint32_t i = 0; i < f->changed.count && rewriting; i++)
-        if (!strcmp(f->changed.items[i]->rewriting, rewriting))
+        if (!strcmp(f->changed.items[i]->rewriting, rewriting) && f->changed.items[i]->apart == is_apart(p, m))
             return f->changed.items[i];
     return NULL;
 }
@@ -71,14 +81,16 @@ static bool open_one(replay_part *p, replay_file *unchanged, uint32_t m)
     replay_file *f = HD_ARENA_NEW(&p->arena, replay_file);
     f->path = unchanged->path;
     f->rewriting = p->plan->models[m]->pass;
+    f->apart = is_apart(p, m);
     hd_array_push(&p->files, f);
     hd_array_push(&unchanged->changed, f);
     f->launch = unchanged->launch;
     f->module = hd_module_copy(unchanged->module, &p->diagnostics);
     hd_diagnostics_join(&p->diagnostics, &unchanged->said);
-    if (!replay_run_passes(p, f, f->rewriting, &p->diagnostics))
+    bool as_written = f->apart && (!*f->rewriting || replay_brings_annotations_of(f->module, f->rewriting));
+    if (!as_written && !replay_run_passes(p, f, f->rewriting, &p->diagnostics))
         return false;
-    f->untouched = !differ(unchanged->module, f->module);
+    f->untouched = !f->apart && !differ(unchanged->module, f->module);
     return true;
 }
 

@@ -59,11 +59,25 @@ static bool belongs(const hd_rf_model_info *m, const char *name)
     return !strcmp(name, m->name) || (*name && !strcmp(name, m->technique)) || !strcmp(name, "all");
 }
 
-/* A model's own name always selects it. */
+/* A model's own name always selects it. Where only accesses are counted, "all" leaves out what would make the replay
+ * many times as long. */
 static bool is_meant(const chooser *c, const hd_rf_model_info *m, const char *name)
 {
-    bool wanted = c->replay->plan.options->all_models || hd_rf_standard_title(m);
-    return belongs(m, name) && (wanted || !strcmp(name, m->name));
+    const hd_replay_options *options = c->replay->plan.options;
+    if (!strcmp(name, "all") && !options->time && hd_rf_asks_for_values(m))
+        return false;
+    return belongs(m, name) && (options->all_models || hd_rf_standard_title(m) || !strcmp(name, m->name));
+}
+
+/* Standard models that "all" left out; NULL: none. */
+static const char *left_out(const chooser *c, const char *list)
+{
+    const char *names = NULL;
+    for (uint32_t m = 0; m < hd_rf_model_count && strstr(list, "all"); m++)
+        if (!c->chosen[m] && hd_rf_standard_title(&hd_rf_models[m]) && !is_meant(c, &hd_rf_models[m], "all"))
+            names = names ? hd_arena_printf(&c->replay->arena, "%s, %s", names, hd_rf_models[m].name)
+                          : hd_rf_models[m].name;
+    return names;
 }
 
 /* Techniques of a name ONE+OTHER; false: it is none. */
@@ -397,6 +411,7 @@ bool replay_choose_models(hd_replay *r, const char *list)
     c.chosen[0] = true; /* the baseline */
     if (*list)
         read_items(&c);
+    r->report.left_out = left_out(&c, list);
     keep_models(&c);
     hd_array_free(&c.variants);
     return !c.failed;

@@ -23,7 +23,7 @@ static bool takes_part(const char *passes, const hd_technique_info *technique)
     return false;
 }
 
-static bool brings_annotations_of(const hd_module *module, const char *passes)
+bool replay_brings_annotations_of(const hd_module *module, const char *passes)
 {
     for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
         if (takes_part(passes, &hd_techniques[t]) && replay_has_annotations(module, hd_techniques[t].spelling))
@@ -35,7 +35,7 @@ static bool brings_annotations_of(const hd_module *module, const char *passes)
 static bool add_models_of(replay_part *p, replay_file *f, uint32_t first, bool *done)
 {
     const char *passes = p->plan->models[first]->pass;
-    bool as_written = !*passes || brings_annotations_of(f->module, passes);
+    bool as_written = !*passes || replay_brings_annotations_of(f->module, passes);
     if (*passes)
         f->annotated = f->annotated || as_written;
     if (!as_written && !replay_run_passes(p, f, passes, &p->diagnostics))

@@ -40,6 +40,7 @@ typedef struct replay_file {
     /* the pass that changes the code for the models of this run; NULL: the unchanged code */
     const char *rewriting;
     bool untouched;                         /* the pass changed no instruction: its models use the first run */
+    bool apart;                             /* of models that ask for values */
     HD_ARRAY(struct replay_file *) changed; /* copies rewritten by passes, one per pass */
 } replay_file;
 
@@ -188,6 +189,8 @@ void replay_stop_runs(replay_part *p, uint32_t first); /* requests this run and 
 
 /* replay_models.c */
 bool replay_has_annotations(const hd_module *module, const char *technique);
+/* Of the technique of one of the passes. */
+bool replay_brings_annotations_of(const hd_module *module, const char *passes);
 bool replay_run_passes(const replay_part *p, replay_file *f, const char *passes, hd_diagnostics *diagnostics);
 /* Creates f->code and f->count, without models. The arena must live as long as f is open. */
 void replay_open_count(replay_part *p, replay_file *f, hd_arena *arena, hd_diagnostics *diagnostics);

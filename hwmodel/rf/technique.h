@@ -396,6 +396,12 @@ extern const uint32_t hd_rf_combination_count;
 /* If the model is a standard configuration of its technique: what the paper calls it, or its name if it has no title.
  * Else NULL. */
 const char *hd_rf_standard_title(const hd_rf_model_info *model);
+/* Does it ask for addresses or values? Then count mode walks it, and all models beside it, through single instructions:
+ * ten times as long and more. */
+static inline bool hd_rf_asks_for_values(const hd_rf_model_info *model)
+{
+    return model->ops->columns & (HD_COLUMN_ADDRESSES | HD_COLUMN_RESULTS | HD_COLUMN_LOADED);
+}
 
 hd_rf_model *hd_rf_model_new(const hd_rf_model_info *info, const hd_rf_module *code, const char **refusal);
 void hd_rf_model_free(hd_rf_model *model);
