@@ -2,7 +2,7 @@
 #
 #   make                 the program build/heddle, the library build/libheddle.a, and build/cudart/ for heddle run
 #   make deps            installs what the build and the tests need (Debian), or says what to install
-#   make demo            deps where something is missing, build quietly, and replay two examples under every technique
+#   make demo            deps where something is missing, build quietly, and replay an example under every technique
 #   make check           deps where something is missing, build, all tests; last line: N passed, N failed
 #   make help            the other targets
 #
