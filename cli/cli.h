@@ -203,14 +203,17 @@ bool hd_output_close(hd_cli *cli, hd_output *output, bool keep); /* false with a
 
 /* ---- replay.c: what `run` shares with it ------------------------------------------------------------------------- */
 
+struct hd_replay;
 struct hd_replay_options;
 struct hd_replay_report;
 /* false (told as a usage error) where they are bad. */
 bool hd_cli_replay_options(hd_cli *cli, struct hd_replay_options *options);
+/* Checks the rest of the options: hd_replay_status. It lives as long as the command. */
+struct hd_replay *hd_cli_replay_new(hd_cli *cli, const struct hd_replay_options *options);
 /* Replays the files and writes the results to `output`, which is closed; NULL: where -o says. The options live as long
  * as the command. */
-int hd_cli_replay_files(hd_cli *cli, struct hd_replay_options *options, const char *const *paths, uint32_t count,
-                        hd_output *output);
+int hd_cli_replay_files(hd_cli *cli, struct hd_replay *replay, struct hd_replay_options *options,
+                        const char *const *paths, uint32_t count, hd_output *output);
 void hd_cli_emit_replay(hd_cli *cli, hd_writer *writer, const struct hd_replay_report *report);
 
 /* ---- folder.c: an output for each input -------------------------------------------------------------------------- */

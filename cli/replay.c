@@ -143,19 +143,21 @@ void hd_cli_emit_replay(hd_cli *cli, hd_writer *writer, const hd_replay_report *
     emit(cli, hd_cli_choice(cli, HD_CLI_FORMAT), writer, report);
 }
 
-int hd_cli_replay_files(hd_cli *cli, hd_replay_options *options, const char *const *paths, uint32_t count,
-                        hd_output *output)
+hd_replay *hd_cli_replay_new(hd_cli *cli, const hd_replay_options *options)
+{
+    hd_replay *replay = hd_replay_new(options, &cli->diagnostics);
+    hd_cli_keep(cli, replay, free_replay);
+    return replay;
+}
+
+int hd_cli_replay_files(hd_cli *cli, hd_replay *replay, hd_replay_options *options, const char *const *paths,
+                        uint32_t count, hd_output *output)
 {
     hd_progress progress;
-    hd_output timeline;
+    hd_output timeline, own;
     options->print = print_error;
     options->progress = step;
     options->print_context = &progress;
-    hd_replay *replay = hd_replay_new(options, &cli->diagnostics);
-    hd_cli_keep(cli, replay, free_replay);
-    if (hd_replay_status(replay) != HD_STATUS_DONE)
-        return (int)hd_replay_status(replay);
-    hd_output own;
     if (!output && !hd_output_open(cli, &own, cli->values[HD_CLI_OUTPUT]))
         return HD_STATUS_REJECTED;
     output = output ? output : &own;
@@ -179,5 +181,9 @@ int hd_cli_replay(hd_cli *cli)
     hd_replay_options *options = HD_ARENA_NEW(&cli->arena, hd_replay_options);
     if (!hd_cli_inputs_fit(cli) || !hd_cli_replay_options(cli, options))
         return HD_STATUS_USAGE;
-    return hd_cli_replay_files(cli, options, (const char *const *)cli->operands, (uint32_t)cli->operand_count, NULL);
+    hd_replay *replay = hd_cli_replay_new(cli, options);
+    if (hd_replay_status(replay) != HD_STATUS_DONE)
+        return (int)hd_replay_status(replay);
+    return hd_cli_replay_files(cli, replay, options, (const char *const *)cli->operands, (uint32_t)cli->operand_count,
+                               NULL);
 }

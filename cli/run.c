@@ -24,6 +24,7 @@
 typedef struct job {
     hd_cli *cli;
     hd_replay_options *options;
+    hd_replay *replay;   /* what checked the options, for the record */
     const char *folder;  /* of the trace, and of the record */
     const char *program; /* its path */
     bool replays, temporary;
@@ -180,7 +181,7 @@ static void show(job *j, const hd_run *run)
     if (!open_output(j, &output))
         return;
     if (j->replays && recorded) {
-        hd_cli_replay_files(j->cli, j->options, &path, 1, &output);
+        hd_cli_replay_files(j->cli, j->replay, j->options, &path, 1, &output);
         return;
     }
     hd_cli_emit_replay(j->cli, &output.writer, hd_run_report(run));
@@ -210,6 +211,9 @@ int hd_cli_run(hd_cli *cli)
     j.replays = (technique && strcmp(technique, "none") != 0) || j.options->time;
     if (j.options->time && !technique)
         j.options->techniques = "all";
+    j.replay = hd_cli_replay_new(cli, j.options);
+    if (hd_replay_status(j.replay) != HD_STATUS_DONE)
+        return (int)hd_replay_status(j.replay);
     const char *runtime = runtime_folder(&j);
     if (!runtime || !(j.program = find_program(&j, cli->operands[0])))
         return HD_STATUS_UNDECIDED;

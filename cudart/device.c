@@ -300,24 +300,6 @@ int hd_cudaRuntimeGetVersion(int *version) { return give(version, VERSION); }
 int hd_cudaProfilerStart(void) { return done(HD_CUDA_SUCCESS); }
 int hd_cudaProfilerStop(void) { return done(HD_CUDA_SUCCESS); }
 
-enum { ENTRY_FOUND, ENTRY_NOT_FOUND };
-int hd_cudaGetDriverEntryPointByVersion(const char *name, void **function, unsigned version, unsigned long long flags,
-                                        int *status)
-{
-    hd_runtime *r = hd_runtime_enter();
-    (void)version, (void)flags;
-    if (!name || !function)
-        return hd_runtime_leave(r, HD_CUDA_INVALID_VALUE);
-    *function = hd_driver_function(name);
-    if (status)
-        *status = *function ? ENTRY_FOUND : ENTRY_NOT_FOUND;
-    return hd_runtime_leave(r, *function || status ? HD_CUDA_SUCCESS : HD_CUDA_SYMBOL_NOT_FOUND);
-}
-int hd_cudaGetDriverEntryPoint(const char *name, void **function, unsigned long long flags, int *status)
-{
-    return hd_cudaGetDriverEntryPointByVersion(name, function, VERSION, flags, status);
-}
-
 /* ---- registers --------------------------------------------------------------------------------------------------- */
 
 /* The estimate of `heddle report` for the kernel: the model's registers have no number of their own. */

@@ -397,3 +397,23 @@ int hd_cuGetProcAddress(const char *name, void **function, int version, uint64_t
 {
     return hd_cuGetProcAddress_v2(name, function, version, flags, NULL);
 }
+
+/* ---- of the runtime ---------------------------------------------------------------------------------------------- */
+
+enum { ENTRY_FOUND, ENTRY_NOT_FOUND };
+int hd_cudaGetDriverEntryPointByVersion(const char *name, void **function, unsigned version, unsigned long long flags,
+                                        int *status)
+{
+    hd_runtime *r = hd_runtime_enter();
+    (void)version, (void)flags;
+    if (!name || !function)
+        return hd_runtime_leave(r, HD_CUDA_INVALID_VALUE);
+    *function = hd_driver_function(name);
+    if (status)
+        *status = *function ? ENTRY_FOUND : ENTRY_NOT_FOUND;
+    return hd_runtime_leave(r, *function || status ? HD_CUDA_SUCCESS : HD_CUDA_SYMBOL_NOT_FOUND);
+}
+int hd_cudaGetDriverEntryPoint(const char *name, void **function, unsigned long long flags, int *status)
+{
+    return hd_cudaGetDriverEntryPointByVersion(name, function, 0, flags, status);
+}

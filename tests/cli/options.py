@@ -22,6 +22,9 @@ WRONG = {
     "INSTRUCTION_LIMIT": NUMBER, "LATENCY": NUMBER, "PTXAS_TIMEOUT": NUMBER, "ERROR_LIMIT": NUMBER,
     "ACTIVE_WARPS": NUMBER + (("0", "--active-warps takes a number from 1 to 1024, not"),),
     "SMS": NUMBER + (("0", "--sms takes a number from 1 to 1024, not"),),
+    "SAMPLE": NUMBER + (("3", "--sample takes a number from 4 to"),),
+    "LANE_FAULT": (("nosuch", "--lane-fault"), ("", "--lane-fault")),
+    "RECORD": (("", "--record takes FOLDER, not ''"),),
     "SET": (("nosuch", "'nosuch' is not KEY=VALUE"), ("nosuch.x=1", "there is no section 'nosuch'"), ("", "--set takes KEY=VALUE, not ''"),
             ("limits.sms=x", "'x' is not a whole number"), ("limits.nosuch=1", "unknown key 'nosuch'"), ("limits.sms.x=1", "there are no keys in what '.x' is to be in"),
             ("=1", "is not KEY=VALUE"), ("limits.sms=[1", "did not find expected")),
@@ -61,7 +64,8 @@ TOGETHER = {
     "dump": ((["--cfg", "--ir"], "one of --tokens"), (["--tokens", "--json"], "--json goes with")),
     "nvcc": ((["--ptxas=no", "--ptxas-timeout=3"], "--ptxas-timeout goes with"), (["-p", "all"], "-p all compares techniques"),
              (["--print-after=bow"], "--print-after: there is no list of passes")),
-    "list": (), "strip": (), "check": (), "help": (), "completion": (), "cache": (),
+    "run": ((["--virtual", "--max-registers=9"], "--virtual and --max-registers"), (["--counters", "--format=json"], "--counters goes with --format=text")),
+    "list": (), "init": (), "strip": (), "check": (), "help": (), "completion": (), "cache": (),
 }
 
 
@@ -137,6 +141,7 @@ def case_wrong_values(folder):
 def case_missing_values(folder):
     for command, option in pairs():
         name, needed, operands = command_line(command, folder)
+        operands = [] if command == "RUN" else operands  # whose options are those of the program
         if has_argument(option) and not OPTIONS[option][3].startswith("["):
             refused([name] + needed + operands + [spelling(option)], "'%s' needs an argument" % spelling(option), folder)
         if OPTIONS[option][1].strip() != "0" and has_argument(option):
