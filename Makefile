@@ -229,7 +229,8 @@ metrics:
 format:
 	clang-format -i $$(tools/check-format --list)
 
-# Programs, libraries, headers, manual pages, completions of shells, GPU descriptions, documents and examples.
+# Programs, libraries, headers, manual pages, completions of shells, GPU descriptions, what makefiles and CMake include,
+# documents and examples.
 DOC = $(DESTDIR)$(PREFIX)/share/doc/heddle
 COMPLETIONS := bash:bash-completion/completions/heddle zsh:zsh/site-functions/_heddle fish:fish/vendor_completions.d/heddle.fish
 into = install -d $(1) && install -m $(2) $(3) $(1)/
@@ -250,9 +251,11 @@ install: all
 	    install -d "$${to%/*}" && $(PROGRAM) completion "$${c%%:*}" >"$$to" || exit 1; \
 	done
 	$(call into,$(DESTDIR)$(PREFIX)/share/heddle/gpus,644,$(GPU_FILES))
+	$(call into,$(DESTDIR)$(PREFIX)/share/heddle,644,integration/heddle.mk)
+	$(call into,$(DESTDIR)$(PREFIX)/lib/cmake/Heddle,644,integration/HeddleConfig.cmake)
 	$(call into,$(DOC),644,README.md CHANGELOG.md $(wildcard docs/*.md))
 	rm -rf $(DOC)/examples && install -d $(DOC)/examples
-	tar -C examples --exclude=.gitignore -cf - . | tar -C $(DOC)/examples --no-same-owner -xf -
+	tar -C examples --exclude=.gitignore --exclude=./project/build --exclude=__pycache__ -cf - . | tar -C $(DOC)/examples --no-same-owner -xf -
 	chmod -R u+rwX,go+rX,go-w $(DOC)/examples
 
 # Debian packages, in $(O)/deb; needs dpkg-dev and debhelper.
