@@ -101,7 +101,7 @@ static bool take_warning(hd_cli *cli, const char *argument)
 /* What may be any text but none: "--output=$UNSET". */
 static bool is_any_text(const char *argument)
 {
-    static const char *const names[] = {"FILE", "GLOB", "TARGET", "LIST", "KEY=VALUE"};
+    static const char *const names[] = {"FILE", "FOLDER", "GLOB", "TARGET", "LIST", "KEY=VALUE"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(argument, names[i]) == 0)
             return true;
