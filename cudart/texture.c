@@ -312,7 +312,7 @@ static hd_texture *object_of(hd_runtime *r, unsigned long long handle, bool surf
 {
     uint64_t index = handle - HD_TEXTURE_FIRST_HANDLE;
     hd_texture *t = index < r->textures.count ? &r->textures.items[index] : NULL;
-    return t && t->handle && t->surface == surface ? t : NULL;
+    return t && !t->released && t->surface == surface ? t : NULL;
 }
 
 /* Its entry remains, without memory: handles are not used again. */
@@ -321,7 +321,7 @@ static int destroy(unsigned long long object, bool surface)
     hd_runtime *r = hd_runtime_enter();
     hd_texture *t = object_of(r, object, surface);
     if (t)
-        t->handle = 0;
+        t->released = true;
     return hd_runtime_leave(r, t || !object ? HD_CUDA_SUCCESS : HD_CUDA_INVALID_VALUE);
 }
 int hd_cudaDestroyTextureObject(unsigned long long object) { return destroy(object, false); }

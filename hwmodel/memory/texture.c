@@ -44,8 +44,8 @@ const hd_texture *hd_texture_find(const hd_texture_set *set, uint64_t handle)
     if (!set || !handle)
         return NULL;
     if (handle - HD_TEXTURE_FIRST_HANDLE < set->count)
-        return set->items[handle - HD_TEXTURE_FIRST_HANDLE].handle ? &set->items[handle - HD_TEXTURE_FIRST_HANDLE]
-                                                                   : NULL;
+        return set->items[handle - HD_TEXTURE_FIRST_HANDLE].released ? NULL
+                                                                     : &set->items[handle - HD_TEXTURE_FIRST_HANDLE];
     for (uint32_t i = 0; i < set->count; i++)
         if (set->items[i].symbol_address == handle)
             return &set->items[i];

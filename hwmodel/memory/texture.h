@@ -68,6 +68,7 @@ typedef struct hd_texture {
     unsigned char *bytes;              /* the first texel, once its address is known */
     uint64_t texel_address;            /* of the first texel, in global memory */
     uint64_t handle, symbol_address;   /* symbol_address: generic; 0 where there is none */
+    bool released;                     /* its handle names nothing any more */
 } hd_texture;
 
 typedef struct hd_texture_set {
