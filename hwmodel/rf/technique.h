@@ -102,8 +102,8 @@
  *                next cycle. may_issue: waits if the instruction reads a result that is not verified yet, and in cycles
  *                that are inserted for a repetition.
  *
- * tests/unit/stubs/ has small models of the ideal file, LARF with LAS, GPU-Shrink, HRF with power gating, and
- * Warped-DMR. test_stubs.c runs them in count mode and under a driver with cycles, and compares the accesses.
+ * tests/unit/ideal_file.c is the ideal file. test_both_modes.c runs it and all rows of models.def in count mode and under
+ * a driver with cycles, and compares the accesses.
  *
  * A new technique is one file in this folder, a row in models.def, and rows in counters.def and access.def if it
  * counts something new, in structures.def if it has a structure that nobody had, in stalls.def if it makes warps wait,

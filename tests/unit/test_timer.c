@@ -4,7 +4,7 @@
 #include "kernel.h"
 #include "program.h"
 #include "small_machine.h"
-#include "stubs/stubs.h"
+#include "tests/unit/ideal_file.h"
 
 #include "hwmodel/count/count.h"
 #include "hwmodel/sm/timer.h"
@@ -156,17 +156,11 @@ static void every_model_in_cycles(void **state)
 {
     (void)state;
     check_all(hd_rf_models, hd_rf_model_count);
-}
-
-/* They rank warps, take free units, skip the memory, and look at values. */
-static void every_stub_in_cycles(void **state)
-{
-    (void)state;
-    check_all(stubs, stub_count);
+    check_all(&ideal_file, 1);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_model_in_cycles), cmocka_unit_test(every_stub_in_cycles)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_model_in_cycles)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,5 @@
-/* The ideal register file that papers compare with: room for the registers of every CTA that fits otherwise, and no
- * bank conflicts. Complete. */
-#include "tests/unit/stubs/stubs.h"
+/* The ideal register file: see ideal_file.h. */
+#include "tests/unit/ideal_file.h"
 
 typedef struct ideal {
     hd_rf_model model;
@@ -43,7 +42,7 @@ static void ideal_execute(hd_rf_model *model, const hd_rf_step *step, hd_access_
         sink->accesses.items[a].bank = HD_RF_NO_BANK;
 }
 
-const hd_rf_ops stub_ideal_ops = {
+const hd_rf_ops ideal_file_ops = {
     .create = ideal_create,
     .destroy = ideal_destroy,
     .may_launch_cta = ideal_may_launch_cta,
@@ -51,3 +50,5 @@ const hd_rf_ops stub_ideal_ops = {
     .execute = ideal_execute,
     .coupled = true,
 };
+
+const hd_rf_model_info ideal_file = {.name = "ideal", .ops = &ideal_file_ops, .pass = "", .options = ""};
