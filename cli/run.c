@@ -172,21 +172,20 @@ static void write_total(const job *j, hd_writer *writer, const hd_run *run)
                     hd_run_launches(run), warp, thread);
 }
 
-static void show(job *j, const hd_run *run)
+/* The status of the replay, or of writing. */
+static int show(job *j, const hd_run *run)
 {
     hd_output output;
     const char *path = hd_arena_printf(&j->cli->arena, "%s/" LAUNCH_FILE, j->folder);
     bool recorded = (!j->temporary || j->replays) && hd_run_launches(run) &&
                     hd_run_write_launch(run, LAUNCH_FILE, &j->cli->diagnostics);
     if (!open_output(j, &output))
-        return;
-    if (j->replays && recorded) {
-        hd_cli_replay_files(j->cli, j->replay, j->options, &path, 1, &output);
-        return;
-    }
+        return HD_STATUS_REJECTED;
+    if (j->replays && recorded)
+        return hd_cli_replay_files(j->cli, j->replay, j->options, &path, 1, &output);
     hd_cli_emit_replay(j->cli, &output.writer, hd_run_report(run));
     write_total(j, &output.writer, run);
-    hd_output_close(j->cli, &output, true);
+    return hd_output_close(j->cli, &output, true) ? HD_STATUS_DONE : HD_STATUS_REJECTED;
 }
 
 static void remove_folder(const job *j)
@@ -202,6 +201,21 @@ static void remove_folder(const job *j)
     rmdir(j->folder);
 }
 
+/* Options that say how techniques are replayed mean nothing where none is. */
+static bool fit_together(const job *j)
+{
+    static const hd_cli_option of_replays[] = {HD_CLI_MODELS,     HD_CLI_COUNTERS,      HD_CLI_VIRTUAL,
+                                               HD_CLI_NO_COMPARE, HD_CLI_NO_MEMO,       HD_CLI_LANE_FAULT,
+                                               HD_CLI_LATENCY,    HD_CLI_MAX_REGISTERS, HD_CLI_ACTIVE_WARPS};
+    for (size_t i = 0; i < sizeof of_replays / sizeof *of_replays && !j->replays; i++)
+        if (hd_cli_has(j->cli, of_replays[i])) {
+            hd_cli_usage_error("--%s goes with --technique or --time: without them no technique is replayed",
+                               hd_cli_options[of_replays[i]].name);
+            return false;
+        }
+    return true;
+}
+
 int hd_cli_run(hd_cli *cli)
 {
     job j = {.cli = cli, .options = HD_ARENA_NEW(&cli->arena, hd_replay_options)};
@@ -209,6 +223,8 @@ int hd_cli_run(hd_cli *cli)
     if (!hd_cli_replay_options(cli, j.options))
         return HD_STATUS_USAGE;
     j.replays = (technique && strcmp(technique, "none") != 0) || j.options->time;
+    if (!fit_together(&j))
+        return HD_STATUS_USAGE;
     if (j.options->time && !technique)
         j.options->techniques = "all";
     j.replay = hd_cli_replay_new(cli, j.options);
@@ -227,8 +243,8 @@ int hd_cli_run(hd_cli *cli)
     hd_run *run = hd_run_read(j.folder, cli->operands[0], &cli->diagnostics);
     if (!hd_run_launches(run))
         fprintf(stderr, "heddle: the program launched no kernel through the CUDA runtime\n");
-    show(&j, run);
+    int shown = show(&j, run);
     hd_run_free(run);
     remove_folder(&j);
-    return j.status;
+    return j.status ? j.status : shown;
 }

@@ -64,7 +64,8 @@ TOGETHER = {
     "dump": ((["--cfg", "--ir"], "one of --tokens"), (["--tokens", "--json"], "--json goes with")),
     "nvcc": ((["--ptxas=no", "--ptxas-timeout=3"], "--ptxas-timeout goes with"), (["-p", "all"], "-p all compares techniques"),
              (["--print-after=bow"], "--print-after: there is no list of passes")),
-    "run": ((["--virtual", "--max-registers=9"], "--virtual and --max-registers"), (["--counters", "--format=json"], "--counters goes with --format=text")),
+    "run": ((["--lane-fault=sm=0,lane=5,unit=sp,bit=3,stuck=1"], "--lane-fault goes with --technique or --time"), (["--models"], "--models goes with"),
+            (["--virtual", "--max-registers=9"], "--virtual and --max-registers"), (["--counters", "--format=json"], "--counters goes with --format=text")),
     "list": (), "init": (), "strip": (), "check": (), "help": (), "completion": (), "cache": (),
 }
 
@@ -109,6 +110,8 @@ def command_line(command, folder, option=None):
     good = write(os.path.join(folder, "good.ptx"), KERNEL)
     operands = {"DIFF": [good, good], "LIST": ["passes"], "COMPLETION": ["bash"], "CACHE": ["stats"], "HELP": [], "REPLAY": [write(os.path.join(folder, "l.yaml"), "")]}.get(command, [good])
     needed = {"DUMP": ["--ir"], "REPORT": ["--ptxas=no"], "DIFF": ["--ptxas=no"], "NVCC": ["--ptxas=no"]}.get(command, [])
+    if command == "RUN" and option == "LANE_FAULT":
+        needed = ["--technique=warped-dmr"]
     if option in ("TIMELINE_CYCLES", "TIMELINE_SM"):
         needed = needed + ["--time", "--timeline=" + os.path.join(folder, "timeline.json")]
     return COMMANDS[command][1], needed, operands
