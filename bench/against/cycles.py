@@ -162,7 +162,7 @@ def shrink(page):
     ordered = timed("fermi-rfv", "gpu-shrink(ordered)", "--sms=1", only=applications("shrink"))
     beside = lambda runs, model, base: average(100 * (m[model]["cycles"] / m[base]["cycles"] - 1) for m in runs.values() if model in m and base in m)
     row = page.row("cycles on a register file that is 50 / 40 / 30 % smaller", [0.58, 0.0, 0.0], [change(at, m, "cycles") for m in models], at, signed=True)
-    row.note("Of that, RFV on the whole file: %+.1f %%; beside it: %+.1f / %+.1f / %+.1f %%." % (change(at, "release", "cycles"), *(beside(at, m, "release") for m in models)))
+    row.note("Of that, RFV on the whole file: %+.1f %%; relative to that: %+.1f / %+.1f / %+.1f %%." % (change(at, "release", "cycles"), *(beside(at, m, "release") for m in models)))
     row.note("In %d of %d examples nothing differs from RFV on the whole file." % (
         sum(m["gpu-shrink"]["cycles"] == m["release"]["cycles"] for m in at.values() if "gpu-shrink" in m), len(at)))
     row.experiment("one SM, which takes all thread blocks", [change(alone, m, "cycles") for m in models], alone)

@@ -5,7 +5,7 @@
 #include "driver/build/store.h"
 #include "driver/rewrite.h"
 
-/* What a result depends on beside its input: the program (all of its code and GPU descriptions), passes, options, and
+/* What a result depends on besides its input: the program (all of its code and GPU descriptions), passes, options, and
  * the description that `gpu`, a name or a file, leads to (NULL: the module's target decides). */
 hd_wide_hash hd_rewrite_settings_hash(const hd_rewrite_options *options, const hd_diagnostics *diagnostics,
                                       const char *gpu);

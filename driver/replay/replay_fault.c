@@ -1,4 +1,4 @@
-/* A replay with a fault in a lane: which models may be beside it, and what they saw of it. */
+/* A replay with a fault in a lane: which models may run with it, and what they saw of it. */
 #include "driver/replay/replay_work.h"
 
 static bool refuse(hd_replay *r, const char *what, const char *note)

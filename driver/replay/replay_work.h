@@ -172,7 +172,7 @@ const hd_replay_timeline *replay_timeline_of(replay_part *p, const replay_tally 
 hd_replay_instruction replay_instruction_of(hd_arena *arena, hd_module *module, uint32_t function, uint32_t number);
 
 /* replay_fault.c */
-/* Reads options->lane_fault. false: it, or a model beside it, does not fit (reported). */
+/* Reads options->lane_fault. false: it, or a model that runs with it, does not fit (reported). */
 bool replay_choose_fault(hd_replay *r);
 /* The tally's, in the part's arena, while the code is open; NULL: there is no fault, or the model looks for none. */
 const hd_replay_detection *replay_detection_of(replay_part *p, uint32_t m, const replay_tally *tally);

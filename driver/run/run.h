@@ -3,7 +3,7 @@
  *
  *   hd_run *run = hd_run_read(folder, diagnostics);
  *   hd_emit_replay_text(writer, hd_run_report(run), false);
- *   hd_run_write_launch(run, "launch.yaml", diagnostics);     with contents and module beside it, if they were recorded
+ *   hd_run_write_launch(run, "launch.yaml", diagnostics);     and contents and module, if they were recorded
  *   hd_run_free(run);
  */
 #ifndef HD_DRIVER_RUN_RUN_H

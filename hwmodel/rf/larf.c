@@ -170,7 +170,7 @@ static hd_larf_pattern word_of(hd_larf_pattern where, uint32_t word)
     return where;
 }
 
-/* Stores of other SMs are visible behind it. */
+/* Stores of other SMs are visible after it. */
 static bool acquires(const hd_form *form)
 {
     uint16_t scope = form->modifiers[HD_GROUP_SCOPE], order = form->modifiers[HD_GROUP_SEM];

@@ -102,8 +102,8 @@
  *                next cycle. may_issue: waits if the instruction reads a result that is not verified yet, and in cycles
  *                that are inserted for a repetition.
  *
- * tests/unit/ideal_file.c is the ideal file. test_both_modes.c runs it and all rows of models.def in count mode and under
- * a driver with cycles, and compares the accesses.
+ * tests/unit/ideal_file.c is the ideal file. test_both_modes.c runs it and all rows of models.def in count mode and
+ * under a driver with cycles, and compares the accesses.
  *
  * A new technique is one file in this folder, a row in models.def, and rows in counters.def and access.def if it
  * counts something new, in structures.def if it has a structure that nobody had, in stalls.def if it makes warps wait,
@@ -396,7 +396,7 @@ extern const uint32_t hd_rf_combination_count;
 /* If the model is a standard configuration of its technique: what the paper calls it, or its name if it has no title.
  * Else NULL. */
 const char *hd_rf_standard_title(const hd_rf_model_info *model);
-/* Does it ask for addresses or values? Then count mode walks it, and all models beside it, through single instructions:
+/* Does it ask for addresses or values? Then count mode walks it, and all other models, through single instructions:
  * ten times as long and more. */
 static inline bool hd_rf_asks_for_values(const hd_rf_model_info *model)
 {

@@ -88,18 +88,9 @@ static uint16_t traits_of(const hd_form *form, bool writes)
 /* Objects of mbarriers are in shared memory, and traces have their offsets in it. */
 static uint8_t space_of(const hd_form *form)
 {
-    switch (form->opcode) {
-    case HD_OP_MBARRIER_INIT:
-    case HD_OP_MBARRIER_INVAL:
-    case HD_OP_MBARRIER_EXPECT_TX:
-    case HD_OP_MBARRIER_COMPLETE_TX:
-    case HD_OP_MBARRIER_ARRIVE:
-    case HD_OP_MBARRIER_ARRIVE_DROP:
-    case HD_OP_MBARRIER_TEST_WAIT:
-    case HD_OP_MBARRIER_TRY_WAIT:
-    case HD_OP_CP_ASYNC_MBARRIER_ARRIVE: return HD_SPACE_SHARED;
-    default: return form->space;
-    }
+    const char *name = hd_opcodes[form->opcode].name;
+    return strncmp(name, "mbarrier.", 9) == 0 || form->opcode == HD_OP_CP_ASYNC_MBARRIER_ARRIVE ? HD_SPACE_SHARED
+                                                                                                : form->space;
 }
 
 static uint64_t literal_of(const hd_function *f, const hd_instruction *insn, uint32_t operand)

@@ -1,7 +1,7 @@
 /* The clean-up passes: on random programs, each and all of them, in the interpreter against program_evaluate; and what
  * they make of small kernels, as text. CLEAN_COUNT=N programs for each list of passes (default 60), CLEAN_SEED=N starts
  * there, CLEAN_PASSES=LIST runs only that list. */
-#include "golden.h"
+#include "golden_kernels.h"
 #include "kernel.h"
 #include "program.h"
 
@@ -267,12 +267,8 @@ static void pack_lines(char *text, uint64_t seed)
 }
 
 /* What is left after the passes. */
-static void count_left(golden_sums *s, const char *text, const char *passes)
+static void sum_left(golden_sums *s, const hd_function *f)
 {
-    rf_bench b;
-    rf_bench_open(&b, text, strlen(text));
-    rf_bench_pass(&b, passes);
-    const hd_function *f = b.module->functions.items[0];
     for (uint32_t i = 0; i < f->instructions.count; i++) {
         const hd_instruction *insn = &f->instructions.items[i];
         const hd_operand *o = hd_insn_operands(f, insn);
@@ -283,46 +279,24 @@ static void count_left(golden_sums *s, const char *text, const char *passes)
         HD_INSN_REGISTERS (f, insn, r)
             golden_add(s, "sum of registers", r->value);
     }
-    rf_bench_close(&b);
 }
 
 /* Values by the interpreter; how many instructions are left, against tests/numbers/packs.txt. */
 static void packs_move_as_they_did(void **state)
 {
     static const char *const passes[] = {"fold", "copyprop(all)", "fold,copyprop(all),dce", "clean", "clean,regalloc"};
-    enum { LISTS = sizeof passes / sizeof *passes };
-    uint64_t count = 10 * number_from("CLEAN_COUNT", UNIT_CASES(60));
-    char *lines = malloc(LINES_BYTES), *text = malloc(2 * LINES_BYTES);
-    golden_sums sums[LISTS] = {0};
+    const golden_kernels kernels = {.make = pack_lines,
+                                    .sum = sum_left,
+                                    .passes = passes,
+                                    .lists = sizeof passes / sizeof *passes,
+                                    .count = 10 * number_from("CLEAN_COUNT", UNIT_CASES(60)),
+                                    .out_bytes = 2 * PACKED * sizeof(uint64_t)};
     hd_writer writer;
     (void)state;
-    for (uint64_t seed = 1; seed <= count; seed++) {
-        uint64_t plain[2 * PACKED], changed[2 * PACKED];
-        memset(plain, 0, sizeof plain);
-        memset(changed, 0, sizeof changed);
-        pack_lines(lines, seed);
-        kernel_run run = {
-            .text = kernel_text(text, 2 * LINES_BYTES, lines), .out = plain, .out_bytes = sizeof plain, .block = 16};
-        run_kernel(&run);
-        assert_int_equal(run.status, HD_EXEC_DONE);
-        run.passes = passes[seed % LISTS];
-        run.out = changed;
-        run_kernel(&run);
-        assert_int_equal(run.status, HD_EXEC_DONE);
-        if (memcmp(plain, changed, sizeof plain) != 0)
-            fail_msg("seed %llu: %s changes what is stored by\n%s", (unsigned long long)seed, run.passes, lines);
-        count_left(&sums[seed % LISTS], text, run.passes);
-    }
-    hd_writer_to_memory(&writer);
-    for (uint32_t l = 0; l < LISTS; l++) {
-        golden_write(&sums[l], &writer, passes[l]);
-        hd_array_free(&sums[l].items);
-    }
-    if (count == 10 * 60)
+    golden_kernels_run(&kernels, &writer);
+    if (kernels.count == 10 * 60)
         golden_expect("packs.txt", &writer);
     hd_writer_free(&writer);
-    free(lines);
-    free(text);
 }
 
 int main(void)

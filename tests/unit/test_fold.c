@@ -1,6 +1,6 @@
 /* Constant folding: each form that fold computes on all pairs of edge values against 128-bit arithmetic, the forms that
  * it leaves, and which sums, products, extensions and addresses it folds in random chains (tests/numbers/folds.txt). */
-#include "golden.h"
+#include "golden_kernels.h"
 #include "kernel.h"
 #include "parsed.h"
 #include "passes/clean/fold.h"
@@ -382,35 +382,32 @@ static void chain_line(char *line, size_t size, uint64_t *state)
     }
 }
 
-static void chain_lines(char *text, size_t size, uint64_t seed)
+static void chain_lines(char *text, uint64_t seed)
 {
+    enum { SIZE = GOLDEN_KERNEL_BYTES };
     uint64_t state = seed * 977;
-    size_t used = (size_t)snprintf(text, size, "setp.lt.u32 %%p1, %%r0, 5;\nsetp.ne.u32 %%p2, %%r0, 7;\n");
+    size_t used = (size_t)snprintf(text, SIZE, "setp.lt.u32 %%p1, %%r0, 5;\nsetp.ne.u32 %%p2, %%r0, 7;\n");
     for (uint32_t k = 0; k < REGISTERS_EACH; k++)
-        used += (size_t)snprintf(text + used, size - used,
+        used += (size_t)snprintf(text + used, SIZE - used,
                                  "xor.b32 %%r%u, %%r0, 0x%x;\ncvt.u16.u32 %%h%u, %%r%u;\nmul.wide.u32 %%rd%u, %%r%u, "
                                  "0x%x;\nmad.wide.u32 %%rd%u, %%r0, 128, %%rd1;\n",
                                  10 + k, below(&state, 1 << 30), 10 + k, 10 + k, 10 + k, 10 + k, below(&state, 1 << 30),
                                  30 + k);
     for (uint32_t k = 0; k < LINES; k++) {
-        chain_line(text + used, size - used, &state);
+        chain_line(text + used, SIZE - used, &state);
         used += strlen(text + used);
     }
-    used += (size_t)snprintf(text + used, size - used, "mad.wide.u32 %%rd40, %%r0, 128, %%rd1;\n");
+    used += (size_t)snprintf(text + used, SIZE - used, "mad.wide.u32 %%rd40, %%r0, 128, %%rd1;\n");
     for (uint32_t k = 0; k < REGISTERS_EACH; k++)
-        used += (size_t)snprintf(text + used, size - used,
+        used += (size_t)snprintf(text + used, SIZE - used,
                                  "st.global.u32 [%%rd40+%u], %%r%u;\nst.global.u16 [%%rd40+%u], %%h%u;\n"
                                  "st.global.u64 [%%rd40+%u], %%rd%u;\n",
                                  16 * k, 10 + k, 16 * k + 4, 10 + k, 16 * k + 8, 10 + k);
 }
 
 /* What is left of each opcode, and the offsets of addresses. */
-static void count_left(golden_sums *s, const char *text, const char *passes)
+static void sum_left(golden_sums *s, const hd_function *f)
 {
-    rf_bench b;
-    rf_bench_open(&b, text, strlen(text));
-    rf_bench_pass(&b, passes);
-    const hd_function *f = b.module->functions.items[0];
     for (uint32_t i = 0; i < f->instructions.count; i++) {
         const hd_instruction *insn = &f->instructions.items[i];
         golden_add(s, hd_opcodes[hd_insn_form(f, insn)->opcode].name, 1);
@@ -420,41 +417,21 @@ static void count_left(golden_sums *s, const char *text, const char *passes)
             golden_add(s, "numbers", o[k].kind == HD_OPERAND_LITERAL);
         }
     }
-    rf_bench_close(&b);
 }
 
 /* Values by the interpreter; what is left against tests/numbers/folds.txt. */
 static void chains_fold_as_they_did(void **state)
 {
-    enum { COUNT = 300, THREADS = 16 };
     static const char *const passes[] = {"fold", "fold,copyprop(all),fold,dce", "clean"};
-    enum { LISTS = sizeof passes / sizeof *passes };
-    static char lines[TEXT_BYTES], text[2 * TEXT_BYTES];
-    static uint64_t plain[OUT_BYTES / 8], changed[OUT_BYTES / 8];
-    golden_sums sums[LISTS] = {0};
+    const golden_kernels kernels = {.make = chain_lines,
+                                    .sum = sum_left,
+                                    .passes = passes,
+                                    .lists = sizeof passes / sizeof *passes,
+                                    .count = 300,
+                                    .out_bytes = OUT_BYTES};
     hd_writer writer;
     (void)state;
-    for (uint64_t seed = 1; seed <= COUNT; seed++) {
-        memset(plain, 0, sizeof plain);
-        memset(changed, 0, sizeof changed);
-        chain_lines(lines, sizeof lines, seed);
-        kernel_run run = {
-            .text = kernel_text(text, sizeof text, lines), .out = plain, .out_bytes = OUT_BYTES, .block = THREADS};
-        run_kernel(&run);
-        assert_int_equal(run.status, HD_EXEC_DONE);
-        run.passes = passes[seed % LISTS];
-        run.out = changed;
-        run_kernel(&run);
-        assert_int_equal(run.status, HD_EXEC_DONE);
-        if (memcmp(plain, changed, sizeof plain) != 0)
-            fail_msg("seed %llu: %s changes what is stored by\n%s", (unsigned long long)seed, run.passes, lines);
-        count_left(&sums[seed % LISTS], text, run.passes);
-    }
-    hd_writer_to_memory(&writer);
-    for (uint32_t l = 0; l < LISTS; l++) {
-        golden_write(&sums[l], &writer, passes[l]);
-        hd_array_free(&sums[l].items);
-    }
+    golden_kernels_run(&kernels, &writer);
     golden_expect("folds.txt", &writer);
     hd_writer_free(&writer);
 }
