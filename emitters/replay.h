@@ -18,6 +18,8 @@ void hd_emit_replay_html(hd_writer *writer, const hd_replay_report *report);
 /* The timelines of the results, as Chrome trace events in JSON. */
 void hd_emit_replay_timeline(hd_writer *writer, const hd_replay_report *report);
 
+/* The first column of a row; a name too long for it gets a line of its own. */
+void hd_emit_replay_title(hd_writer *writer, int width, const char *name);
 /* For hd_emit_replay_text: the cycles of a launch, the means, and what the columns are; nothing if the report has none.
  * width: of names. */
 void hd_emit_replay_times(hd_writer *writer, const hd_replay_report *report, const hd_replay_kernel *kernel, int width);

@@ -22,9 +22,7 @@ static void write_row(hd_writer *w, int width, const hd_replay_result *r)
 {
     const hd_replay_detection *d = r->detection;
     char wrong[32], caught[32], missed[32];
-    hd_write_format(w, "  %-*s", width, r->title);
-    if ((int)strlen(r->title) > width)
-        hd_write_format(w, "\n  %*s", width, "");
+    hd_emit_replay_title(w, width, r->title);
     hd_write_format(w, "  %13s  %9s  %15s  ", hd_replay_grouped(wrong, d->wrong), hd_replay_grouped(caught, d->caught),
                     hd_replay_grouped(missed, d->wrong - d->caught));
     write_first(w, d);

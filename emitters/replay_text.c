@@ -24,17 +24,9 @@ static void write_ratio(hd_writer *w, int width, double ratio, const char *none)
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
 
-/* A name too long for its column gets a line of its own. */
-static void write_name(hd_writer *w, int width, const char *name)
-{
-    hd_write_format(w, "  %-*s", width, name);
-    if ((int)strlen(name) > width)
-        hd_write_format(w, "\n  %*s", width, "");
-}
-
 static void write_row(hd_writer *w, int width, const hd_replay_result *r, const char *headline, const char *verified)
 {
-    write_name(w, width, r->title);
+    hd_emit_replay_title(w, width, r->title);
     write_ratio(w, ACCESSES, r->rf_accesses_normalized, "-");
     write_ratio(w, ENERGY, r->energy_normalized, isnan(r->energy_pj) ? "unknown" : "-");
     hd_write_format(w, "%c %-*s  %s\n", r->energy_derived ? '*' : ' ', HEADLINE, headline, verified);
@@ -44,7 +36,7 @@ static void write_result(hd_writer *w, int width, const hd_replay_kernel *k, con
 {
     char headline[64];
     if (r->not_applied) {
-        write_name(w, width, r->title);
+        hd_emit_replay_title(w, width, r->title);
         hd_write_format(w, "  not applied: %s\n", r->not_applied);
         return;
     }
@@ -142,7 +134,7 @@ static void write_mean(hd_writer *w, int width, const hd_replay_report *report, 
     hd_replay_mean m = hd_replay_mean_of(report, model);
     char headline[64] = "", verified[64];
     if (!m.launches) {
-        write_name(w, width, r.title);
+        hd_emit_replay_title(w, width, r.title);
         hd_write_string(w, "  not applied to any launch\n");
         return;
     }

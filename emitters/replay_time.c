@@ -49,11 +49,19 @@ static void write_slots(hd_writer *w, const hd_replay_report *report, const hd_r
     }
 }
 
+void hd_emit_replay_title(hd_writer *w, int width, const char *name)
+{
+    hd_write_format(w, "  %-*s", width, name);
+    if ((int)strlen(name) > width)
+        hd_write_format(w, "\n  %*s", width, "");
+}
+
 static void write_row(hd_writer *w, int width, const hd_replay_report *report, const hd_replay_result *r)
 {
     char cycles[32];
     const hd_replay_timing *t = r->timing;
-    hd_write_format(w, "  %-*s  %12s  ", width, r->title, hd_replay_grouped(cycles, t->cycles));
+    hd_emit_replay_title(w, width, r->title);
+    hd_write_format(w, "  %12s  ", hd_replay_grouped(cycles, t->cycles));
     if (isnan(t->speedup))
         hd_write_format(w, "%8s", "-");
     else
@@ -90,9 +98,10 @@ void hd_emit_replay_mean_times(hd_writer *w, const hd_replay_report *report, int
         return;
     for (uint32_t m = 0; m < report->kernels[0].result_count; m++) {
         hd_replay_mean mean = hd_replay_mean_of(report, m);
-        if (mean.timed)
-            hd_write_format(w, "  %-*s  speed-up %.3f (geometric mean of %u)\n", width,
-                            report->kernels[0].results[m].title, mean.speedup, mean.timed);
+        if (!mean.timed)
+            continue;
+        hd_emit_replay_title(w, width, report->kernels[0].results[m].title);
+        hd_write_format(w, "  speed-up %.3f (geometric mean of %u)\n", mean.speedup, mean.timed);
     }
 }
 

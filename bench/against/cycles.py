@@ -15,9 +15,11 @@ DESIGNS = {6: 5.3, 7: 6.3}  # of LTRF's table 2: latency of the main register fi
 
 # What papers evaluate, of what is in examples/.
 APPLICATIONS = {
+    "hrf": ("vectorAdd", "scalarProd", "fastWalsh", "reduction", "mergeSort", "histogram", "dct8x8", "mersenneTwister", "MonteCarlo", "sobol",
+            "binomialOptions", "dxtc", "bfs", "kmeans", "gaussian", "needle", "bitonicSort"),
     "shrink": ("matrixMul", "BlackScholes", "dct8x8", "reduction", "vectorAdd", "backprop", "bfs", "heartwall", "hotspot", "lud", "gaussian", "libor",
                "laplace3D", "nn", "mummer", "scalarProd"),
-    "pascal-larf": ("lenet", "2mm", "matrixMul"),
+    "larf": ("lenet", "2mm", "matrixMul"),
 }
 
 
@@ -227,7 +229,7 @@ def area(bits):
 
 
 def hrf(page):
-    at = timed("fermi-hrf", "hrf,hrf-pg,stt-ram,stt-ram(pipelined),hrf(banks=16),hrf(banks=16,write=1),hrf(loads),hrf-pg(wake=0),hrf-pg(wake=50)")
+    at = timed("fermi-hrf", "hrf,hrf-pg,stt-ram,stt-ram(pipelined),hrf(banks=16),hrf(banks=16,write=1),hrf(loads),hrf-pg(wake=0),hrf-pg(wake=50)", only=applications("hrf"))
     row = page.row("IPC, HRF", [-4.2], [speedup(at, "hrf")], at, signed=True)
     row.experiment("operands from 16 banks, 8 for each of the two, as many as the SRAM has", [speedup(at, "hrf(banks=16)")], at)
     row.experiment("and writes to STT-RAM of a cycle", [speedup(at, "hrf(banks=16,write=1)")], at)
@@ -238,7 +240,7 @@ def hrf(page):
     spread(row, at, "stt-ram")
     page.row("IPC that waking up gated entries costs: 10 / 50 cycles, points", [None, None],
              [speedup(at, "hrf-pg(wake=0)") - speedup(at, m) for m in ("hrf-pg", "hrf-pg(wake=50)")], at)
-    lrr = timed("fermi-hrf", "hrf", "--set=timing.core.policy=lrr")
+    lrr = timed("fermi-hrf", "hrf", "--set=timing.core.policy=lrr", only=applications("hrf"))
     page.row("IPC, HRF, beside a baseline whose warps are all active", [None], [speedup(lrr, "hrf")], lrr, signed=True)
     writes = lambda model: ratio(at, model, ("rf_writes",), "operand_writes", 100) - 100
     row = page.row("writes to STT-RAM", [-64.0], [writes("hrf")], at, signed=True)
@@ -264,14 +266,14 @@ def shared(at, model):
 
 def larf(page):
     models = ("larf", "larf-las", "larf-infinite")
-    at = timed("pascal-larf", ",".join(models + ("release",)), only=applications("pascal-larf"))
+    at = timed("pascal-larf", ",".join(models + ("release",)), only=applications("larf"))
     row = page.row("performance, LARF / LARF + LAS / LARF with an unlimited table", [None, None, None], [speedup(at, m) for m in models], at, signed=True)
     row.note("The papers' are +7 % (MobileNet) and +10 % (CifarNet), up to +70, 60, 9, 7 and 6 % of five others, of which LeNet and 2MM are here as lenet and 2mm.")
     row.note("RFV alone, whose renaming and flags LARF uses: %+.1f %%." % speedup(at, "release"))
     for what, options in (("renaming and flag words take no cycles", "direct"), ("and shared values are there while their load is in flight", "direct,instant"),
                           ("no partial sharing", "perfect")):
         names = ["larf(%s)" % options, "larf(las,%s)" % options, "larf(entries=2048,%s)" % options]
-        other = timed("pascal-larf", ",".join(names), only=applications("pascal-larf"))
+        other = timed("pascal-larf", ",".join(names), only=applications("larf"))
         row.experiment(what, [speedup(other, m) for m in modelled(other, names)], other)
     spread(row, at, "larf", "larf-las")
     page.row("loads from global memory that are skipped (counted without time), LARF / LARF + LAS / unlimited table", [None, None, None], [shared(at, m) for m in models], at)
@@ -279,7 +281,7 @@ def larf(page):
              if ms.get("larf-las", {}).get("loads")), default=0)], at)
     row = page.row("reads from the L2 cache, LARF / LARF + LAS / unlimited table", [None, None, None], [change(at, m, "reads") for m in models], at, signed=True)
     for name, options in (("two-level schedulers of 4 warps each", ("--set=timing.core.policy=two-level", "--set=timing.core.active_warps=4")), ("GTO", ("--set=timing.core.policy=gto",))):
-        other = timed("pascal-larf", ",".join(models), *options, only=applications("pascal-larf"))
+        other = timed("pascal-larf", ",".join(models), *options, only=applications("larf"))
         row.experiment(name + " in place of LRR", [change(other, m, "reads") for m in models], other)
 
 
