@@ -3,6 +3,7 @@
 #include "driver/build/toolkit.h"
 
 #include "base/writer.h"
+#include "driver/build/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -51,13 +52,41 @@ static const char *if_nvcc(hd_arena *arena, const char *path)
     return real && strcmp(base_name(real), "nvcc") == 0 ? path : NULL;
 }
 
-static const char *in_path(hd_arena *arena)
+/* The line "#$ _HERE_=FOLDER" of what nvcc --dryrun prints. */
+static const char *folder_told(hd_arena *arena, FILE *told)
+{
+    static const char start[] = "#$ _HERE_=";
+    char line[PATH_MAX + sizeof start];
+    while (fgets(line, sizeof line, told))
+        if (strncmp(line, start, strlen(start)) == 0) {
+            line[strcspn(line, "\n")] = 0;
+            return hd_arena_string(arena, line + strlen(start), strlen(line + strlen(start)));
+        }
+    return NULL;
+}
+
+/* The nvcc that a script, or a program such as ccache, calls: it says where it is. NULL: none. */
+static const char *if_wrapper(hd_arena *arena, const char *path)
+{
+    const char *const words[] = {path, "--dryrun", "-E", "-x", "cu", "/dev/null", NULL}, *folder = NULL;
+    FILE *told = is_program(path) ? tmpfile() : NULL;
+    if (!told)
+        return NULL;
+    if (hd_process_run(&(hd_process){.arguments = words, .output = fileno(told)}) == 0) {
+        rewind(told);
+        folder = folder_told(arena, told);
+    }
+    fclose(told);
+    return folder ? if_nvcc(arena, hd_arena_printf(arena, "%s/nvcc", folder)) : NULL;
+}
+
+static const char *in_path(hd_arena *arena, const char *(*take)(hd_arena *arena, const char *path))
 {
     const char *folders = getenv("PATH"), *found = NULL;
     for (const char *at = folders ? folders : ""; *at && !found;) {
         size_t length = strcspn(at, ":");
         if (length)
-            found = if_nvcc(arena, hd_arena_printf(arena, "%.*s/nvcc", (int)length, at));
+            found = take(arena, hd_arena_printf(arena, "%.*s/nvcc", (int)length, at));
         at += length + (at[length] == ':');
     }
     return found;
@@ -66,12 +95,12 @@ static const char *in_path(hd_arena *arena)
 static const char *find_nvcc(hd_arena *arena)
 {
     static const char *const places[] = {"/usr/local/cuda/bin/nvcc", "/usr/lib/nvidia-cuda-toolkit/bin/nvcc"};
-    const char *cuda = getenv("CUDA_HOME"), *found = in_path(arena);
+    const char *cuda = getenv("CUDA_HOME"), *found = in_path(arena, if_nvcc);
     if (!found && cuda)
         found = if_nvcc(arena, hd_arena_printf(arena, "%s/bin/nvcc", cuda));
     for (size_t i = 0; !found && i < sizeof places / sizeof *places; i++)
         found = if_nvcc(arena, places[i]);
-    return found;
+    return found ? found : in_path(arena, if_wrapper);
 }
 
 static bool missing(hd_diagnostics *diagnostics, const char *what)
@@ -102,11 +131,9 @@ bool hd_toolkit_find(hd_toolkit *toolkit, const char *nvcc, hd_arena *arena, hd_
         nvcc = hd_arena_printf(arena, "%s/%s", here, nvcc);
     if (nvcc && !is_program(nvcc))
         return missing(diagnostics, hd_arena_printf(arena, "'%s' is no program", nvcc));
-    if (nvcc && !if_nvcc(arena, nvcc))
-        return missing(diagnostics, hd_arena_printf(arena,
-                                                    "'%s' is a script or another program: name the nvcc of a "
-                                                    "toolkit",
-                                                    nvcc));
+    const char *given = nvcc;
+    if (nvcc && !if_nvcc(arena, nvcc) && !(nvcc = if_wrapper(arena, nvcc)))
+        return missing(diagnostics, hd_arena_printf(arena, "'%s' is not nvcc, and calls none", given));
     if (!nvcc && !(nvcc = find_nvcc(arena)))
         return missing(diagnostics, "there is no nvcc in PATH, CUDA_HOME or /usr/local/cuda");
     if (!find_profile(toolkit, nvcc, arena) && !find_profile(toolkit, resolve(arena, nvcc), arena))

@@ -17,8 +17,8 @@ typedef struct hd_toolkit {
     const char *cicc;    /* path of its front end */
 } hd_toolkit;
 
-/* nvcc: its path; NULL: the one in PATH, in $CUDA_HOME/bin, in /usr/local/cuda/bin or where Debian has it. false, with
- * a `missing-tool` error that says why, where there is none, or not all of it. */
+/* nvcc: its path, or that of a script that calls it; NULL: the one in PATH, in $CUDA_HOME/bin, in /usr/local/cuda/bin or
+ * where Debian has it. false, with a `missing-tool` error that says why, where there is none, or not all of it. */
 bool hd_toolkit_find(hd_toolkit *toolkit, const char *nvcc, hd_arena *arena, hd_diagnostics *diagnostics);
 
 enum { HD_SHADOW_FILES = 5 };
