@@ -2,6 +2,7 @@
  * determines their effects on locations. Rules: see regalloc.c. Linear, except for the search among spill slots. */
 #include "passes/check/regalloc_proof.h"
 
+#include "ir/expanded.h"
 #include "ir/sregs.h"
 
 static void add_effect(hd_proof *p, hd_effect_kind kind, uint32_t location, uint32_t value)
@@ -43,6 +44,26 @@ static void read_register(hd_proof *p, const hd_instruction *insn, uint32_t valu
         add_effect(p, HD_EFFECT_READ, location, value);
 }
 
+static bool overlap(const hd_proof *p, uint32_t x, uint32_t y)
+{
+    hd_physical a = hd_register_physical(p->allocated, x), b = hd_register_physical(p->allocated, y);
+    return a.class != HD_PHYSICAL_PREDICATE && b.class != HD_PHYSICAL_PREDICATE && a.number < b.number + b.words &&
+           b.number < a.number + a.words;
+}
+
+/* The result of a matrix instruction that ptxas may expand shares registers with operands only where the original does,
+ * or in the same place of the accumulator. */
+static void check_expanded(hd_proof *p, const hd_instruction *was, const hd_instruction *is)
+{
+    const hd_operand *a = hd_insn_operands(p->original, was), *b = hd_insn_operands(p->allocated, is);
+    for (uint32_t d = 0; d < was->operand_count; d++)
+        for (uint32_t u = 0; a[d].kind == HD_OPERAND_REGISTER && a[d].flags & HD_OPERAND_DEF && u < was->operand_count;
+             u++)
+            if (a[u].kind == HD_OPERAND_REGISTER && a[u].flags & HD_OPERAND_USE && a[u].value != a[d].value &&
+                hd_insn_accumulator(p->allocated, is, d) != u && overlap(p, b[d].value, b[u].value))
+                hd_proof_fail(p, is, "the result of a matrix instruction has a register of an operand");
+}
+
 static void add_original(hd_proof *p, const hd_instruction *was, const hd_instruction *is)
 {
     const hd_operand *a = hd_insn_operands(p->original, was), *b = hd_insn_operands(p->allocated, is);
@@ -55,6 +76,8 @@ static void add_original(hd_proof *p, const hd_instruction *was, const hd_instru
         hd_proof_fail(p, is, "an instruction differs from the original in more than registers");
         return;
     }
+    if (hd_insn_is_expanded(p->allocated, is))
+        check_expanded(p, was, is);
     if (was->guard != HD_NONE)
         read_register(p, is, was->guard, is->guard);
     for (uint32_t i = 0; i < was->operand_count; i++)

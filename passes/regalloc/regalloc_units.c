@@ -4,9 +4,15 @@
  * gets registers of its own with moves. Then copies, packing and unpacking are coalesced: both sides become one unit if
  * their live ranges are disjoint, innermost loops first.
  *
+ * An operand of a matrix instruction that ptxas may expand (ir/expanded.h) must not share a register with the result:
+ * its live range is made to end behind the instruction. The elements of the result and of the accumulator in the same
+ * place may, and are merged first.
+ *
  * Complexity: a merge walks the parts of both units; all merges together take at most HD_MERGE_STEPS steps per part,
  * after which copies are left as they are. */
 #include "passes/regalloc/regalloc_work.h"
+
+#include "ir/expanded.h"
 
 enum { HD_MERGE_STEPS = 64, HD_DEEPEST = 7 };
 
@@ -202,6 +208,72 @@ static void merge_vectors(merger *m, hd_u32_array *conflicts)
     }
 }
 
+/* ---- matrix instructions ----------------------------------------------------------------------------------------- */
+
+/* Lets a part that ends with the read at `read` end behind the write. */
+static void outlive(merger *m, uint32_t reg, uint32_t read)
+{
+    const hd_alloc_unit *u = &m->units->units[m->units->of[reg]];
+    hd_part *parts = m->ra->ranges.parts.items;
+    uint32_t from = m->units->offset[reg];
+    for (uint32_t w = from; w < from + hd_regalloc_words(m->ra, reg); w++)
+        for (uint32_t p = u->word[w]; p != HD_NONE && parts[p].begin <= read; p = parts[p].next) {
+            bool meets = parts[p].next != HD_NONE && parts[parts[p].next].begin <= read + 1;
+            if (parts[p].end == read + 1 && !meets)
+                parts[p].end = read + 2;
+        }
+}
+
+/* How many operands of the instruction read the register. */
+static uint32_t reads_of(const hd_function *f, const hd_instruction *insn, uint32_t reg)
+{
+    uint32_t count = 0;
+    HD_INSN_REGISTERS (f, insn, o)
+        count += o->flags & HD_OPERAND_USE && o->value == reg;
+    return count;
+}
+
+/* The register of the accumulator in the place of that register of the result, if it is read there alone; else HD_NONE. */
+static uint32_t accumulator_of(const hd_function *f, const hd_instruction *insn, const hd_operand *result)
+{
+    const hd_operand *all = hd_insn_operands(f, insn);
+    uint32_t at = hd_insn_accumulator(f, insn, (uint32_t)(result - all));
+    if (at == HD_NONE || all[at].kind != HD_OPERAND_REGISTER || reads_of(f, insn, all[at].value) != 1)
+        return HD_NONE;
+    return all[at].value;
+}
+
+static void part_operands(merger *m, const hd_instruction *insn, uint32_t read)
+{
+    const hd_function *f = m->ra->function;
+    hd_u32_array together = {0};
+    HD_INSN_REGISTERS (f, insn, o) {
+        uint32_t accumulator = o->flags & HD_OPERAND_DEF ? accumulator_of(f, insn, o) : HD_NONE;
+        if (accumulator != HD_NONE && !hd_regalloc_needs_no_register(m->ra, accumulator) &&
+            hd_regalloc_words(m->ra, accumulator) == hd_regalloc_words(m->ra, o->value) &&
+            merge(m, o->value, 0, accumulator, 0))
+            hd_array_push(&together, accumulator);
+    }
+    HD_INSN_REGISTERS (f, insn, o) {
+        bool apart = o->flags & HD_OPERAND_USE && !hd_regalloc_needs_no_register(m->ra, o->value);
+        for (uint32_t i = 0; apart && i < together.count; i++)
+            apart = together.items[i] != o->value;
+        if (apart)
+            outlive(m, o->value, read);
+    }
+    hd_array_free(&together);
+}
+
+static void part_all(merger *m)
+{
+    const hd_cfg *cfg = m->ra->cfg;
+    const hd_function *f = m->ra->function;
+    for (uint32_t b = 0; b < cfg->block_count; b++)
+        for (uint32_t i = cfg->blocks[b].first; i < cfg->blocks[b].end; i++)
+            if (hd_insn_is_expanded(f, &f->instructions.items[i]))
+                part_operands(m, &f->instructions.items[i], 2 * (m->ra->ranges.begin[b] + i - cfg->blocks[b].first));
+}
+
 /* ---- copies ------------------------------------------------------------------------------------------------------ */
 
 static void coalesce(merger *m, const hd_instruction *insn)
@@ -283,6 +355,7 @@ void hd_regalloc_units(hd_regalloc *ra, hd_u32_array *conflicts)
     make_units(ra);
     merger m = {.ra = ra, .units = &ra->units};
     m.steps_limit = (uint64_t)HD_MERGE_STEPS * (ra->ranges.parts.count + 1024u);
+    part_all(&m);
     merge_vectors(&m, conflicts);
     if (!conflicts->count)
         coalesce_all(&m);

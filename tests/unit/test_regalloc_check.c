@@ -252,9 +252,49 @@ static void repeated_constants_keep_their_numbers(void **state)
     hd_writer_free(&text);
 }
 
+/* wmma.mma, which ptxas expands: its result, which nobody reads, shares registers with the accumulator alone, element by
+ * element; each other register of an operand in the result is refused. */
+static void results_of_expanded_instructions_are_apart(void **state)
+{
+    static const char text[] =
+        ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 in)\n{\n"
+        ".reg .b32 %a<4>, %b<4>, %z;\n.reg .f32 %c<8>, %d<8>, %e<8>;\n.reg .b64 %p;\nld.param.u64 %p, [in];\n"
+        "ld.global.v4.b32 {%a0, %a1, %a2, %a3}, [%p];\nld.global.v4.b32 {%b0, %b1, %b2, %b3}, [%p+16];\n"
+        "ld.global.v4.f32 {%c0, %c1, %c2, %c3}, [%p+32];\nld.global.v4.f32 {%c4, %c5, %c6, %c7}, [%p+48];\n"
+        "wmma.mma.sync.aligned.row.row.m16n16k8.f32.tf32.tf32.f32 {%e0, %e1, %e2, %e3, %e4, %e5, %e6, %e7}, "
+        "{%a0, %a1, %a2, %a3}, {%b0, %b1, %b2, %b3}, {%c0, %c0, %c0, %c0, %c0, %c0, %c0, %c0};\n"
+        "wmma.mma.sync.aligned.row.row.m16n16k8.f32.tf32.tf32.f32 {%d7, %d6, %d5, %d4, %d3, %d2, %d1, %d0}, "
+        "{%a0, %a1, %a2, %a3}, {%b0, %b1, %b2, %b3}, {%c7, %c6, %c5, %c4, %c3, %c2, %c1, %c0};\nret;\n}\n";
+    enum { SOURCES = 16, RESULTS = 8 };
+    allocated a;
+    uint32_t last = 0, refused = 0, kept = 0;
+    (void)state;
+    open_allocated(&a, text, 32);
+    assert_true(accepted(&a));
+    for (uint32_t i = 0; i < a.kernel->instructions.count; i++)
+        if (hd_insn_form(a.kernel, &a.kernel->instructions.items[i])->opcode == HD_OP_WMMA_MMA)
+            last = i;
+    const hd_instruction *insn = &a.kernel->instructions.items[last];
+    hd_operand *o = &a.kernel->operands.items[insn->operand_first];
+    for (uint32_t d = 0; d < insn->operand_count; d++)
+        for (uint32_t u = 0; u < insn->operand_count; u++) {
+            if (o[d].kind != HD_OPERAND_REGISTER || !(o[d].flags & HD_OPERAND_DEF) ||
+                o[u].kind != HD_OPERAND_REGISTER || !(o[u].flags & HD_OPERAND_USE))
+                continue;
+            uint32_t right = o[d].value;
+            o[d].value = o[u].value;
+            *(accepted(&a) ? &kept : &refused) += 1;
+            o[d].value = right;
+        }
+    assert_int_equal(kept, RESULTS);
+    assert_int_equal(refused, RESULTS * (SOURCES - 1));
+    close_allocated(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(spoiled_allocations_are_refused),
-                                       cmocka_unit_test(repeated_constants_keep_their_numbers)};
+                                       cmocka_unit_test(repeated_constants_keep_their_numbers),
+                                       cmocka_unit_test(results_of_expanded_instructions_are_apart)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
