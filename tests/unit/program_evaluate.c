@@ -73,11 +73,11 @@ static uint64_t mirror(uint64_t v, uint32_t bits)
         out = out * 2 + (v >> i) % 2;
     return out;
 }
-/* Bit by bit, as bfe is defined. */
+/* Bit by bit, as bfe is defined; of 64 bits, as ptxas has it: position and length are not taken modulo 256. */
 static uint64_t field(uint64_t v, uint64_t position, uint64_t length, uint32_t width, bool is_signed)
 {
-    uint32_t at = position & 255, n = length & 255;
-    uint32_t top = at + n - 1 < width - 1 ? at + n - 1 : width - 1;
+    uint64_t kept = width == 64 ? 0xffffffff : 255, at = position & kept, n = length & kept;
+    uint64_t top = at + n - 1 < width - 1 ? at + n - 1 : width - 1;
     uint64_t sign = is_signed && n ? v >> top & 1 : 0, out = 0;
     for (uint32_t i = 0; i < width; i++)
         out |= (i < n && at + i < width ? v >> (at + i) & 1 : sign) << i;

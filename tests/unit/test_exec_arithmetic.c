@@ -45,8 +45,8 @@ REF(mad24_lo_s, U32(low24s(v.a) * low24s(v.b) + C32))
 REF(sad_s, U32((A32 < B32 ? B32 - A32 : A32 - B32) + C32))
 REF(div_s, U32(v.b ? A32 / B32 : -1))
 REF(div_u, U32(v.b ? v.a / v.b : 0xffffffff))
-REF(rem_s, U32(v.b ? A32 % B32 : A32))
-REF(rem_u, U32(v.b ? v.a % v.b : v.a))
+REF(rem_s, U32(v.b ? A32 % B32 : -1))
+REF(rem_u, U32(v.b ? v.a % v.b : 0xffffffff))
 REF(div64_s, v.b ? (wide)(int64_t)v.a / (int64_t)v.b : -1)
 REF(abs_s, U32(A32 < 0 ? -A32 : A32))
 REF(neg_s, U32(-A32))
@@ -82,10 +82,10 @@ static uint64_t brev(values v)
         n |= (v.a >> i & 1) << (31 - i);
     return n;
 }
-/* as the ISA's pseudocode has it */
+/* as the ISA's pseudocode has it, but 64-bit positions and lengths are not taken modulo 256 */
 static uint64_t extract(uint64_t a, uint64_t b, uint64_t c, uint32_t msb, bool is_signed)
 {
-    uint32_t pos = b & 255, len = c & 255;
+    uint64_t kept = msb == 63 ? 0xffffffff : 255, pos = b & kept, len = c & kept;
     uint64_t sign = is_signed && len ? a >> (pos + len - 1 < msb ? pos + len - 1 : msb) & 1 : 0, d = 0;
     for (uint32_t i = 0; i <= msb; i++)
         d |= (i < len && pos + i <= msb ? a >> (pos + i) & 1 : sign) << i;

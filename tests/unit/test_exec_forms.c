@@ -60,7 +60,7 @@ SIGNED(mad_hi, BITS, (a * b >> BITS) + c)
 UNSIGNED(mad_hi, BITS, (a * b >> BITS) + c)
 ALL(sad, BITS, (a < b ? b - a : a - b) + c)
 ALL(quotient, BITS, b ? (uwide)(a / b) : (uwide)-1)
-ALL(rest, BITS, b ? a % b : a)
+ALL(rest, BITS, b ? a % b : ~b)
 ALL(least, BITS, a < b ? a : b)
 ALL(most, BITS, a > b ? a : b)
 SIGNED(magnitude, BITS, a < 0 ? -a : a)
@@ -207,10 +207,10 @@ FIND(shift_s64, 64, true, true)
 
 static uint64_t extract(values v, uint32_t bits, bool is_signed)
 {
-    uint32_t at = v.b & 255, count = v.c & 255, last = at + count - 1;
-    uint64_t sign = is_signed && count ? bit(v.a, last < bits ? last : bits - 1) : 0, out = 0;
+    uint64_t kept = bits == 64 ? 0xffffffff : 255, at = v.b & kept, count = v.c & kept, last = at + count - 1;
+    uint64_t sign = is_signed && count ? bit(v.a, last < bits ? (uint32_t)last : bits - 1) : 0, out = 0;
     for (uint32_t k = 0; k < bits; k++)
-        out |= (k < count && at + k < bits ? bit(v.a, at + k) : sign) << k;
+        out |= (k < count && at + k < bits ? bit(v.a, (uint32_t)at + k) : sign) << k;
     return out;
 }
 static uint64_t extract_u32(values v) { return extract(v, 32, false); }
@@ -220,8 +220,7 @@ static uint64_t extract_s64(values v) { return extract(v, 64, true); }
 
 static uint64_t insert(values v, uint32_t length, uint32_t bits)
 {
-    uint32_t at = v.c & 255, count = length & 255;
-    uint64_t out = v.b;
+    uint64_t kept = bits == 64 ? 0xffffffff : 255, at = v.c & kept, count = length & kept, out = v.b;
     for (uint32_t k = 0; k < count && at + k < bits; k++)
         out = (out & ~(1ull << (at + k))) | bit(v.a, k) << (at + k);
     return out;

@@ -196,7 +196,8 @@ void hd_logic_row(uint32_t *d, const uint32_t *a, const uint32_t *b, const uint3
     {                                                                                                            \
         HD_LANE_LOOP                                                                                             \
         {                                                                                                        \
-            T at = position[i] & 255, count = length[i] & 255, ones = (T) ~(T)0;                                 \
+            const u32 kept = HD_FIELD_ARGUMENT(width);                                                           \
+            T at = position[i] & kept, count = length[i] & kept, ones = (T) ~(T)0;                               \
             T field = count < width ? (T)(((T)1 << (count & (width - 1))) - 1) : ones, near = at & (width - 1);  \
             field = at < width ? (T)(field << near) : 0;                                                         \
             d[i] = (into[i] & ~field) | ((T)(from[i] << near) & field);                                          \

@@ -46,19 +46,21 @@ static inline u32 find_bit(u64 v, u32 top) { return (void)top, v ? 63u - (u32)__
 static inline u32 find_shift(u64 v, u32 top) { return v ? top - find_bit(v, top) : 0xffffffffu; }
 
 /* bfe: `length` bits from `position`; bits beyond the width are zero, or the sign: that of the field's highest bit, or
- * of the value if the field extends beyond it. Both arguments are taken modulo 256. */
+ * of the value if the field extends beyond it. Both arguments are taken modulo 256 as the ISA has it, but not for 64
+ * bits: that is what ptxas makes of it (measured on an H100, CUDA 13.0). */
+#define HD_FIELD_ARGUMENT(width) ((width) == 64 ? 0xffffffffu : 255u)
 #define HD_EXTRACT(U, S, width)                                                         \
     static inline U extract_##U(U v, u32 position, u32 length)                          \
     {                                                                                   \
-        position &= 255;                                                                \
-        length &= 255;                                                                  \
+        position &= HD_FIELD_ARGUMENT(width);                                           \
+        length &= HD_FIELD_ARGUMENT(width);                                             \
         U field = position < width ? v >> (position & (width - 1)) : 0;                 \
         return length < width ? field & (((U)1 << (length & (width - 1))) - 1) : field; \
     }                                                                                   \
     static inline U extract_##S(S v, u32 position, u32 length)                          \
     {                                                                                   \
-        position &= 255;                                                                \
-        length &= 255;                                                                  \
+        position &= HD_FIELD_ARGUMENT(width);                                           \
+        length &= HD_FIELD_ARGUMENT(width);                                             \
         U field = (U)(v >> (position < width ? position : width - 1));                  \
         u32 unused = length < width ? width - length : 0;                               \
         field = (U)((S)(field << (unused & (width - 1))) >> (unused & (width - 1)));    \
