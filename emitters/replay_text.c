@@ -204,7 +204,7 @@ static void write_legend(hd_writer *w, const hd_replay_report *report)
     hd_emit_replay_time_legend(w, report);
     hd_emit_replay_fault_legend(w, report);
     if (report->left_out)
-        hd_write_format(w, "not shown, for they take long (with --time, or by name): %s\n", report->left_out);
+        hd_write_format(w, "not shown, for they depend on time (with --time, or by name): %s\n", report->left_out);
     write_configurations(w, k);
 }
 

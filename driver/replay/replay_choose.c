@@ -59,12 +59,12 @@ static bool belongs(const hd_rf_model_info *m, const char *name)
     return !strcmp(name, m->name) || (*name && !strcmp(name, m->technique)) || !strcmp(name, "all");
 }
 
-/* A model's own name always selects it. Where only accesses are counted, "all" leaves out what would make the replay
- * many times as long. */
+/* A model's own name always selects it, and so does its technique's. Where only accesses are counted, "all" leaves out
+ * what depends on time, and would make the replay many times as long. */
 static bool is_meant(const chooser *c, const hd_rf_model_info *m, const char *name)
 {
     const hd_replay_options *options = c->replay->plan.options;
-    if (!strcmp(name, "all") && !options->time && hd_rf_asks_for_values(m))
+    if (!strcmp(name, "all") && !options->time && m->ops->timed)
         return false;
     return belongs(m, name) && (options->all_models || hd_rf_standard_title(m) || !strcmp(name, m->name));
 }

@@ -58,6 +58,8 @@ typedef struct dmr_item { /* an instruction that is to be repeated */
     uint64_t number; /* in order of issue */
     uint64_t asked;  /* 1 + when a consumer was refused first; 0: none was */
     uint32_t type, function, instruction;
+    uint64_t words;  /* hd_rf_touch of those that it writes */
+    bool predicates; /* it writes some */
     uint32_t warp, frame, lanes, registers, entries;
     uint32_t cta;
     hd_lane_effect effect; /* of a faulty lane; zero: none */
@@ -158,6 +160,22 @@ static uint32_t address_words(const hd_rf_step *step)
 
 static uint32_t most(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
+static uint64_t written_words(const hd_rf_step *step)
+{
+    uint64_t words = 0;
+    for (uint32_t d = 0; d < step->destination_count; d++)
+        words |= hd_rf_touch(step->destinations[d].word);
+    return words;
+}
+
+static bool writes_predicates(const hd_rf_step *step)
+{
+    HD_INSN_REGISTERS (step->code->function, step->insn, o)
+        if (o->flags & HD_OPERAND_DEF && !hd_register_words(step->code->function, o->value))
+            return true;
+    return false;
+}
+
 static dmr_item item_of(hd_dmr *m, const hd_rf_step *step, uint32_t type)
 {
     bool memory = type == 2;
@@ -168,6 +186,8 @@ static dmr_item item_of(hd_dmr *m, const hd_rf_step *step, uint32_t type)
                       .type = type,
                       .function = step->function,
                       .instruction = step->instruction,
+                      .words = written_words(step),
+                      .predicates = writes_predicates(step),
                       .warp = step->warp->identity.warp,
                       .cta = step->warp->cta,
                       .effect = step->effect ? *step->effect : (hd_lane_effect){0},
@@ -202,9 +222,12 @@ static bool reads(const hd_rf_step *step, const dmr_item *item)
     const hd_function *f = step->code->function;
     if (item->warp != step->warp->identity.warp || item->frame != step->warp->identity.frame)
         return false;
-    for (uint32_t s = 0; s < step->source_count; s++)
+    bool touched = step->code->touches[step->instruction] & item->words;
+    for (uint32_t s = 0; touched && s < step->source_count; s++)
         if (writes_word(item, step->sources[s]))
             return true;
+    if (!item->predicates)
+        return false;
     if (step->insn->guard != HD_NONE && writes_predicate(item, step->insn->guard))
         return true;
     HD_INSN_REGISTERS (f, step->insn, o)
@@ -493,4 +516,5 @@ const hd_rf_ops hd_rf_warped_dmr_ops = {
     .storage = HD_ENERGY_REGISTER_CACHE,
     .columns = HD_COLUMN_LANES,
     .coupled = true,
+    .timed = true,
 };

@@ -419,4 +419,5 @@ const hd_rf_ops hd_rf_hrf_ops = {
     .gated_bits = hrf_gated_bits,
     .gates = HD_ENERGY_BUFFER_GATES,
     .coupled = true,
+    .timed = true,
 };

@@ -561,4 +561,5 @@ const hd_rf_ops hd_rf_larf_ops = {
     .storage = HD_ENERGY_ADDRESS_TABLE,
     .columns = HD_COLUMN_ADDRESSES | HD_COLUMN_LOADED,
     .coupled = true,
+    .timed = true,
 };

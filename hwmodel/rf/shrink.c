@@ -437,6 +437,7 @@ const hd_rf_ops hd_rf_gpu_shrink_ops = {
     .powered = shrink_powered,
     .storage = HD_ENERGY_RENAMING_TABLE,
     .coupled = true,
+    .timed = true,
     .finalize = shrink_finalize,
     .memo =
         &(const hd_memo_ops){.snapshot = shrink_snapshot, .share = shrink_share, .never_refuses = shrink_never_refuses},

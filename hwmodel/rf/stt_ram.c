@@ -79,6 +79,7 @@ const hd_rf_ops hd_rf_stt_ram_ops = {
     .launch = stt_launch,
     .frame_begin = stt_frame_begin,
     .may_issue = stt_may_issue,
+    .timed = true,
     .execute = stt_execute,
     .file = HD_ENERGY_STT_RAM,
 };

@@ -331,6 +331,9 @@ typedef struct hd_rf_ops {
     uint32_t (*idle_slot)(hd_rf_model *model, uint32_t units, uint64_t now, hd_access_sink *sink);
     uint32_t columns; /* HD_COLUMN_*, of hd_rf_step */
     bool coupled;
+    /* What it does depends on the cycle in which things happen: on idle units, drained buffers, loads in flight. Count
+     * mode only imitates that, instruction by instruction, ten times as long and more. */
+    bool timed;
     /* Warp registers of the register file that have power now; NULL: all have. */
     uint64_t (*powered)(const hd_rf_model *model);
     uint8_t storage; /* hd_energy: the structure of hd_rf_model.storage_bits, for its leakage */

@@ -85,9 +85,11 @@ def means(path, report):
 
 def readme():
     """The README shows what the demo prints."""
+    with open(os.path.join(TOP, "tools", "demo"), encoding="ascii") as file:
+        demo = re.search(r'^"\$HEDDLE" (replay .*)$', file.read(), re.M).group(1).split()
     with open(os.path.join(TOP, "README.md"), encoding="utf-8") as file:
         shown = re.search(r"```\n(  technique .*?)```", file.read(), re.S).group(1).splitlines()
-    done = subprocess.run([HEDDLE, "replay", "examples/dxtc/dxtc.yaml"], capture_output=True, text=True, check=False, cwd=TOP)
+    done = subprocess.run([HEDDLE, *demo], capture_output=True, text=True, check=False, cwd=TOP)
     missing = [line for line in shown if line not in done.stdout.splitlines()]
     case("the README's table is that of the program", len(shown) > 10 and not missing, str(missing))
 
@@ -120,8 +122,8 @@ def energies():
 
 
 def standard():
-    """A technique is its standard configurations, by the names of the papers; --models asks for all of its models. What takes
-    long is left out where nothing names it and cycles are not asked for, and the legend says so."""
+    """A technique is its standard configurations, by the names of the papers; --models asks for all of its models. What
+    depends on time is left out where nothing names it and cycles are not asked for, and the legend says so."""
     path = launch_file("vectorAdd")
     models = relations.rows("hwmodel/rf/models.def", "HD_RF_MODEL")
     titles = {row[1]: row[0] for row in relations.rows("hwmodel/rf/models.def", "HD_RF_STANDARD")}
