@@ -49,6 +49,7 @@ def timed(gpu, technique, *options, only=None):
             for key, value in (("cycles", timing["cycles"]), ("dynamic", timing["dynamic_pj"]), ("static", timing["static_pj"]), ("occupied", occupied),
                                ("loads", result["global_loads"]), ("skipped", result["global_loads_skipped"]), ("reads", timing["l2_reads"])):
                 total[key] = total.get(key, 0) + value
+            total["most"] = max(total.get("most", 0), (result["allocated_registers"] or {"peak": 0})["peak"])
             for key in COUNTED + TIMED:
                 total[key] = total.get(key, 0) + (timing if key in TIMED else result)[key]
     for name, model in lost:
@@ -172,6 +173,9 @@ def shrink(page):
     row.experiment("the same, and each block leaves free what all with more registers may need, not only the one with the most (ordered)",
                    [change(ordered, "gpu-shrink(ordered)", "cycles"), None, None], ordered)
     spread(row, at, "gpu-shrink")
+    page.row("figure 3.2: applications with more than 512 warp registers in use at a time, of 16 there", [7], [sum(models["release"]["most"] > 512 for models in at.values()
+             if "release" in models)], at, unit="")
+    page.rows[-1].note("Here of %d." % len(at))
     row = page.row("energy with leakage: RFV on the whole file / half the file / half the file with gating", [None, None, -42.0],
                    [whole(at, m) for m in ("release", "gpu-shrink-ungated", "gpu-shrink")], at, signed=True)
     row.note("An access of half the file takes 20 % less by the paper's figure 3.1, which is an input here.")
@@ -259,6 +263,22 @@ def hrf(page):
     page.row("silicon area, STT-RAM alone / HRF+PG, SRAM by capacity", [19.6, 28.3], [area(0), area(1.16 * (32 * 2 * 64 * 38 + 64 * 7))], at, known=False)
 
 
+@functools.lru_cache(None)
+def by_kernel(gpu, technique, example, *options):
+    """Results of an example's kernels, each launched once, by kernel and model."""
+    done = measure.heddle("replay", "--time", "--no-compare", "--gpu=" + gpu, "--technique=" + technique, "--format=json", *options, measure.SOURCES[example])
+    kernels = measure.Examples({k["name"]: {r["model"]: r for r in k["results"]} for k in json.loads(done.stdout)["kernels"]})
+    kernels.setting = measure.setting("`heddle replay --time --no-compare --gpu=%s --technique='%s'%s`, %s" % (gpu, technique, "".join(" " + o for o in options), example))
+    return kernels
+
+
+def held(models, model):
+    """Physical registers in use on average, in percent of those of static allocation."""
+    found = models.get(model, {})
+    static = models.get("release", {}).get("registers_static")
+    return 100 * found["allocated_registers"]["mean"] / static if static and found.get("allocated_registers") else None
+
+
 def shared(at, model):
     """Of the loads from global memory, in percent."""
     return average(100 * models[model]["skipped"] / models[model]["loads"] for models in at.values() if models.get(model, {}).get("loads"))
@@ -280,9 +300,32 @@ def larf(page):
     page.row("the same, the most of all applications", [80.0], [max((100 * ms["larf-las"]["skipped"] / ms["larf-las"]["loads"] for ms in at.values()
              if ms.get("larf-las", {}).get("loads")), default=0)], at)
     row = page.row("reads from the L2 cache, LARF / LARF + LAS / unlimited table", [None, None, None], [change(at, m, "reads") for m in models], at, signed=True)
+    schedulers = []
     for name, options in (("two-level schedulers of 4 warps each", ("--set=timing.core.policy=two-level", "--set=timing.core.active_warps=4")), ("GTO", ("--set=timing.core.policy=gto",))):
-        other = timed("pascal-larf", ",".join(models), *options, only=applications("larf"))
+        other = timed("pascal-larf", ",".join(models + ("release",)), *options, only=applications("larf"))
         row.experiment(name + " in place of LRR", [change(other, m, "reads") for m in models], other)
+        schedulers.append(other)
+    row = page.row("figure 5.6: performance, LARF with two-level / GTO / LRR / LAS, beside LRR without LARF; LAS is best", [None] * 4,
+                   [*(speedup(other, "larf", at) for other in schedulers), speedup(at, "larf"), speedup(at, "larf-las")], at, signed=True)
+    if "matrixMul" in measure.SOURCES:
+        products(page)
+
+
+def products(page):
+    """Figures 5.10 and 5.11: registers, and three matrix products."""
+    at = by_kernel("fermi-gtx480", "release,larf(entries=200)", "matrixMul", ADDRESSES)
+    name = next(m for m in at["matrixMulNaive"] if m.startswith("larf"))
+    cycles = lambda kernel, model="baseline": at[kernel][model]["timing"]["cycles"]
+    row = page.row("figure 5.11: naive product with LARF; the tiled one beside that; the blocked one with LARF beside the tiled one", [83.0, 8.0, 10.0],
+                   [100 * (cycles("matrixMulNaive") / cycles("matrixMulNaive", name) - 1), 100 * (cycles("matrixMulNaive", name) / cycles("matrixMul") - 1),
+                    100 * (cycles("matrixMul") / cycles("matrixMulBlocked", name) - 1)], at, signed=True)
+    instant = by_kernel("fermi-gtx480", "larf(entries=200,direct,instant)", "matrixMul", ADDRESSES)
+    best = next(m for m in instant["matrixMulNaive"] if m.startswith("larf"))
+    row.experiment("renaming takes no cycles, and shared values are there while their load is in flight",
+                   [100 * (cycles("matrixMulNaive") / instant["matrixMulNaive"][best]["timing"]["cycles"] - 1), None, None], instant)
+    row.note("The blocked product has 4 thread blocks of 256 threads for 15 SMs here.")
+    row = page.row("figures 5.10, 5.11: physical registers in use, of static allocation: RFV / LARF, naive product", [None, 50.0],
+                   [held(at["matrixMulNaive"], "release"), held(at["matrixMulNaive"], name)], at)
 
 
 def modelled(at, names):

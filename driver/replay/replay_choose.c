@@ -69,14 +69,18 @@ static bool is_meant(const chooser *c, const hd_rf_model_info *m, const char *na
     return belongs(m, name) && (options->all_models || hd_rf_standard_title(m) || !strcmp(name, m->name));
 }
 
-/* Standard models that "all" left out; NULL: none. */
+/* Techniques that "all" left out; NULL: none. */
 static const char *left_out(const chooser *c, const char *list)
 {
-    const char *names = NULL;
-    for (uint32_t m = 0; m < hd_rf_model_count && strstr(list, "all"); m++)
-        if (!c->chosen[m] && hd_rf_standard_title(&hd_rf_models[m]) && !is_meant(c, &hd_rf_models[m], "all"))
-            names = names ? hd_arena_printf(&c->replay->arena, "%s, %s", names, hd_rf_models[m].name)
-                          : hd_rf_models[m].name;
+    const char *names = NULL, *last = "";
+    for (uint32_t m = 0; m < hd_rf_model_count && strstr(list, "all"); m++) {
+        const hd_rf_model_info *model = &hd_rf_models[m];
+        if (c->chosen[m] || !hd_rf_standard_title(model) || is_meant(c, model, "all") ||
+            !strcmp(model->technique, last))
+            continue;
+        last = model->technique;
+        names = names ? hd_arena_printf(&c->replay->arena, "%s, %s", names, last) : last;
+    }
     return names;
 }
 

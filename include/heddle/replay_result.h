@@ -192,7 +192,7 @@ typedef struct hd_replay_report {
     uint32_t sample_waves;  /* of each launch, that were measured; 0: every block was timed */
     uint32_t sms;           /* simulated ones; 0: cycles were not asked for */
     const char *lane_fault; /* the injected fault, as it was given; NULL: none */
-    const char *left_out;   /* models that `all` does not mean without time: "larf, larf-las"; NULL: none */
+    const char *left_out;   /* techniques that `all` does not mean without time: "hrf, larf"; NULL: none */
     const hd_replay_counter *counters;
     uint32_t counter_count;
     const hd_replay_slot *slots; /* of timings; none where cycles were not asked for */

@@ -275,9 +275,8 @@ static int run(gpu_function_handle function, const hd_grid *grid)
     return status != HD_EXEC_DONE;
 }
 
-static int launch_cooperative(gpu_function_handle function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                              unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared, void *stream,
-                              void **parameters)
+/* The block of parameters that are given one by one. To be freed. */
+static unsigned char *block_of(gpu_function_handle function, void **parameters)
 {
     const hd_module *m = function->module->module;
     uint32_t count = function->function->parameter_count, size = hd_parameter_block_bytes(m, function->function);
@@ -287,6 +286,14 @@ static int launch_cooperative(gpu_function_handle function, unsigned grid_x, uns
         uint32_t end = i + 1 < count ? hd_parameter_offset(m, function->function, i + 1) : size;
         memcpy(block + at, parameters[i], end - at);
     }
+    return block;
+}
+
+static int launch_cooperative(gpu_function_handle function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                              unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared, void *stream,
+                              void **parameters)
+{
+    unsigned char *block = block_of(function, parameters);
     hd_grid grid = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared, block, true, 0};
     int error = allocate(&grid.workspace, HD_WORKSPACE_BYTES) || run(function, &grid);
     (void)stream;
@@ -297,9 +304,12 @@ static int launch_cooperative(gpu_function_handle function, unsigned grid_x, uns
 static int launch(gpu_function_handle function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                   unsigned block_y, unsigned block_z, unsigned shared, void *stream, void **parameters, void **extra)
 {
-    hd_grid grid = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared, extra[1], false, 0};
-    (void)stream, (void)parameters;
-    return run(function, &grid);
+    unsigned char *block = extra ? NULL : block_of(function, parameters);
+    hd_grid grid = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared, extra ? extra[1] : block, false, 0};
+    int error = run(function, &grid);
+    (void)stream;
+    free(block);
+    return error;
 }
 static int error_text(int error, const char **text)
 {

@@ -1,5 +1,6 @@
 #include "kernel.h"
 #include "base/origins.h"
+#include "base/writer.h"
 #include "passes/manager/manager.h"
 
 #include <stdlib.h>
@@ -100,7 +101,7 @@ static hd_module *read_text(kernel_run *run, hd_source *source, hd_diagnostics *
     return module;
 }
 
-void run_kernel(kernel_run *run)
+static void run_once(kernel_run *run)
 {
     hd_diagnostics diagnostics;
     hd_source source;
@@ -119,6 +120,54 @@ void run_kernel(kernel_run *run)
     assert_true(run->status != HD_EXEC_FAULT || run->options.check_races || run->diagnostics == 1);
     hd_module_free(module);
     hd_diagnostics_free(&diagnostics);
+}
+
+/* With KERNEL_RECORD=FILE in the environment, kernels that ran to their end are appended to that file, with what they
+ * read and left, for tests/gpu/kernels.c. */
+static kernel_record_head begin_record(const kernel_run *run)
+{
+    return (kernel_record_head){.magic = KERNEL_RECORD_MAGIC,
+                                .text_bytes = run->text ? (uint32_t)strlen(run->text) + 1 : 0,
+                                .in_bytes = (uint32_t)run->in_bytes,
+                                .out_bytes = (uint32_t)run->out_bytes,
+                                .grid = run->grid ? run->grid : 1,
+                                .block = run->block ? run->block : 32,
+                                .shared = run->shared,
+                                .cooperative = run->cooperative};
+}
+
+/* In one piece, for some tests run kernels on several threads. */
+static void record(const kernel_run *run, const kernel_record_head *head, const void *out_before)
+{
+    static const unsigned char no_values[VALUES_BYTES];
+    hd_writer to;
+    FILE *file = fopen(getenv("KERNEL_RECORD"), "ab");
+    assert_non_null(file);
+    hd_writer_to_memory(&to);
+    hd_write(&to, (const char *)head, sizeof *head);
+    hd_write(&to, run->text, head->text_bytes);
+    hd_write(&to, run->values ? run->values : (const void *)no_values, VALUES_BYTES);
+    hd_write(&to, run->in, head->in_bytes);
+    hd_write(&to, out_before, head->out_bytes);
+    hd_write(&to, run->out, head->out_bytes);
+    setvbuf(file, NULL, _IONBF, 0);
+    assert_int_equal(fwrite(to.buffer.items, 1, to.buffer.count, file), to.buffer.count);
+    assert_int_equal(fclose(file), 0);
+    hd_writer_free(&to);
+}
+
+void run_kernel(kernel_run *run)
+{
+    bool records = getenv("KERNEL_RECORD") && run->text && !run->module && !run->passes && !run->low_memory &&
+                   !run->textures.count;
+    kernel_record_head head = begin_record(run);
+    void *before = records ? malloc(run->out_bytes + 1) : NULL;
+    if (before && run->out_bytes)
+        memcpy(before, run->out, run->out_bytes);
+    run_once(run);
+    if (before && run->status == HD_EXEC_DONE && !run->diagnostics)
+        record(run, &head, before);
+    free(before);
 }
 
 const char *kernel_text_for(char *buffer, size_t size, const char *version, const char *target, const char *body)

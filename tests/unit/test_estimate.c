@@ -345,6 +345,14 @@ static void unrolls_as_ptxas_does(void **state)
     assert_int_equal(kept.x.unrolled, 0);
     assert_int_equal(stride.x.unrolled, 0);
     assert_int_equal(loop("", "128", "bar.sync 0;").x.unrolled, 0);
+    /* a division of integers is 20 instructions, one of floats 8: five of those are within the limit */
+    static const char floats[] = "div.full.f32 %f2, %f2, %f1; div.full.f32 %f2, %f2, %f1; div.full.f32 %f2, %f2, %f1; "
+                                 "div.full.f32 %f2, %f2, %f1; div.full.f32 %f2, %f2, %f1; add.f32 %f1, %f1, %f2;";
+    static const char integers[] = "div.u32 %r4, %r3, %r1; div.u32 %r4, %r4, %r1; div.u32 %r4, %r4, %r1; "
+                                   "div.u32 %r4, %r4, %r1; div.u32 %r4, %r4, %r1; cvt.rn.f32.u32 %f3, %r4; "
+                                   "add.f32 %f1, %f1, %f3;";
+    assert_int_equal(loop("", "128", floats).x.unrolled, 1);
+    assert_int_equal(loop("", "128", integers).x.unrolled, 0);
     assert_true(four.x.wanted[0] > kept.x.wanted[0]);
     assert_true(four.estimate > kept.estimate);
     assert_int_equal(kept.x.needed[0], four.x.needed[0]);
