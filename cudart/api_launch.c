@@ -94,6 +94,7 @@ int hd___cudaPopCallConfiguration(hd_dim3 *grid, hd_dim3 *block, size_t *shared_
     return HD_CUDA_SUCCESS;
 }
 
+/* NULL: there are more bytes than parameters. */
 unsigned char *hd_launch_extra(const hd_kernel *k, void *const *extra)
 {
     enum { END, POINTER, SIZE };
@@ -104,6 +105,8 @@ unsigned char *hd_launch_extra(const hd_kernel *k, void *const *extra)
             buffer = extra[1];
         else if ((uintptr_t)extra[0] == SIZE)
             bytes = *(size_t *)extra[1];
+    if (bytes > hd_parameter_block_bytes(k->unit->module, k->function))
+        return NULL;
     return hd_launch_packed(k, buffer ? buffer : "", buffer ? bytes : 0);
 }
 
@@ -114,6 +117,8 @@ int hd_launch_call(hd_runtime *r, hd_launch_request q, void *const *arguments, v
         return error;
     unsigned char *block =
         arguments || !extra ? hd_launch_parameters(q.kernel, arguments) : hd_launch_extra(q.kernel, extra);
+    if (!block)
+        return HD_CUDA_LAUNCH_OUT_OF_RESOURCES;
     hd_operation o = {.kind = HD_OPERATION_KERNEL, .of.kernel = q};
     o.of.kernel.parameters = block;
     error = hd_stream_do(r, stream, &o);

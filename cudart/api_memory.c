@@ -26,7 +26,8 @@ static int allocate(hd_runtime *r, hd_block_kind kind, const char *name, void **
 static int allocate_call(hd_block_kind kind, const char *name, void **pointer, size_t bytes, unsigned flags)
 {
     hd_runtime *r = hd_runtime_enter();
-    return hd_runtime_leave(r, r->sticky ? r->sticky : allocate(r, kind, name, pointer, bytes, flags));
+    int error = r->sticky ? r->sticky : hd_streams_forbid(r, false);
+    return hd_runtime_leave(r, error ? error : allocate(r, kind, name, pointer, bytes, flags));
 }
 
 int hd_cudaMalloc(void **pointer, size_t bytes) { return allocate_call(HD_BLOCK_DEVICE, "device", pointer, bytes, 0); }

@@ -221,7 +221,11 @@ int hd_cudaSetDeviceFlags(unsigned flags)
     r->flags = flags;
     return hd_runtime_leave(r, HD_CUDA_SUCCESS);
 }
-int hd_cudaDeviceSynchronize(void) { return done(HD_CUDA_SUCCESS); }
+int hd_cudaDeviceSynchronize(void)
+{
+    hd_runtime *r = hd_runtime_enter();
+    return hd_runtime_leave(r, hd_streams_forbid(r, true));
+}
 int hd_cudaDeviceReset(void)
 {
     hd_runtime *r = hd_runtime_enter();

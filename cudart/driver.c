@@ -146,6 +146,8 @@ static int load(hd_runtime *r, const void *image, void **module)
         hd_runtime_say("the program loads machine code (a cubin): the model runs PTX");
         return HD_CUDA_NO_KERNEL_IMAGE_FOR_DEVICE;
     }
+    if (!strstr(image, ".version"))
+        return HD_CUDA_INVALID_KERNEL_IMAGE;
     return take_unit(hd_code_unit_load(r, "module.ptx", image, strlen(image)), module);
 }
 

@@ -192,7 +192,7 @@ static int kernel_operation(hd_runtime *r, const hd_kernel_node *p, hd_operation
     error = hd_launch_check(r, &o->of.kernel);
     if (!error)
         o->of.kernel.parameters = p->arguments ? hd_launch_parameters(k, p->arguments) : hd_launch_extra(k, p->extra);
-    return error;
+    return error || o->of.kernel.parameters ? error : HD_CUDA_LAUNCH_OUT_OF_RESOURCES;
 }
 
 int hd_cudaGraphAddKernelNode(void **node, void *graph, void *const *dependencies, size_t count,

@@ -58,7 +58,7 @@ int hd_launch_check(hd_runtime *r, const hd_launch_request *q)
 {
     const hd_gpu_limits *limits = &hd_gpu_of(r)->limits;
     if (!is_shape(limits, q->grid, q->block))
-        return HD_CUDA_INVALID_CONFIGURATION;
+        return HD_CUDA_INVALID_VALUE; /* as CUDA 13.0 has it; INVALID_CONFIGURATION is of earlier ones */
     if (!takes_block(q->kernel->function, q->block))
         return HD_CUDA_INVALID_VALUE;
     int error = hd_kernel_prepare(r, q->kernel);

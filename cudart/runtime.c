@@ -127,11 +127,9 @@ int hd_runtime_leave(hd_runtime *r, int error)
 
 int hd_runtime_last_error(bool clear)
 {
-    hd_runtime *r = enter(false);
-    int error = r->sticky ? r->sticky : last_error;
+    int error = last_error;
     if (clear)
         last_error = HD_CUDA_SUCCESS;
-    pthread_mutex_unlock(&r->lock);
     return error;
 }
 
@@ -167,6 +165,5 @@ void hd_runtime_reset(hd_runtime *r)
         if (r->blocks.items[i].kind != HD_BLOCK_NONE)
             hd_block_free(r, i);
     r->sticky = HD_CUDA_SUCCESS;
-    last_error = HD_CUDA_SUCCESS;
     r->device_bytes = 0;
 }

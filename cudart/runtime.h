@@ -221,6 +221,7 @@ int hd_launch_check(hd_runtime *runtime, const hd_launch_request *request);
 /* The parameter block from pointers to the arguments; to be freed. */
 unsigned char *hd_launch_parameters(const hd_kernel *kernel, void *const *arguments);
 /* The same from the list of CU_LAUNCH_PARAM_BUFFER_POINTER. */
+/* NULL: there are more bytes than parameters. */
 unsigned char *hd_launch_extra(const hd_kernel *kernel, void *const *extra);
 /* A launch of the program: checked, with its arguments, on that stream. */
 int hd_launch_call(hd_runtime *runtime, hd_launch_request request, void *const *arguments, void *const *extra,

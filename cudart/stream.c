@@ -100,6 +100,8 @@ static void own_parameters(hd_operation *o)
 static int capture(hd_runtime *r, hd_stream *s, const hd_operation *o)
 {
     hd_operation node = *o;
+    if (s->graph->is_invalid)
+        return HD_CUDA_STREAM_CAPTURE_INVALIDATED;
     if (o->kind == HD_OPERATION_KERNEL) {
         int error = hd_launch_check(r, &o->of.kernel);
         if (error)
@@ -127,6 +129,20 @@ void hd_streams_forget(hd_runtime *r, const hd_graph *graph)
             r->streams.items[i]->graph = NULL;
             hd_array_clear(&r->streams.items[i]->last);
         }
+}
+
+int hd_streams_forbid(hd_runtime *r, bool if_relaxed)
+{
+    enum { RELAXED = 2 };
+    int error = HD_CUDA_SUCCESS;
+    for (uint32_t i = 0; i < r->streams.count; i++) {
+        hd_graph *graph = r->streams.items[i]->graph;
+        if (!graph || (graph->mode == RELAXED && !if_relaxed))
+            continue;
+        graph->is_invalid = true;
+        error = HD_CUDA_STREAM_CAPTURE_UNSUPPORTED;
+    }
+    return error;
 }
 
 static int create(void **stream, uint32_t flags, int priority)
@@ -160,11 +176,13 @@ int hd_cudaStreamDestroy(void *stream)
     return hd_runtime_leave(r, HD_CUDA_SUCCESS);
 }
 
-/* Nothing is ever under way, but a captured stream must not be waited for. */
+/* Nothing is ever under way, but a captured stream must not be waited for: that ends the capture without a graph. */
 static int wait_for(void *stream)
 {
     hd_runtime *r = hd_runtime_enter();
     const hd_stream *s = hd_stream_of(r, stream);
+    if (s && s->graph)
+        s->graph->is_invalid = true;
     int error = !s ? HD_CUDA_INVALID_RESOURCE_HANDLE : s->graph ? HD_CUDA_STREAM_CAPTURE_UNSUPPORTED : HD_CUDA_SUCCESS;
     return hd_runtime_leave(r, error);
 }
@@ -224,7 +242,6 @@ int hd_cudaStreamBeginCapture(void *stream, int mode)
 {
     hd_runtime *r = hd_runtime_enter();
     hd_stream *s = hd_stream_of(r, stream);
-    (void)mode;
     if (!s)
         return hd_runtime_leave(r, HD_CUDA_INVALID_RESOURCE_HANDLE);
     if (s == r->streams.items[0])
@@ -232,6 +249,7 @@ int hd_cudaStreamBeginCapture(void *stream, int mode)
     if (s->graph)
         return hd_runtime_leave(r, HD_CUDA_ILLEGAL_STATE);
     s->graph = hd_graph_new(r);
+    s->graph->mode = mode;
     s->origin = true;
     return hd_runtime_leave(r, HD_CUDA_SUCCESS);
 }
@@ -246,13 +264,17 @@ int hd_cudaStreamEndCapture(void *stream, void **graph)
         return hd_runtime_leave(r, HD_CUDA_ILLEGAL_STATE);
     if (!s->origin)
         return hd_runtime_leave(r, HD_CUDA_STREAM_CAPTURE_UNMATCHED);
-    *graph = s->graph;
+    bool good = !s->graph->is_invalid;
+    *graph = good ? s->graph : NULL;
     s->origin = false;
     hd_streams_forget(r, s->graph);
-    return hd_runtime_leave(r, HD_CUDA_SUCCESS);
+    return hd_runtime_leave(r, good ? HD_CUDA_SUCCESS : HD_CUDA_STREAM_CAPTURE_INVALIDATED);
 }
 
-int hd_cudaStreamIsCapturing(void *stream, int *status) { STREAM_QUERY(stream, *status = s->graph != NULL); }
+/* cudaStreamCaptureStatus */
+static int status_of(const hd_stream *s) { return !s->graph ? 0 : s->graph->is_invalid ? 2 : 1; }
+
+int hd_cudaStreamIsCapturing(void *stream, int *status) { STREAM_QUERY(stream, *status = status_of(s)); }
 
 int hd_cudaStreamGetCaptureInfo_12(void *stream, int *status, unsigned long long *id)
 {
@@ -270,7 +292,7 @@ int hd_cudaStreamGetCaptureInfo(void *stream, int *status, unsigned long long *i
 {
     if (dependencies || edges || count)
         return hd_cuda_missing("cudaStreamGetCaptureInfo with dependencies");
-    STREAM_QUERY(stream, *status = s->graph != NULL; if (id) *id = (uintptr_t)s->graph; if (graph) *graph = s->graph);
+    STREAM_QUERY(stream, *status = status_of(s); if (id) *id = (uintptr_t)s->graph; if (graph) *graph = s->graph);
 }
 
 int hd_cudaThreadExchangeStreamCaptureMode(int *mode)

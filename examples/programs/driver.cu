@@ -37,7 +37,8 @@ int main()
     EXPECT(cuDeviceGet(&device, 0) == CUDA_SUCCESS);
     EXPECT(cuDevicePrimaryCtxRetain(&context, device) == CUDA_SUCCESS && cuCtxSetCurrent(context) == CUDA_SUCCESS);
     EXPECT(cuModuleLoadData(&module, text) == CUDA_SUCCESS);
-    EXPECT(cuModuleLoadData(&none, "no ptx") == CUDA_ERROR_INVALID_PTX);
+    EXPECT(cuModuleLoadData(&none, "no ptx") == CUDA_ERROR_INVALID_IMAGE);
+    EXPECT(cuModuleLoadData(&none, ".version 7.0\n.target sm_70\n.entry k( { ret; }\n") == CUDA_ERROR_INVALID_PTX);
     EXPECT(cuModuleGetFunction(&scale, module, "scale") == CUDA_SUCCESS);
     EXPECT(cuModuleGetFunction(&missing, module, "other") == CUDA_ERROR_NOT_FOUND);
     EXPECT(cuModuleGetGlobal(&factor, &bytes, module, "factor") == CUDA_SUCCESS && bytes == 4);
@@ -56,8 +57,10 @@ int main()
         CUdeviceptr p;
         unsigned n;
     } packed = {memory, n};
-    size_t size = sizeof packed;
+    size_t size = sizeof packed; // with the padding behind n: more than the parameters
     void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &packed, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
+    EXPECT(cuLaunchKernel(scale, 1, 1, 1, 64, 1, 1, 0, stream, nullptr, extra) == CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+    size = sizeof memory + sizeof n;
     EXPECT(cuLaunchKernel(scale, 1, 1, 1, 64, 1, 1, 0, stream, nullptr, extra) == CUDA_SUCCESS);
     EXPECT(cuEventRecord(end, stream) == CUDA_SUCCESS && cuStreamSynchronize(stream) == CUDA_SUCCESS);
     EXPECT(cuEventElapsedTime(&milliseconds, start, end) == CUDA_SUCCESS && milliseconds >= 0);

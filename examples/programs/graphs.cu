@@ -32,8 +32,6 @@ static void captured(int *device)
     cudaStreamCaptureStatus status;
     CHECK(cudaStreamIsCapturing(two, &status));
     EXPECT(status == cudaStreamCaptureStatusActive);
-    EXPECT(cudaStreamSynchronize(one) == cudaErrorStreamCaptureUnsupported);
-    cudaGetLastError();
     CHECK(cudaStreamEndCapture(one, &graph));
     EXPECT(host[0] == 0 && called == 0);
     CHECK(cudaGraphInstantiate(&executable, graph, 0));
@@ -48,6 +46,32 @@ static void captured(int *device)
     CHECK(cudaGraphExecDestroy(executable));
     CHECK(cudaGraphDestroy(graph));
     CHECK(cudaStreamDestroy(two));
+}
+
+// What must not be done meanwhile ends a capture without a graph.
+static void invalid()
+{
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    cudaStreamCaptureStatus status;
+    int *p;
+    CHECK(cudaStreamCreate(&stream));
+    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    EXPECT(cudaStreamSynchronize(stream) == cudaErrorStreamCaptureUnsupported);
+    CHECK(cudaStreamIsCapturing(stream, &status));
+    EXPECT(status == cudaStreamCaptureStatusInvalidated);
+    EXPECT(cudaStreamEndCapture(stream, &graph) == cudaErrorStreamCaptureInvalidated);
+    EXPECT(cudaStreamEndCapture(stream, &graph) == cudaErrorIllegalState);
+    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    EXPECT(cudaMalloc(&p, 4) == cudaErrorStreamCaptureUnsupported);
+    EXPECT(cudaStreamEndCapture(stream, &graph) == cudaErrorStreamCaptureInvalidated);
+    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
+    CHECK(cudaMalloc(&p, 4));
+    EXPECT(cudaDeviceSynchronize() == cudaErrorStreamCaptureUnsupported);
+    EXPECT(cudaStreamEndCapture(stream, &graph) == cudaErrorStreamCaptureInvalidated);
+    cudaGetLastError();
+    CHECK(cudaFree(p));
+    CHECK(cudaStreamDestroy(stream));
 }
 
 static void built(int *device)
@@ -93,5 +117,6 @@ int main()
     CHECK(cudaMalloc(&device, 32 * sizeof(int)));
     captured(device);
     built(device);
+    invalid();
     return verdict("graphs");
 }
