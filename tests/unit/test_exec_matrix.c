@@ -430,6 +430,9 @@ static const refusal refusals[] = {
     {"mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e2m1.f32 {%f0,%f1,%f2,%f3},{%r0,%r1,%r2,%r3},{%r4,%r5},"
      "{%f4,%f5,%f6,%f7};",
      "unsupported", "kind::f8f6f4", 120, 32},
+    {"mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e4m3.e2m1.f32 {%f0,%f1,%f2,%f3},{%r0,%r1,%r2,%r3},{%r4,%r5},"
+     "{%f4,%f5,%f6,%f7};",
+     "unsupported", "kind::f8f6f4", 120, 32},
     {"ldmatrix.sync.aligned.m8n16.x1.shared.b8x16.b4x16_p64 {%r0},[%r1];", "unsupported", "b4x16_p64", 100, 32},
     {"stmatrix.sync.aligned.m16n8.x1.trans.shared.b8 [%r0],{%r1};", "unsupported", "m16n8", 100, 32},
     {"wgmma.fence.sync.aligned;", "unsupported", "wgmma.fence", 90, 32},
