@@ -299,6 +299,7 @@ static void extended_integers_are_one_register(void **state)
     (void)state;
     assert_int_equal(extended(20, "s64.s32").x.needed[0], extended(20, "u64.u32").x.needed[0]);
     assert_true(extended(20, "s64.s32").x.needed[0] < 30);
+    assert_true(extended(20, "rn.f64.u32").x.needed[0] >= 60);
     assert_true(extended(20, "s64.s16").x.needed[0] >= 60); /* a word for the integer and two for what is made of it */
 }
 

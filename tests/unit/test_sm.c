@@ -182,6 +182,18 @@ static void fetch_after_a_branch(void **state)
     }
 }
 
+/* Each warp is one of exactly one port, however many there are: all are fetched for. */
+static void every_warp_has_a_fetch_port(void **state)
+{
+    (void)state;
+    for (uint32_t ports = 1; ports <= 8; ports++) {
+        timed t = {.machine = small_machine()};
+        t.machine.fetch.ports = ports;
+        time_body(&t, "add.u32 %r4, %r0, 1;\nadd.u32 %r5, %r0, 2;\n", 1, 256);
+        assert_true(t.counts.cycles > 0 && t.counts.cycles < 1000);
+    }
+}
+
 /* The only line of the code comes from device memory, as in a_load_that_misses; a loop has it afterwards. */
 static void fetch_that_misses(void **state)
 {
@@ -437,17 +449,28 @@ static void the_clock_may_jump(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_dependent_chain),  cmocka_unit_test(independent_instructions),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_dependent_chain),
+                                       cmocka_unit_test(independent_instructions),
                                        cmocka_unit_test(slow_banks),
 
-                                       cmocka_unit_test(bypass_window),      cmocka_unit_test(bank_conflicts),
-                                       cmocka_unit_test(collector_ports),    cmocka_unit_test(initiation_interval),
-                                       cmocka_unit_test(a_load_that_hits),   cmocka_unit_test(a_load_that_misses),
-                                       cmocka_unit_test(a_fence_waits),      cmocka_unit_test(constants),
-                                       cmocka_unit_test(read_only_loads),    cmocka_unit_test(shared_atomics),
-                                       cmocka_unit_test(named_barriers),     cmocka_unit_test(fetch_after_a_branch),
-                                       cmocka_unit_test(fetch_that_misses),  cmocka_unit_test(subcore_forwards),
-                                       cmocka_unit_test(subcore_read_ports), cmocka_unit_test(subcore_keeps_operands),
-                                       cmocka_unit_test(subcore_queue),      cmocka_unit_test(the_clock_may_jump)};
+                                       cmocka_unit_test(bypass_window),
+                                       cmocka_unit_test(bank_conflicts),
+                                       cmocka_unit_test(collector_ports),
+                                       cmocka_unit_test(initiation_interval),
+                                       cmocka_unit_test(a_load_that_hits),
+                                       cmocka_unit_test(a_load_that_misses),
+                                       cmocka_unit_test(a_fence_waits),
+                                       cmocka_unit_test(constants),
+                                       cmocka_unit_test(read_only_loads),
+                                       cmocka_unit_test(shared_atomics),
+                                       cmocka_unit_test(named_barriers),
+                                       cmocka_unit_test(fetch_after_a_branch),
+                                       cmocka_unit_test(fetch_that_misses),
+                                       cmocka_unit_test(every_warp_has_a_fetch_port),
+                                       cmocka_unit_test(subcore_forwards),
+                                       cmocka_unit_test(subcore_read_ports),
+                                       cmocka_unit_test(subcore_keeps_operands),
+                                       cmocka_unit_test(subcore_queue),
+                                       cmocka_unit_test(the_clock_may_jump)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
