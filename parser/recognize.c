@@ -175,13 +175,30 @@ static bool is_gpu(const char *word)
            (begins(word, "limits:") || strstr(word, "\nlimits:"));
 }
 
+/* What cuobjdump and nvdisasm write: listings, their graphs in DOT, and JSON. PTX has .version before .target. */
+static bool is_sass(const char *word)
+{
+    static const char *const starts[] = {"Fatbin elf code:",
+                                         "code for sm_",
+                                         ".headerflags",
+                                         "nvdisasm ",
+                                         "[{\"ELF\":",
+                                         "digraph f {\nsubgraph \"cluster_",
+                                         NULL};
+    for (const char *const *start = starts; *start; start++)
+        if (begins(word, *start))
+            return true;
+    const char *next = word + strcspn(word, "\r\n");
+    return begins(word, ".target") && begins(next + strspn(next, " \t\r\n"), ".elftype");
+}
+
 static const kind *text_kind(const hd_source *source)
 {
     bool addressed = false;
     const char *word = first_word(source->text, &addressed);
     if (begins(word, "Fatbin ptx code:"))
         return &dumped;
-    if (addressed || begins(word, "Fatbin elf code:") || begins(word, "code for sm_") || begins(word, ".headerflags"))
+    if (addressed || is_sass(word))
         return &sass;
     if (begins(word, "module {") || begins(word, "module attributes"))
         return &mlir;
