@@ -69,8 +69,8 @@ struct hd_event_object {
 hd_stream *hd_stream_of(hd_runtime *runtime, void *handle);
 /* Runs the operation, or captures it. The operation's pointers are copied. */
 int hd_stream_do(hd_runtime *runtime, void *stream, const hd_operation *operation);
-/* What streams must not do while one of them is captured, or unless it is in the relaxed mode: the captures are invalid, and
- * the call gets the error. */
+/* What streams must not do while one of them is captured, or unless it is in the relaxed mode: the captures are
+ * invalid, and the call gets the error. */
 int hd_streams_forbid(hd_runtime *runtime, bool if_relaxed);
 /* Ends captures to a graph that is destroyed. */
 void hd_streams_forget(hd_runtime *runtime, const hd_graph *graph);

@@ -1,6 +1,7 @@
 /* The state of the process, and what every call does first and last. */
 #include "cudart/runtime.h"
 #include "cudart/api.h"
+#include "cudart/operation.h"
 #include "cudart/trace.h"
 #include <jansson.h>
 #include <stdarg.h>
@@ -155,6 +156,22 @@ __attribute__((destructor)) static void end_process(void)
         hd_trace_end(r);
     r->trace = NULL;
     pthread_mutex_unlock(&r->lock);
+}
+
+/* ---- captures ---------------------------------------------------------------------------------------------------- */
+
+int hd_streams_forbid(hd_runtime *r, bool if_relaxed)
+{
+    enum { RELAXED = 2 };
+    int error = HD_CUDA_SUCCESS;
+    for (uint32_t i = 0; i < r->streams.count; i++) {
+        hd_graph *graph = r->streams.items[i]->graph;
+        if (!graph || (graph->mode == RELAXED && !if_relaxed))
+            continue;
+        graph->is_invalid = true;
+        error = HD_CUDA_STREAM_CAPTURE_UNSUPPORTED;
+    }
+    return error;
 }
 
 /* ---- resetting --------------------------------------------------------------------------------------------------- */

@@ -131,20 +131,6 @@ void hd_streams_forget(hd_runtime *r, const hd_graph *graph)
         }
 }
 
-int hd_streams_forbid(hd_runtime *r, bool if_relaxed)
-{
-    enum { RELAXED = 2 };
-    int error = HD_CUDA_SUCCESS;
-    for (uint32_t i = 0; i < r->streams.count; i++) {
-        hd_graph *graph = r->streams.items[i]->graph;
-        if (!graph || (graph->mode == RELAXED && !if_relaxed))
-            continue;
-        graph->is_invalid = true;
-        error = HD_CUDA_STREAM_CAPTURE_UNSUPPORTED;
-    }
-    return error;
-}
-
 static int create(void **stream, uint32_t flags, int priority)
 {
     hd_runtime *r = hd_runtime_enter();

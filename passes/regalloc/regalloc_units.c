@@ -233,7 +233,8 @@ static uint32_t reads_of(const hd_function *f, const hd_instruction *insn, uint3
     return count;
 }
 
-/* The register of the accumulator in the place of that register of the result, if it is read there alone; else HD_NONE. */
+/* The register of the accumulator in the place of that register of the result, if it is read there alone; else
+ * HD_NONE. */
 static uint32_t accumulator_of(const hd_function *f, const hd_instruction *insn, const hd_operand *result)
 {
     const hd_operand *all = hd_insn_operands(f, insn);

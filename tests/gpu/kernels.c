@@ -1,13 +1,13 @@
-/* Runs kernels that unit tests recorded (KERNEL_RECORD=FILE, see tests/unit/kernel.h) on a GPU, and compares their output
- * with the functional model's, bit for bit.
+/* Runs kernels that unit tests recorded (KERNEL_RECORD=FILE, see tests/unit/kernel.h) on a GPU, and compares their
+ * output with the functional model's, bit for bit.
  *
  *   kernels FILE [PART PARTS]
  *
- * One line for each kernel that differs, with its place in the file, the first difference and the lines of the text that
- * neither load nor store; a summary last. Kernels equal to an earlier one are skipped, and such that the driver does not
- * load counted; those for sm_100 and later are loaded as for sm_90. Not every difference is an error: tests of
- * uninitialized registers, clocks, addresses and races leave what no machine promises. PART of PARTS (0 of 1): for several processes. Exit status: 0 all equal, 1
- * a difference or an error, 77 there is no GPU. */
+ * One line for each kernel that differs, with its place in the file, the first difference and the lines of the text
+ * that neither load nor store; a summary last. Kernels equal to an earlier one are skipped, and such that the driver
+ * does not load counted; those for sm_100 and later are loaded as for sm_90. Not every difference is an error: tests of
+ * uninitialized registers, clocks, addresses and races leave what no machine promises. PART of PARTS (0 of 1): for
+ * several processes. Exit status: 0 all equal, 1 a difference or an error, 77 there is no GPU. */
 #include "device.h"
 #include "tests/unit/kernel.h"
 #include <stdio.h>

@@ -432,8 +432,8 @@ static void alias_errors(void **state)
     hd_diagnostics_free(&diagnostics);
 }
 
-/* What every pass says of what it changed is verified, on a kernel in which each finds something; address32 is for other
- * machines. */
+/* What every pass says of what it changed is verified, on a kernel in which each finds something; address32 is for
+ * other machines. */
 static void every_pass_says_what_it_changed(void **state)
 {
     static const char body[] =

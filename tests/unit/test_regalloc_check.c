@@ -252,8 +252,8 @@ static void repeated_constants_keep_their_numbers(void **state)
     hd_writer_free(&text);
 }
 
-/* wmma.mma, which ptxas expands: its result, which nobody reads, shares registers with the accumulator alone, element by
- * element; each other register of an operand in the result is refused. */
+/* wmma.mma, which ptxas expands: its result, which nobody reads, shares registers with the accumulator alone, element
+ * by element; each other register of an operand in the result is refused. */
 static void results_of_expanded_instructions_are_apart(void **state)
 {
     static const char text[] =
