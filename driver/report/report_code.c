@@ -94,6 +94,9 @@ static void collect_row(code_walk *w, uint32_t instruction)
     if (module_wide.count && hd_insn_form(f, insn)->behaviour & HD_BEHAVE_CALL)
         for (uint32_t i = 0; i < module_wide.count; i++)
             row_add(w, instruction, module_wide.items[i], HD_REPORT_READ);
+    /* what is in flight up to this instruction is live in front of it, and no access of it */
+    HD_ASYNC_USES (w->live->liveness->spans, instruction, reg)
+        row_add(w, instruction, reg, 0);
 }
 
 /* A row has few registers, mostly in order. */
@@ -211,7 +214,8 @@ static void pass_instruction(code_walk *w, uint32_t i, hd_report_instruction *ro
         if (before != after)
             count_live(w, touch.reg, before);
         touch.access &= HD_REPORT_READ | HD_REPORT_WRITE;
-        hd_array_push(&w->touches, touch);
+        if (touch.access)
+            hd_array_push(&w->touches, touch);
     }
     row->live = row->live > w->live_words.words ? row->live : w->live_words.words;
     row->predicates = row->predicates > w->predicates ? row->predicates : w->predicates;
