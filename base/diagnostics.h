@@ -34,6 +34,7 @@ typedef struct hd_note {
 
 typedef struct hd_diagnostic {
     hd_diagnostic_kind kind;
+    uint32_t detail;      /* finer than the kind, in terms of the reporting component; 0: none */
     hd_severity severity; /* after -W options */
     hd_source *source;    /* NULL: concerns no file */
     hd_span span;

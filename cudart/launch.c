@@ -75,28 +75,18 @@ int hd_launch_check(hd_runtime *r, const hd_launch_request *q)
 
 /* ---- faults ------------------------------------------------------------------------------------------------------ */
 
-/* Error codes by the beginning of a fault's message; the first that fits. */
-static const struct fault_code {
-    const char *text;
-    int code;
-} fault_codes[] = {
-    {"misaligned", HD_CUDA_MISALIGNED_ADDRESS},
-    {"out-of-bounds", HD_CUDA_ILLEGAL_ADDRESS},
-    {"read-only memory", HD_CUDA_ILLEGAL_ADDRESS},
-    {"assertion", HD_CUDA_ASSERT},
-    {"stack overflow", HD_CUDA_HARDWARE_STACK_ERROR},
-    {"call of address", HD_CUDA_INVALID_PC},
-    {"deadlock", HD_CUDA_LAUNCH_TIMEOUT},
-    {"livelock", HD_CUDA_LAUNCH_TIMEOUT},
-};
-
 static int code_of_fault(const hd_diagnostics *said)
 {
-    for (const hd_diagnostic *d = said->first; d; d = d->next)
-        for (uint32_t i = 0; d->kind == HD_DIAG_KERNEL_FAULT && i < sizeof fault_codes / sizeof *fault_codes; i++)
-            if (strncmp(d->message, fault_codes[i].text, strlen(fault_codes[i].text)) == 0)
-                return fault_codes[i].code;
-    return HD_CUDA_LAUNCH_FAILURE;
+    static const int codes[] = {
+        [HD_FAULT_OTHER] = HD_CUDA_LAUNCH_FAILURE,       [HD_FAULT_MISALIGNED] = HD_CUDA_MISALIGNED_ADDRESS,
+        [HD_FAULT_ADDRESS] = HD_CUDA_ILLEGAL_ADDRESS,    [HD_FAULT_ASSERTION] = HD_CUDA_ASSERT,
+        [HD_FAULT_STACK] = HD_CUDA_HARDWARE_STACK_ERROR, [HD_FAULT_PC] = HD_CUDA_INVALID_PC,
+        [HD_FAULT_HANG] = HD_CUDA_LAUNCH_TIMEOUT,
+    };
+    uint32_t class = HD_FAULT_OTHER;
+    for (const hd_diagnostic *d = said->first; d && class == HD_FAULT_OTHER; d = d->next)
+        class = d->kind == HD_DIAG_KERNEL_FAULT ? d->detail : class;
+    return codes[class];
 }
 
 static int code_of(hd_exec_status status, const hd_diagnostics *said)
@@ -131,6 +121,12 @@ static void print(void *context, const char *text, size_t size)
     fwrite(text, 1, size, stdout);
 }
 
+static void print_assertion(void *context, const char *text, size_t size)
+{
+    (void)context;
+    fwrite(text, 1, size, stderr);
+}
+
 static uint64_t workspace(hd_runtime *r)
 {
     if (!r->workspace) {
@@ -153,7 +149,8 @@ static hd_exec_options options_of(const hd_runtime *r)
                              .threads = r->options.threads,
                              .check_uninitialized = r->options.check_uninitialized,
                              .check_races = r->options.check_races,
-                             .print = print};
+                             .print = print,
+                             .print_assertion = print_assertion};
 }
 
 int hd_launch_run(hd_runtime *r, const hd_launch_request *q)

@@ -111,8 +111,9 @@ typedef struct hd_exec_options {
     bool check_uninitialized;   /* use of an uninitialized value is a fault (uninitialized.c) */
     bool check_races;           /* accesses to shared memory without a barrier in between: each pair of instructions is
                                * reported like a fault and counted, and the run continues (races.c) */
-    /* Receives printed output (vprintf, __assertfail); called by one thread at a time, in CTA order. */
+    /* Receives printed output; called by one thread at a time, in CTA order. */
     void (*print)(void *context, const char *text, size_t size);
+    void (*print_assertion)(void *context, const char *text, size_t size); /* of __assertfail; NULL: print */
     void *print_context;
 } hd_exec_options;
 
@@ -132,11 +133,22 @@ void hd_exec_statistics_add(hd_exec_statistics *to, const hd_exec_statistics *mo
 
 typedef enum hd_exec_status {
     HD_EXEC_DONE,
-    HD_EXEC_FAULT,       /* the kernel failed: HD_DIAG_KERNEL_FAULT reported (exit status 5) */
+    HD_EXEC_FAULT,       /* the kernel failed: HD_DIAG_KERNEL_FAULT reported, detail hd_fault_class (exit status 5) */
     HD_EXEC_STOPPED,     /* a sink returned false, or another thread requested it */
     HD_EXEC_LIMIT,       /* limit exceeded at the end of a warp's turn; HD_DIAG_INSTRUCTION_LIMIT reported */
     HD_EXEC_UNSUPPORTED, /* detected at run time (rare: depends on values); HD_DIAG_UNSUPPORTED reported */
 } hd_exec_status;
+
+/* The classes of faults that a CUDA program can tell apart, by its error code. */
+typedef enum hd_fault_class {
+    HD_FAULT_OTHER,
+    HD_FAULT_MISALIGNED, /* access to memory that is not aligned to its size */
+    HD_FAULT_ADDRESS,    /* access outside of allocations, or a write to read-only memory */
+    HD_FAULT_ASSERTION,
+    HD_FAULT_STACK, /* overflow */
+    HD_FAULT_PC,    /* a call of what is no function */
+    HD_FAULT_HANG,  /* deadlock or livelock */
+} hd_fault_class;
 
 /* Runs the grid. Events go to every sink in order; without sinks the run is faster. Statistics are accumulated. */
 hd_exec_status hd_program_run(const hd_program *program, const hd_grid *grid, const hd_exec_options *options,

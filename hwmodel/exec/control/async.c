@@ -48,11 +48,13 @@ static hd_step read_part(const hd_op *op, hd_warp *w, uint32_t lane, uint32_t by
     uint64_t address = w->cta->addresses[lane];
     hd_region r;
     if (address % op->item_bytes)
-        return hd_fault(op, w, 1u << lane, "misaligned copy of %u bytes from global address 0x%llx", op->item_bytes,
-                        (unsigned long long)address);
+        return hd_fault_is(w, HD_FAULT_MISALIGNED,
+                           hd_fault(op, w, 1u << lane, "misaligned copy of %u bytes from global address 0x%llx",
+                                    op->item_bytes, (unsigned long long)address));
     if (!hd_region_find(op, w, (hd_space)op->space, address, &r) || bytes > r.size - (address - r.first))
-        return hd_fault(op, w, 1u << lane, "out-of-bounds copy of %u bytes from global address 0x%llx", bytes,
-                        (unsigned long long)address);
+        return hd_fault_is(w, HD_FAULT_ADDRESS,
+                           hd_fault(op, w, 1u << lane, "out-of-bounds copy of %u bytes from global address 0x%llx",
+                                    bytes, (unsigned long long)address));
     hd_touch(w, &r, address, bytes, false);
     hd_memory_copy(data, r.bytes + (address - r.first), bytes);
     return HD_STEP_NEXT;

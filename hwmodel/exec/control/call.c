@@ -125,7 +125,9 @@ static hd_step bad_target(const hd_op *op, hd_warp *w, uint32_t lane)
         if (p->module->symbols.items[i].kind == HD_SYMBOL_FUNCTION && p->image->addresses[i] == address)
             s = &p->module->symbols.items[i];
     if (!s)
-        return hd_fault(op, w, 1u << lane, "call of address 0x%llx, where no function is", (unsigned long long)address);
+        return hd_fault_is(
+            w, HD_FAULT_PC,
+            hd_fault(op, w, 1u << lane, "call of address 0x%llx, where no function is", (unsigned long long)address));
     return hd_fault(op, w, 1u << lane, "call of function %s, which does not fit the call's prototype or list",
                     hd_names_text(&p->module->names, s->name));
 }
@@ -163,8 +165,10 @@ hd_step hd_run_call(const hd_op *op, hd_warp *w, uint32_t mask)
             return bad_target(op, w, lane);
         if (w->frame_count >= DEEPEST_CALL ||
             base + w->cta->program->codes.items[callee->code]->local_bytes > LARGEST_LOCAL_BYTES)
-            return hd_fault(op, w, mask, "stack overflow: the call stack has %u frames and %u bytes a thread",
-                            w->frame_count, base);
+            return hd_fault_is(w, HD_FAULT_STACK,
+                               hd_fault(op, w, mask,
+                                        "stack overflow: the call stack has %u frames and %u bytes a thread",
+                                        w->frame_count, base));
         if (!((const hd_call *)op->use.detail)->indirect)
             break;
     }
@@ -236,8 +240,10 @@ hd_step hd_run_alloca(const hd_op *op, hd_warp *w, uint32_t mask)
         uint32_t lane = (uint32_t)__builtin_ctz(rest), align = (uint32_t)op->offset;
         uint64_t bytes = value_of(op, w, lane), at = (tops[lane] + align - 1ull) / align * align;
         if (bytes > LARGEST_LOCAL_BYTES || at + bytes > LARGEST_LOCAL_BYTES)
-            return hd_fault(op, w, 1u << lane, "stack overflow: alloca of %llu bytes where %u of %u are in use",
-                            (unsigned long long)bytes, tops[lane], LARGEST_LOCAL_BYTES);
+            return hd_fault_is(w, HD_FAULT_STACK,
+                               hd_fault(op, w, 1u << lane,
+                                        "stack overflow: alloca of %llu bytes where %u of %u are in use",
+                                        (unsigned long long)bytes, tops[lane], LARGEST_LOCAL_BYTES));
         before[lane] = tops[lane];
         tops[lane] = (uint32_t)(at + bytes + 3) / 4 * 4;
         set_value(op, w, lane, at);

@@ -191,11 +191,14 @@ static void note_textures(hd_crew *crew, const hd_image *image)
 static void accept(hd_grid_job *job, const hd_grid_job *run)
 {
     const hd_crew *crew = run->crew;
+    const hd_exec_options *options = job->options;
     hd_exec_statistics_add(job->statistics, run->statistics);
     hd_exec_statistics_add(job->statistics, &crew->total);
     hd_diagnostics_join(job->diagnostics, run->diagnostics);
     if (crew->printed.count)
-        job->options->print(job->options->print_context, crew->printed.items, crew->printed.count);
+        options->print(options->print_context, crew->printed.items, crew->printed.count);
+    if (crew->asserted.count)
+        options->print_assertion(options->print_context, crew->asserted.items, crew->asserted.count);
     job->status = run->status;
 }
 
@@ -212,10 +215,11 @@ static hd_crew_result try_with_crew(hd_grid_job *job, uint32_t threads)
                  p->history->exact);
     note_textures(&crew, p->image);
     hd_diagnostics_init_part(&said, job->diagnostics);
-    if (options.print) {
+    if (options.print)
         options.print = hd_crew_print;
-        options.print_context = &crew;
-    }
+    if (options.print_assertion)
+        options.print_assertion = hd_crew_print_assertion;
+    options.print_context = &crew;
     run.options = &options;
     run.crew = &crew;
     run.diagnostics = &said;

@@ -34,6 +34,7 @@ void hd_crew_free(hd_crew *crew)
     if (crew->heap_kept)
         hd_array_free(&crew->heap_before.blocks);
     hd_array_free(&crew->printed);
+    hd_array_free(&crew->asserted);
     hd_overlaps_free(&crew->overlaps);
     pthread_cond_destroy(&crew->moved);
     pthread_mutex_destroy(&crew->lock);
@@ -157,6 +158,13 @@ void hd_crew_print(void *context, const char *text, size_t size)
     hd_crew *crew = context;
     if (size)
         memcpy(hd_array_extend(&crew->printed, size), text, size);
+}
+
+void hd_crew_print_assertion(void *context, const char *text, size_t size)
+{
+    hd_crew *crew = context;
+    if (size)
+        memcpy(hd_array_extend(&crew->asserted, size), text, size);
 }
 
 void hd_crew_keep_heap(hd_crew *crew)

@@ -42,7 +42,7 @@ typedef struct hd_crew {
     hd_heap *heap;       /* heap of the memory, or NULL */
     hd_heap heap_before; /* the blocks of the heap before its first change by the grid */
     bool heap_kept;
-    HD_ARRAY(char) printed; /* by CTAs in their turn */
+    HD_ARRAY(char) printed, asserted; /* by CTAs in their turn; a CTA with a failed assertion is the last one */
     bool ended[HD_CREW_AHEAD];
     hd_exec_statistics of[HD_CREW_AHEAD]; /* ring by index: of CTAs that have ended before an older one */
 } hd_crew;
@@ -77,6 +77,7 @@ void hd_crew_compare(hd_crew *crew, uint64_t index, hd_footprint *footprint);
 
 /* Called by a CTA in its turn. */
 void hd_crew_print(void *crew, const char *text, size_t size);
+void hd_crew_print_assertion(void *crew, const char *text, size_t size);
 void hd_crew_keep_heap(hd_crew *crew); /* before its first change */
 
 /* After all threads have ended. */

@@ -186,7 +186,7 @@ hd_step hd_access_check(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t byt
     if (lanes.any & (bytes - 1)) {
         for (uint32_t i = 0; i < LANES; i++)
             bad |= (uint32_t)((address[i] & (bytes - 1)) != 0) << i & mask;
-        return hd_bad_access(op, w, bad, bytes, "misaligned");
+        return hd_bad_access(op, w, bad, bytes, HD_FAULT_MISALIGNED, "misaligned");
     }
     *single = hd_region_find(op, w, (hd_space)op->space, address[0], r) && all_fit(r, address, &lanes, bytes);
     if (*single && !(write && r->read_only)) {
@@ -203,9 +203,9 @@ hd_step hd_access_check(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t byt
         forbidden |= (uint32_t)(found && write && one.read_only) << i & mask;
     }
     if (bad)
-        return hd_bad_access(op, w, bad, bytes, "out-of-bounds");
+        return hd_bad_access(op, w, bad, bytes, HD_FAULT_ADDRESS, "out-of-bounds");
     if (forbidden)
-        return hd_bad_access(op, w, forbidden, bytes, "read-only memory: forbidden");
+        return hd_bad_access(op, w, forbidden, bytes, HD_FAULT_ADDRESS, "read-only memory: forbidden");
     touch_slowly(op, w, mask, bytes, write);
     return HD_STEP_NEXT;
 }

@@ -25,7 +25,8 @@ hd_step hd_access_check(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t byt
 void hd_touch(hd_warp *w, const hd_region *region, uint64_t address, uint32_t bytes, bool write);
 
 /* Reports invalid accesses of lanes, with a description of the addresses. */
-hd_step hd_bad_access(const hd_op *op, hd_warp *w, uint32_t lanes, uint32_t bytes, const char *what);
+hd_step hd_bad_access(const hd_op *op, hd_warp *w, uint32_t lanes, uint32_t bytes, hd_fault_class class,
+                      const char *what);
 
 /* Reads bytes at a generic address for one lane; false if they are not all accessible. */
 bool hd_read_lane(const hd_op *op, hd_warp *w, uint32_t lane, uint64_t address, void *to, uint32_t bytes);

@@ -56,7 +56,8 @@ static void describe(const hd_op *op, hd_warp *w, uint64_t address, char *note, 
         snprintf(note, size, "nothing is there");
 }
 
-hd_step hd_bad_access(const hd_op *op, hd_warp *w, uint32_t lanes, uint32_t bytes, const char *what)
+hd_step hd_bad_access(const hd_op *op, hd_warp *w, uint32_t lanes, uint32_t bytes, hd_fault_class class,
+                      const char *what)
 {
     char note[256];
     uint64_t address = w->cta->addresses[__builtin_ctz(lanes)];
@@ -68,6 +69,7 @@ hd_step hd_bad_access(const hd_op *op, hd_warp *w, uint32_t lanes, uint32_t byte
         what = "use after free:";
     hd_step step = hd_fault_note(op, w, lanes, in_heap ? NULL : note, "%s access of %u bytes at %s address 0x%llx",
                                  what, bytes, space_word((hd_space)op->space), (unsigned long long)address);
+    hd_fault_is(w, class, step);
     if (in_heap)
         hd_fault_note_block(w, address, &block);
     return step;

@@ -56,10 +56,12 @@ static void set_result(const hd_op *op, hd_warp *w, uint32_t lane, uint64_t valu
         *copied_byte(w, c, lane, k) = bytes[k];
 }
 
-static void print(hd_warp *w, const hd_text_buffer *text)
+static void print(hd_warp *w, const hd_text_buffer *text, bool assertion)
 {
     const hd_exec_options *o = w->cta->options;
-    if (o->print && text->count)
+    if (assertion && o->print_assertion && text->count)
+        o->print_assertion(o->print_context, text->items, text->count);
+    else if (o->print && text->count)
         o->print(o->print_context, text->items, text->count);
 }
 
@@ -84,7 +86,7 @@ hd_step hd_run_builtin_print(const hd_op *op, hd_warp *w, uint32_t mask)
         hd_text_buffer text = {0};
         bool good = !format || hd_format_print(&source, &text, &used, &bad);
         if (good)
-            print(w, &text);
+            print(w, &text, false);
         hd_array_free(&text);
         if (!good)
             return hd_fault(op, w, 1u << lane, "printf reads at address 0x%llx, where nothing is",
@@ -120,7 +122,7 @@ hd_step hd_run_builtin_assert(const hd_op *op, hd_warp *w, uint32_t mask)
                                             "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",
                                             file.items, (uint32_t)argument(op, w, 2, lane), function.items, block[0],
                                             block[1], block[2], thread[0], thread[1], thread[2], message.items);
-            print(w, &text);
+            print(w, &text, true);
         }
         if (!first[0])
             snprintf(first, sizeof first, "%s", good ? message.items : "?");
@@ -129,7 +131,7 @@ hd_step hd_run_builtin_assert(const hd_op *op, hd_warp *w, uint32_t mask)
         hd_array_free(&function);
         hd_array_free(&text);
     }
-    return hd_fault(op, w, mask, "assertion '%s' failed", first);
+    return hd_fault_is(w, HD_FAULT_ASSERTION, hd_fault(op, w, mask, "assertion '%s' failed", first));
 }
 
 /* ---- malloc and free --------------------------------------------------------------------------------------------- */

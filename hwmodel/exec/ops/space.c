@@ -25,12 +25,14 @@ hd_step hd_run_store_bulk(const hd_op *op, hd_warp *w, uint32_t mask)
         if (!(mask >> i & 1))
             continue;
         if ((address | sizes[i]) % 8)
-            return hd_fault(op, w, 1u << i, "misaligned st.bulk of %llu bytes at 0x%llx", (unsigned long long)sizes[i],
-                            (unsigned long long)address);
+            return hd_fault_is(w, HD_FAULT_MISALIGNED,
+                               hd_fault(op, w, 1u << i, "misaligned st.bulk of %llu bytes at 0x%llx",
+                                        (unsigned long long)sizes[i], (unsigned long long)address));
         if (!hd_region_find(op, w, (hd_space)op->space, address, &r) || r.bytes != w->cta->shared ||
             address - r.first > r.size || sizes[i] > r.size - (address - r.first))
-            return hd_fault(op, w, 1u << i, "out-of-bounds st.bulk of %llu bytes at shared address 0x%llx",
-                            (unsigned long long)sizes[i], (unsigned long long)address);
+            return hd_fault_is(w, HD_FAULT_ADDRESS,
+                               hd_fault(op, w, 1u << i, "out-of-bounds st.bulk of %llu bytes at shared address 0x%llx",
+                                        (unsigned long long)sizes[i], (unsigned long long)address));
         memset(r.bytes + (address - r.first), 0, sizes[i]);
         w->cta->writes++;
     }

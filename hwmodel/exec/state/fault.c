@@ -178,6 +178,13 @@ hd_step hd_fault_note(const hd_op *op, hd_warp *w, uint32_t lanes, const char *n
     return HD_STEP_STOP;
 }
 
+hd_step hd_fault_is(hd_warp *w, hd_fault_class class, hd_step step)
+{
+    if (w->cta->fault && w->cta->status == HD_EXEC_FAULT)
+        w->cta->fault->detail = class;
+    return step;
+}
+
 void hd_fault_not_modelled(hd_cta *cta, const char *why)
 {
     if (!cta->fault || cta->status != HD_EXEC_FAULT)
@@ -202,6 +209,7 @@ void hd_fault_deadlock(hd_cta *cta)
                   span_of(code, ordinal_of(code, first->waiting)),
                   "deadlock: every warp of block (%u,%u,%u) waits at a barrier that cannot open; kernel %s", cta->id[0],
                   cta->id[1], cta->id[2], kernel_name(cta->program));
+    d->detail = HD_FAULT_HANG;
     for (uint32_t i = 0; i < cta->warp_count && i < 8; i++) {
         const hd_warp *w = &cta->warps[i];
         if (w->state != HD_WARP_WAITING)
@@ -304,6 +312,7 @@ void hd_fault_livelock(hd_cta *cta)
         cta->diagnostics, HD_DIAG_KERNEL_FAULT, cta->program->module->source, span_of(code, hd_top(first)->pc),
         "livelock: block (%u,%u,%u) runs for ever without changing anything (%u of %u warps); kernel %s", cta->id[0],
         cta->id[1], cta->id[2], ready, cta->live_warps, kernel_name(cta->program));
+    d->detail = HD_FAULT_HANG;
     note_stack(cta, d, first);
     hd_note_add(
         cta->diagnostics, d, NULL, (hd_span){0, 0},

@@ -10,6 +10,8 @@ hd_step hd_fault(const hd_op *op, hd_warp *w, uint32_t lanes, const char *format
 /* The same with a note (nearest allocation ...). */
 hd_step hd_fault_note(const hd_op *op, hd_warp *w, uint32_t lanes, const char *note, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
+/* The class of the last fault, OTHER unless it is set. Returns the step. */
+hd_step hd_fault_is(hd_warp *w, hd_fault_class class, hd_step step);
 /* Notes for the last fault: the block of the device heap near the address, and who allocated and freed it; NULL:
  * nothing was ever allocated below the address. */
 struct hd_heap_block;
