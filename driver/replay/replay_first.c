@@ -223,8 +223,11 @@ void replay_go_first(replay_run *run)
     if (p->plan->faulty)
         hd_count_faulty_lane(f->count);
     replay_run_watched(run);
-    if (run->ended)
+    if (run->ended) {
         run->status = check_outputs(run);
+        if (!hd_session_save(run->session))
+            run->status = hd_status_worse(run->status, HD_STATUS_REJECTED);
+    }
 }
 
 /* Equal code leaves identical memory. */

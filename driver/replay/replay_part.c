@@ -1,23 +1,22 @@
 /* One part of a replay, a launch file: reads it and its module, executes all its runs, and closes them. */
 #include "driver/replay/replay_work.h"
 #include "passes/clean/offsets.h"
-#include <errno.h>
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
 
 static bool read_module(replay_part *p, replay_file *f)
 {
-    replay_await_turn(p, f->launch->module_path);
-    if (!hd_source_read(&f->source, f->launch->module_path)) {
-        hd_yaml_report(&f->said, f->launch->module, HD_DIAG_UNREADABLE, "cannot read the module %s: %s",
-                       f->launch->module_path, hd_source_why(errno));
+    for (uint32_t i = 0; i < f->launch->module_count; i++)
+        replay_await_turn(p, f->launch->module_paths[i]);
+    if (!hd_launch_read_module(f->launch, &f->source, &f->linked, &f->said))
         return false;
-    }
     hd_parse_options parse = p->plan->options->parse;
     parse.low_memory = f->launch->address_bits == 32;
     f->module = hd_parse_ptx(&f->source, &parse, &f->said);
-    if (f->said.error_count == 0)
+    if (f->said.error_count == 0) {
+        hd_launch_name_kernels(f->launch, f->module);
         hd_module_lower_offsets(f->module);
+    }
     return f->said.error_count == 0;
 }
 
@@ -126,6 +125,7 @@ void replay_drop_texts(replay_part *p)
     for (uint32_t i = 0; i < p->files.count; i++) {
         replay_file *f = p->files.items[i];
         hd_source_free(&f->source);
+        hd_link_free(&f->linked);
         hd_yaml_free(f->yaml);
         hd_diagnostics_free(&f->said);
     }

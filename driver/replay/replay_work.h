@@ -7,6 +7,7 @@
 #include "hwmodel/launch/launch.h"
 #include "hwmodel/count/count.h"
 #include "hwmodel/sm/timer.h"
+#include "parser/link.h"
 #include "passes/analysis/analyses.h"
 #include "target/gpu.h"
 #include <pthread.h>
@@ -23,6 +24,7 @@ typedef struct replay_file {
     const char *path;
     hd_launch_file *launch; /* with `rewriting`: that of the first run */
     hd_source source;       /* with `rewriting`: none, the module uses the source of the first run */
+    hd_link_result linked;  /* texts that diagnostics refer to */
     hd_module *module;
     hd_pass_contexts contexts; /* of `module`, from its last change until all analyses are done */
     /* a copy of `module` before allocation; for an annotated module, the original code that it denotes */

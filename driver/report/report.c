@@ -6,7 +6,7 @@
 #include "driver/report/report_work.h"
 
 #include "base/pool.h"
-#include "driver/demangle.h"
+#include "base/demangle.h"
 #include "driver/report/gates.h"
 #include "driver/report/ptxas.h"
 #include "ir/techniques.h"

@@ -110,8 +110,10 @@ static bool read_size(reader *r, const hd_yaml_node *node, hd_launch_buffer *b)
 {
     const hd_yaml_node *count = hd_yaml_get(node, "count"), *values = listed_values(node);
     b->type = HD_TYPE_B8;
-    if (hd_yaml_get(node, "struct"))
-        return true;
+    if (hd_yaml_get(node, "struct")) {
+        b->count = 1;
+        return !count || hd_yaml_u64(count, 1, HD_MOST_STRUCTS, &b->count);
+    }
     if (!hd_value_type(hd_yaml_need(node, "type"), &b->type))
         return false;
     uint32_t size = hd_value_bytes(b->type);
@@ -162,15 +164,21 @@ static bool read_values(reader *r, const hd_yaml_node *list, hd_launch_buffer *b
     return true;
 }
 
-static bool read_struct(reader *r, const hd_yaml_node *fields, hd_launch_buffer *b)
+static bool read_struct(reader *r, const hd_yaml_node *fields, uint64_t count, hd_launch_buffer *b)
 {
     hd_link *link = HD_ARENA_NEW(&r->file->arena, hd_link);
     uint32_t align;
     b->links = link;
     b->link_count = 1;
-    if (!hd_launch_read_struct(r, fields, &link->value))
+    if (!hd_launch_read_struct(r, fields, count, &link->value))
         return false;
-    b->count = b->size_bytes = hd_argument_bytes(&link->value, 8, &align);
+    uint64_t one = hd_argument_bytes(&link->value, 8, &align) / count;
+    if (one > HD_LARGEST_BUFFERS_BYTES / count || (r->bytes += one * count) > HD_LARGEST_BUFFERS_BYTES) {
+        hd_yaml_error(fields, HD_DIAG_BAD_VALUE, "with those before it, the buffers have over %llu bytes",
+                      HD_LARGEST_BUFFERS_BYTES);
+        return false;
+    }
+    b->count = b->size_bytes = one * count;
     return true;
 }
 
@@ -187,7 +195,7 @@ static bool read_content(reader *r, const hd_yaml_node *node, hd_launch_buffer *
         return false;
     }
     if (structure)
-        return read_struct(r, structure, b);
+        return read_struct(r, structure, b->count, b);
     if (!values && (!fill || (!b->is_symbol && hd_yaml_is_word(fill, "zero"))))
         return true;
     unsigned char *bytes = hd_arena_calloc(&r->file->arena, b->size_bytes + 8);
@@ -198,6 +206,25 @@ static bool read_content(reader *r, const hd_yaml_node *node, hd_launch_buffer *
 }
 
 /* ---- buffers ----------------------------------------------------------------------------------------------------- */
+
+/* PATH, {file: PATH} or {text: PATH} */
+static bool read_save(reader *r, const hd_yaml_node *node, hd_launch_buffer *b)
+{
+    const char *path;
+    const hd_yaml_node *name = node;
+    if (node && node->kind == HD_YAML_MAPPING) {
+        name = hd_yaml_get(node, "text");
+        b->save_text = name != NULL;
+        if (!hd_yaml_known_keys(node, KEYS("file", "text")) || !(name = name ? name : hd_yaml_need(node, "file")))
+            return false;
+    }
+    if (!node)
+        return true;
+    if (!hd_yaml_string(name, &path))
+        return false;
+    b->save = hd_value_path(&r->file->arena, r->folder, path);
+    return true;
+}
 
 /* Names and sizes. */
 static bool declare_buffers(reader *r, const hd_yaml_node *map, bool symbols)
@@ -210,11 +237,13 @@ static bool declare_buffers(reader *r, const hd_yaml_node *map, bool symbols)
     for (uint32_t i = 0; i < map->count; i++) {
         const hd_yaml_node *name = map->items[2 * i], *node = map->items[2 * i + 1];
         hd_launch_buffer b = {.name = name->text, .node = name, .is_symbol = symbols, .expect.other = HD_NONE};
-        bool known = symbols ? hd_yaml_known_keys(node, KEYS("type", "count", "values", "struct", "fill", "expect"))
-                             : hd_yaml_known_keys(node, KEYS("type", "count", "address", "fill", "expect"));
+        bool known =
+            symbols ? hd_yaml_known_keys(node, KEYS("type", "count", "values", "struct", "fill", "expect", "save"))
+                    : hd_yaml_known_keys(node, KEYS("type", "count", "address", "struct", "fill", "expect", "save"));
         const hd_yaml_node *address = hd_yaml_get(node, "address");
         good = known && read_size(r, node, &b) && good;
         good = good && (!address || hd_yaml_u64(address, 1, UINT64_MAX, &b.address));
+        good = good && read_save(r, hd_yaml_get(node, "save"), &b);
         hd_array_push(&r->file->buffers, b);
     }
     return good;
@@ -277,17 +306,35 @@ static bool read_memory_base(reader *r, const hd_yaml_node *node)
     return false;
 }
 
+/* PATH, or [PATH, ...] */
+static bool read_modules(reader *r, const hd_yaml_node *node)
+{
+    const char *path;
+    bool list = node && node->kind == HD_YAML_SEQUENCE;
+    r->file->module = node;
+    if (!node)
+        return false;
+    if (list && !node->count) {
+        hd_yaml_error(node, HD_DIAG_BAD_VALUE, "at least one module is expected here");
+        return false;
+    }
+    uint32_t count = list ? node->count : 1;
+    r->file->module_paths = HD_ARENA_ARRAY(&r->file->arena, const char *, count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!hd_yaml_string(list ? node->items[i] : node, &path))
+            return false;
+        r->file->module_paths[r->file->module_count++] = hd_value_path(&r->file->arena, r->folder, path);
+    }
+    return true;
+}
+
 static bool read_file(reader *r, const hd_yaml_node *root)
 {
-    const char *module = NULL;
     if (!root || !hd_yaml_mapping(root))
         return false;
     bool good = hd_yaml_known_keys(
         root, KEYS("module", "address_bits", "memory_base", "buffers", "symbols", "textures", "launches"));
-    r->file->module = hd_yaml_need(root, "module");
-    good = hd_yaml_string(r->file->module, &module) && good;
-    if (module)
-        r->file->module_path = hd_value_path(&r->file->arena, r->folder, module);
+    good = read_modules(r, hd_yaml_need(root, "module")) && good;
     good = hd_yaml_address_bits(root, &r->file->address_bits) && good;
     good = read_memory_base(r, hd_yaml_get(root, "memory_base")) && good;
     good = read_data(r, root) && good;

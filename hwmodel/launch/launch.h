@@ -1,7 +1,8 @@
 /* Launch files (heddle-launch(5)): launches, their data, and the expected results.
  *
  *   hd_launch_file *file = hd_launch_read(path, diagnostics);         read and checked, fills computed
- *   hd_module *module = hd_parse_ptx(source of file->module_path ...);
+ *   hd_launch_read_module(file, &source, &linked, diagnostics);       its text, of linked modules if there are several
+ *   hd_module *module = hd_parse_ptx(&source ...);
  *   hd_session *s = hd_session_open(file, module, diagnostics, NULL); memory filled, kernels found, decoded, checked
  *   hd_session_run(s, &watch, &statistics);                           all steps
  *   hd_session_check(s);                                              expectations: wrong-output diagnostics
@@ -18,6 +19,7 @@
 #include "base/yaml.h"
 #include "hwmodel/exec/exec.h"
 #include "hwmodel/memory/texture.h"
+#include "hwmodel/launch/expression.h"
 #include "hwmodel/launch/values.h"
 
 /* Expected content of a buffer. */
@@ -36,21 +38,24 @@ typedef enum hd_argument_kind {
     HD_ARGUMENT_TEXTURE, /* a handle */
     HD_ARGUMENT_NUMBER,  /* one {TYPE: VALUE}, or several {TYPE: [VALUE, ...]} */
     HD_ARGUMENT_IOTA,    /* {TYPE: {iota: [START, STEP]}}: depends on the repetition */
+    HD_ARGUMENT_FORMULA, /* {TYPE: EXPRESSION}: depends on the variables of loops */
+    HD_ARGUMENT_COLUMN,  /* {TYPE: FILL} in an array of structs: a value for each of them */
     HD_ARGUMENT_BYTES,
     HD_ARGUMENT_STRUCT,
     HD_ARGUMENT_PAD, /* only in a struct */
 } hd_argument_kind;
 typedef struct hd_argument hd_argument;
 struct hd_argument {
-    uint8_t kind, type;         /* type: hd_type of NUMBER and IOTA */
+    uint8_t kind, type;         /* type: hd_type of NUMBER, IOTA, FORMULA and COLUMN */
     uint32_t buffer, texture;   /* BUFFER, TEXTURE: index in the file's list */
     uint64_t offset;            /* BUFFER: bytes added to its address */
-    uint64_t size_bytes;        /* not for BUFFER, whose size is that of an address */
-    uint64_t elements;          /* NUMBER */
-    const unsigned char *bytes; /* NUMBER, BYTES */
+    uint64_t size_bytes;        /* not for BUFFER, whose size is that of an address; its limit for a formula */
+    uint64_t elements;          /* NUMBER; STRUCT: as many structs, one after another */
+    const unsigned char *bytes; /* NUMBER, COLUMN, BYTES */
     const hd_argument *fields;  /* STRUCT */
     uint32_t field_count;
-    const hd_yaml_node *node, *iota; /* iota: the pair of numbers */
+    /* varying: the pair of numbers of IOTA, the expression of FORMULA, or of BUFFER's offset (NULL: constant) */
+    const hd_yaml_node *node, *varying;
 };
 
 /* A value in a buffer that is known only when a session opens: an address, a handle, or a struct that contains one. */
@@ -70,25 +75,38 @@ typedef struct hd_launch_buffer {
     const hd_link *links;         /* written over `initial` */
     uint32_t link_count;
     hd_expect expect;
+    const char *save;         /* the file that its content is written to after the last step; NULL: none */
+    bool save_text;           /* as numbers, one a line */
     const hd_yaml_node *node; /* of its name */
 } hd_launch_buffer;
 
-/* `repeat` or `until`. */
+/* `for`: one of count, values, or from with condition and next; each is a number or an expression. */
+typedef struct hd_launch_loop {
+    const char *name;
+    const hd_yaml_node *count, *values, *from, *condition, *next;
+} hd_launch_loop;
+/* Sets the variable's value in iteration k, which follows k - 1. 0: the loop has ended, -1: an error was reported. */
+int hd_launch_loop_step(const hd_launch_loop *loop, uint64_t k, hd_variable *variable, hd_diagnostics *diagnostics);
+
+/* `repeat`, `until` or `for`. */
 typedef struct hd_repetition {
     bool given;
-    uint32_t most;           /* maximum number of repetitions; 1 if not given */
-    uint32_t buffer;         /* for until: index in file->buffers; HD_NONE: repeat */
-    bool unequal;            /* until the value is different */
-    uint64_t index;          /* index of the element */
-    unsigned char equals[8]; /* in the buffer's type */
+    const hd_launch_loop *loop; /* NULL: not `for` */
+    uint32_t most;              /* maximum number of repetitions; 1 if not given */
+    uint32_t buffer;            /* for until: index in file->buffers; HD_NONE: repeat */
+    bool unequal;               /* until the value is different */
+    uint64_t index;             /* index of the element */
+    unsigned char equals[8];    /* in the buffer's type */
     const hd_yaml_node *node;
 } hd_repetition;
 
 typedef struct hd_launch {
     const char *kernel;
-    uint32_t grid[3], block[3]; /* of repetition 0, if it depends on the repetition; see hd_launch_shape */
-    const hd_yaml_node *grid_iota[3], *block_iota[3];
-    uint32_t shared_bytes;
+    uint32_t grid[3], block[3]; /* of the first repetition, if it depends on it; see hd_launch_shape */
+    const hd_yaml_node *grid_varies[3], *block_varies[3]; /* {iota: [START, STEP]} or an expression; NULL: constant */
+    uint32_t shared_bytes;                                /* as grid */
+    const hd_yaml_node *shared_varies;
+    hd_iteration first; /* that it runs in */
     bool cooperative;
     hd_argument *arguments;
     uint32_t argument_count;
@@ -103,8 +121,11 @@ struct hd_launch_step {
     uint32_t launch;            /* LAUNCH: index in file->launches */
     uint32_t buffer, to;        /* SET, COPY: indices in file->buffers */
     const unsigned char *bytes; /* SET: NULL is zeros */
-    hd_repetition repetition;   /* LAUNCH, GROUP */
-    hd_launch_step *steps;      /* GROUP */
+    const hd_yaml_node *value;  /* SET: an expression, of every element; NULL: `bytes` */
+    /* COPY: numbers or expressions; NULL: 0, and all bytes */
+    const hd_yaml_node *from_offset, *to_offset, *byte_count;
+    hd_repetition repetition; /* LAUNCH, GROUP */
+    hd_launch_step *steps;    /* GROUP */
     uint32_t step_count;
     const hd_yaml_node *node;
 };
@@ -114,7 +135,8 @@ typedef struct hd_launch_file {
     hd_arena arena;
     const char *path;
     const hd_yaml_node *module;
-    const char *module_path;            /* relative to the launch file's folder, if it is a relative path */
+    const char **module_paths; /* to be linked if there are several; relative ones start at the launch file's folder */
+    uint32_t module_count;
     HD_ARRAY(hd_launch_buffer) buffers; /* followed by the symbols */
     uint32_t symbol_first;              /* index of the first symbol */
     HD_ARRAY(hd_texture) textures;
@@ -133,10 +155,20 @@ typedef struct hd_launch_file {
 hd_launch_file *hd_launch_read(const char *path, hd_diagnostics *diagnostics);
 void hd_launch_free(hd_launch_file *file);
 
-/* Grid and block of repetition k. false (bad-value reported) if one is out of range. */
-bool hd_launch_shape(const hd_launch *launch, uint64_t k, uint32_t grid[3], uint32_t block[3],
-                     hd_diagnostics *diagnostics);
-/* How often kernels are run, at most, and their CTAs, by the grids of repetition 0. */
+/* Reads the module, or links those of the file. The text lives in `source`, which diagnostics may refer to, as to those
+ * of linked modules. false: reported. */
+struct hd_link_result;
+bool hd_launch_read_module(const hd_launch_file *file, hd_source *source, struct hd_link_result *linked,
+                           hd_diagnostics *diagnostics);
+/* Kernels that the file names as C++ does ("scale", "ns::add<int>", "add(int*, int)") get the module's names, where
+ * there is one kernel of that name. */
+void hd_launch_name_kernels(hd_launch_file *file, const hd_module *module);
+
+/* Grid, block and dynamic shared memory of a repetition. false (bad-value reported) if one is out of range. */
+bool hd_launch_shape(const hd_launch *launch, const hd_iteration *at, uint32_t grid[3], uint32_t block[3],
+                     uint32_t *shared_bytes, hd_diagnostics *diagnostics);
+/* How often kernels are run, at most (a `for` inside another: as often as in the first iteration of that), and their
+ * CTAs, by the grids of the first repetition. */
 typedef struct hd_launch_amount {
     uint64_t runs, ctas;
 } hd_launch_amount;
@@ -147,15 +179,25 @@ bool hd_launch_varies(const hd_launch *launch);
 /* Executes steps. Every function returns false to end the walk. */
 typedef struct hd_launch_walker {
     void *context;
-    bool (*launch)(void *context, uint32_t launch, uint64_t k);
-    bool (*set)(void *context, const hd_launch_step *step);
-    bool (*copy)(void *context, const hd_launch_step *step);
+    bool (*launch)(void *context, uint32_t launch, const hd_iteration *at);
+    bool (*set)(void *context, const hd_launch_step *step, const hd_iteration *at);
+    bool (*copy)(void *context, const hd_launch_step *step, const hd_iteration *at);
     const unsigned char *(*read)(void *context, uint32_t buffer); /* for until; NULL ends the walk */
     hd_diagnostics *diagnostics;
 } hd_launch_walker;
 /* Walks all steps with their repetitions. false if a function returned false, or an `until` was never satisfied
  * (kernel-fault reported). */
 bool hd_launch_walk(const hd_launch_file *file, const hd_launch_walker *walker);
+
+/* What a set step writes, except the first content. false (reported): the value does not fit. */
+bool hd_launch_set_bytes(const hd_launch_file *file, const hd_launch_step *step, const hd_iteration *at,
+                         hd_diagnostics *diagnostics, unsigned char *to);
+/* What a copy step copies: bytes [from, from + bytes) to `to`. false (reported): it exceeds a buffer. */
+typedef struct hd_launch_copy {
+    uint64_t from, to, bytes;
+} hd_launch_copy;
+bool hd_launch_copy_range(const hd_launch_file *file, const hd_launch_step *step, const hd_iteration *at,
+                          hd_diagnostics *diagnostics, hd_launch_copy *range);
 
 /* Addresses of buffers and textures on a device. */
 typedef struct hd_addresses {
@@ -164,8 +206,9 @@ typedef struct hd_addresses {
     uint32_t address_bytes;     /* 4 or 8 */
     hd_diagnostics *diagnostics;
 } hd_addresses;
-/* Writes the value for repetition k. false (bad-value reported) if it does not fit its type. */
-bool hd_argument_lay(const hd_argument *argument, uint64_t k, const hd_addresses *addresses, unsigned char *to);
+/* Writes the value in a repetition. false (bad-value reported) if it does not fit its type. */
+bool hd_argument_lay(const hd_argument *argument, const hd_iteration *at, const hd_addresses *addresses,
+                     unsigned char *to);
 
 /* ---- running ----------------------------------------------------------------------------------------------------- */
 
@@ -208,13 +251,15 @@ typedef struct hd_session_watch {
 /* Runs all steps of the file. `watch` may be NULL; statistics are accumulated. FAULT if an `until` is never
  * satisfied. */
 hd_exec_status hd_session_run(hd_session *session, const hd_session_watch *watch, hd_exec_statistics *statistics);
-/* Runs one launch once, as repetition k. */
-hd_exec_status hd_session_launch(hd_session *session, uint32_t index, uint64_t k, const hd_session_watch *watch,
-                                 hd_exec_statistics *statistics);
+/* Runs one launch once, in a repetition. */
+hd_exec_status hd_session_launch(hd_session *session, uint32_t index, const hd_iteration *at,
+                                 const hd_session_watch *watch, hd_exec_statistics *statistics);
 
 /* Compares every expectation; reports wrong-output (the first element that differs, and the number of them). true if
  * all hold. */
 bool hd_session_check(hd_session *session);
+/* Writes the files of `save`. false (reported): one cannot be written. */
+bool hd_session_save(hd_session *session);
 /* Content of buffer or symbol `index` of the file. */
 const unsigned char *hd_session_bytes(const hd_session *session, uint32_t index);
 /* Whether buffers and module variables are equal, byte for byte. Reports wrong-output at the first difference. */

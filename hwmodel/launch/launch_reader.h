@@ -6,6 +6,7 @@
 
 #define KEYS(...) (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)
 #define HD_LARGEST_BUFFERS_BYTES (1ull << 32) /* of all buffers and symbols together */
+#define HD_MOST_STRUCTS (1ull << 26)
 
 enum { HD_LARGEST_SHARED_BYTES = 227 * 1024 };
 
@@ -13,7 +14,9 @@ typedef struct hd_launch_reader {
     hd_launch_file *file;
     const char *folder;
     uint64_t bytes; /* of buffers and symbols so far */
-    uint64_t last;  /* last repetition of the innermost enclosing `repeat`; 0 in `until` and outside */
+    uint64_t last;  /* last repetition of the innermost enclosing `repeat`; 0 in `until`, `for` and outside */
+    const hd_variable *variables; /* of enclosing loops, as in their first iterations */
+    uint64_t elements;            /* of the enclosing array of structs; 0 outside */
 } hd_launch_reader;
 
 /* Index of a buffer by name (with symbols: of a buffer or symbol); HD_NONE (reported) if there is none. */
@@ -23,8 +26,8 @@ uint32_t hd_launch_find_buffer(hd_launch_reader *r, const hd_yaml_node *name, bo
 bool hd_launch_read_argument(hd_launch_reader *r, const hd_yaml_node *node, hd_argument *argument);
 /* Size of the argument for addresses of `address_bytes`, and its natural alignment. */
 uint64_t hd_argument_bytes(const hd_argument *argument, uint32_t address_bytes, uint32_t *align);
-/* {struct: [...]}; other arguments are read by hd_launch_read_argument. */
-bool hd_launch_read_struct(hd_launch_reader *r, const hd_yaml_node *fields, hd_argument *argument);
+/* `count` structs; other arguments are read by hd_launch_read_argument. */
+bool hd_launch_read_struct(hd_launch_reader *r, const hd_yaml_node *fields, uint64_t count, hd_argument *argument);
 
 /* launch_textures.c; after the buffers' sizes are known */
 bool hd_launch_read_textures(hd_launch_reader *r, const hd_yaml_node *map);

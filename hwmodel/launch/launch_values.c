@@ -12,8 +12,15 @@ static bool read_buffer(reader *r, const hd_yaml_node *node, const hd_yaml_node 
     const hd_yaml_node *offset = hd_yaml_get(node, "offset");
     a->kind = HD_ARGUMENT_BUFFER;
     a->buffer = hd_launch_find_buffer(r, name, false);
-    return a->buffer != HD_NONE &&
-           (!offset || hd_yaml_u64(offset, 0, r->file->buffers.items[a->buffer].size_bytes, &a->offset));
+    if (a->buffer == HD_NONE || !offset)
+        return a->buffer != HD_NONE;
+    a->size_bytes = r->file->buffers.items[a->buffer].size_bytes;
+    if (!hd_is_expression(offset))
+        return hd_yaml_u64(offset, 0, a->size_bytes, &a->offset);
+    int64_t first;
+    a->varying = offset;
+    return hd_expression_whole(offset, &(hd_iteration){0, r->variables}, 0, (int64_t)a->size_bytes,
+                               r->file->yaml->diagnostics, &first);
 }
 
 static bool read_texture(reader *r, const hd_yaml_node *name, hd_argument *a)
@@ -44,12 +51,34 @@ static bool read_iota(reader *r, const hd_yaml_node *node, hd_argument *a)
 {
     unsigned char ignored[8];
     a->kind = HD_ARGUMENT_IOTA;
-    a->iota = hd_yaml_get(node, "iota");
+    a->varying = hd_yaml_get(node, "iota");
     a->elements = 1;
     a->size_bytes = hd_value_bytes((hd_type)a->type);
     return hd_yaml_known_keys(node, KEYS("iota")) && hd_yaml_need(node, "iota") &&
-           hd_value_iota(a->iota, (hd_type)a->type, 0, ignored, r->file->yaml->diagnostics) &&
-           hd_value_iota(a->iota, (hd_type)a->type, r->last, ignored, r->file->yaml->diagnostics);
+           hd_value_iota(a->varying, (hd_type)a->type, 0, ignored, r->file->yaml->diagnostics) &&
+           hd_value_iota(a->varying, (hd_type)a->type, r->last, ignored, r->file->yaml->diagnostics);
+}
+
+/* In an array of structs: the values of this field in all of them. */
+static bool read_column(reader *r, const hd_yaml_node *fill, hd_argument *a)
+{
+    a->kind = HD_ARGUMENT_COLUMN;
+    a->elements = 1;
+    a->size_bytes = hd_value_bytes((hd_type)a->type);
+    unsigned char *bytes = hd_arena_calloc(&r->file->arena, r->elements * a->size_bytes + 8);
+    a->bytes = bytes;
+    return hd_value_fill(fill, r->folder, (hd_type)a->type, r->elements, bytes);
+}
+
+static bool read_formula(reader *r, const hd_yaml_node *node, hd_argument *a)
+{
+    unsigned char ignored[8];
+    a->kind = HD_ARGUMENT_FORMULA;
+    a->varying = node;
+    a->elements = 1;
+    a->size_bytes = hd_value_bytes((hd_type)a->type);
+    return hd_expression_store(node, &(hd_iteration){0, r->variables}, (hd_type)a->type, r->file->yaml->diagnostics,
+                               ignored);
 }
 
 static bool read_number(reader *r, const hd_yaml_node *node, hd_argument *a)
@@ -64,7 +93,9 @@ static bool read_number(reader *r, const hd_yaml_node *node, hd_argument *a)
     const hd_yaml_node *value = node->items[1];
     a->type = (uint8_t)type;
     if (value->kind == HD_YAML_MAPPING)
-        return read_iota(r, value, a);
+        return r->elements ? read_column(r, value, a) : read_iota(r, value, a);
+    if (hd_is_expression(value))
+        return read_formula(r, value, a);
     bool list = value->kind == HD_YAML_SEQUENCE;
     a->kind = HD_ARGUMENT_NUMBER;
     a->elements = list ? value->count : 1;
@@ -93,6 +124,7 @@ static bool read_fields(reader *r, const hd_yaml_node *list, hd_argument *a, uin
     }
     hd_argument *fields = HD_ARENA_ARRAY(&r->file->arena, hd_argument, list->count);
     a->kind = HD_ARGUMENT_STRUCT;
+    a->elements = 1;
     a->fields = fields;
     a->field_count = list->count;
     for (uint32_t i = 0; i < list->count; i++) {
@@ -104,6 +136,22 @@ static bool read_fields(reader *r, const hd_yaml_node *list, hd_argument *a, uin
     return true;
 }
 
+/* {struct: [FIELD, ...]}, or with `count` an array of them. */
+static bool read_structs(reader *r, const hd_yaml_node *node, hd_argument *a, uint32_t depth)
+{
+    const hd_yaml_node *fields = hd_yaml_get(node, "struct"), *count = hd_yaml_get(node, "count");
+    uint64_t elements = 1;
+    if (!hd_yaml_known_keys(node, KEYS("struct", "count")) ||
+        (count && !hd_yaml_u64(count, 1, HD_MOST_STRUCTS, &elements)))
+        return false;
+    if (!count)
+        return read_fields(r, fields, a, depth);
+    if (!r->elements)
+        return hd_launch_read_struct(r, fields, elements, a);
+    hd_yaml_error(count, HD_DIAG_BAD_VALUE, "an array of structs in an array of structs; list its structs");
+    return false;
+}
+
 uint64_t hd_argument_bytes(const hd_argument *a, uint32_t address_bytes, uint32_t *align)
 {
     *align = 1;
@@ -111,7 +159,9 @@ uint64_t hd_argument_bytes(const hd_argument *a, uint32_t address_bytes, uint32_
     case HD_ARGUMENT_BUFFER: return *align = address_bytes;
     case HD_ARGUMENT_TEXTURE: return *align = 8;
     case HD_ARGUMENT_NUMBER:
-    case HD_ARGUMENT_IOTA: *align = hd_value_bytes((hd_type)a->type); return a->size_bytes;
+    case HD_ARGUMENT_IOTA:
+    case HD_ARGUMENT_FORMULA:
+    case HD_ARGUMENT_COLUMN: *align = hd_value_bytes((hd_type)a->type); return a->size_bytes;
     case HD_ARGUMENT_BYTES:
     case HD_ARGUMENT_PAD: return a->size_bytes;
     case HD_ARGUMENT_STRUCT: break;
@@ -123,36 +173,56 @@ uint64_t hd_argument_bytes(const hd_argument *a, uint32_t address_bytes, uint32_
         at = (at + own - 1) / own * own + bytes;
         *align = own > *align ? own : *align;
     }
-    return (at + *align - 1) / *align * *align;
+    return (at + *align - 1) / *align * *align * a->elements;
 }
 
-static bool lay_fields(const hd_argument *a, uint64_t k, const hd_addresses *addresses, unsigned char *to)
+static bool lay_fields(const hd_argument *a, const hd_iteration *it, const hd_addresses *addresses, unsigned char *to)
 {
     uint64_t at = 0;
     for (uint32_t i = 0; i < a->field_count; i++) {
         uint32_t align;
         uint64_t bytes = hd_argument_bytes(&a->fields[i], addresses->address_bytes, &align);
         at = (at + align - 1) / align * align;
-        if (!hd_argument_lay(&a->fields[i], k, addresses, to + at))
+        if (!hd_argument_lay(&a->fields[i], it, addresses, to + at))
             return false;
         at += bytes;
     }
     return true;
 }
 
-bool hd_argument_lay(const hd_argument *a, uint64_t k, const hd_addresses *addresses, unsigned char *to)
+static bool lay_structs(const hd_argument *a, const hd_iteration *it, const hd_addresses *addresses, unsigned char *to)
 {
-    uint64_t value;
+    uint32_t align;
+    uint64_t stride = hd_argument_bytes(a, addresses->address_bytes, &align) / a->elements;
+    if (a->elements == 1)
+        return lay_fields(a, it, addresses, to);
+    for (uint64_t i = 0; i < a->elements; i++)
+        if (!lay_fields(a, &(hd_iteration){i, it->variables}, addresses, to + i * stride))
+            return false;
+    return true;
+}
+
+static bool lay_address(const hd_argument *a, const hd_iteration *it, const hd_addresses *addresses, unsigned char *to)
+{
+    int64_t offset = (int64_t)a->offset;
+    if (a->varying && !hd_expression_whole(a->varying, it, 0, (int64_t)a->size_bytes, addresses->diagnostics, &offset))
+        return false;
+    uint64_t value = addresses->buffers[a->buffer] + (uint64_t)offset;
+    memcpy(to, &value, addresses->address_bytes);
+    return true;
+}
+
+bool hd_argument_lay(const hd_argument *a, const hd_iteration *it, const hd_addresses *addresses, unsigned char *to)
+{
     switch ((hd_argument_kind)a->kind) {
-    case HD_ARGUMENT_BUFFER:
-        value = addresses->buffers[a->buffer] + a->offset;
-        memcpy(to, &value, addresses->address_bytes);
-        return true;
+    case HD_ARGUMENT_BUFFER: return lay_address(a, it, addresses, to);
     case HD_ARGUMENT_TEXTURE: memcpy(to, &addresses->textures[a->texture].handle, 8); return true;
     case HD_ARGUMENT_NUMBER:
     case HD_ARGUMENT_BYTES: memcpy(to, a->bytes, a->size_bytes); return true;
-    case HD_ARGUMENT_IOTA: return hd_value_iota(a->iota, (hd_type)a->type, k, to, addresses->diagnostics);
-    case HD_ARGUMENT_STRUCT: return lay_fields(a, k, addresses, to);
+    case HD_ARGUMENT_IOTA: return hd_value_iota(a->varying, (hd_type)a->type, it->k, to, addresses->diagnostics);
+    case HD_ARGUMENT_FORMULA: return hd_expression_store(a->varying, it, (hd_type)a->type, addresses->diagnostics, to);
+    case HD_ARGUMENT_COLUMN: memcpy(to, a->bytes + it->k * a->size_bytes, a->size_bytes); return true;
+    case HD_ARGUMENT_STRUCT: return lay_structs(a, it, addresses, to);
     case HD_ARGUMENT_PAD: return true;
     }
     return false;
@@ -176,7 +246,7 @@ static bool read_value(reader *r, const hd_yaml_node *node, hd_argument *a, uint
     if (bytes)
         return hd_yaml_known_keys(node, KEYS("bytes")) && read_bytes(r, bytes, a);
     if (fields)
-        return hd_yaml_known_keys(node, KEYS("struct")) && read_fields(r, fields, a, depth);
+        return read_structs(r, node, a, depth);
     return read_number(r, node, a);
 }
 
@@ -185,8 +255,12 @@ bool hd_launch_read_argument(hd_launch_reader *r, const hd_yaml_node *node, hd_a
     return read_value(r, node, a, 0);
 }
 
-bool hd_launch_read_struct(hd_launch_reader *r, const hd_yaml_node *fields, hd_argument *a)
+bool hd_launch_read_struct(hd_launch_reader *r, const hd_yaml_node *fields, uint64_t count, hd_argument *a)
 {
     *a = (hd_argument){.node = fields, .buffer = HD_NONE};
-    return read_fields(r, fields, a, 0);
+    r->elements = count;
+    bool good = read_fields(r, fields, a, 0);
+    r->elements = 0;
+    a->elements = count;
+    return good;
 }

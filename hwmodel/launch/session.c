@@ -13,11 +13,8 @@ const unsigned char *hd_session_bytes(const hd_session *session, uint32_t index)
 
 static uint32_t address_bytes(const hd_session *s) { return s->module->address_bits / 8; }
 
-/* Writes the value for repetition k; false (reported) if it does not fit. */
-static bool lay_value(const hd_session *s, const hd_argument *a, uint64_t k, unsigned char *to)
-{
-    return hd_argument_lay(a, k, &s->addresses, to);
-}
+/* Of what is the same in all repetitions. */
+static const hd_iteration outside = {0, NULL};
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
@@ -87,7 +84,7 @@ static bool fill_buffer(const hd_session *s, uint32_t index, bool is_new)
     else if (!b->is_symbol && !is_new)
         memset(bytes, 0, b->size_bytes);
     for (uint32_t i = 0; i < b->link_count; i++)
-        if (!lay_value(s, &b->links[i].value, 0, bytes + b->links[i].at))
+        if (!hd_argument_lay(&b->links[i].value, &outside, &s->addresses, bytes + b->links[i].at))
             return false;
     return true;
 }
@@ -165,9 +162,11 @@ static const char *kind_text(const hd_argument *a)
     case HD_ARGUMENT_BUFFER: return "the address of a buffer";
     case HD_ARGUMENT_TEXTURE: return "the handle of a texture";
     case HD_ARGUMENT_NUMBER:
-    case HD_ARGUMENT_IOTA: return a->elements == 1 ? hd_types[a->type].spelling : "a list";
+    case HD_ARGUMENT_IOTA:
+    case HD_ARGUMENT_FORMULA: return a->elements == 1 ? hd_types[a->type].spelling : "a list";
     case HD_ARGUMENT_BYTES: return "a list of bytes";
     case HD_ARGUMENT_STRUCT: return "a struct";
+    case HD_ARGUMENT_COLUMN:
     case HD_ARGUMENT_PAD: break;
     }
     return "";
@@ -180,7 +179,7 @@ static bool check_argument(const hd_session *s, const hd_launch *l, const hd_fun
     const char *name = hd_names_text(&s->module->names, p->name);
     uint32_t align;
     uint64_t bytes = hd_argument_bytes(a, address_bytes(s), &align);
-    bool number = a->kind == HD_ARGUMENT_NUMBER || a->kind == HD_ARGUMENT_IOTA;
+    bool number = a->kind == HD_ARGUMENT_NUMBER || a->kind == HD_ARGUMENT_IOTA || a->kind == HD_ARGUMENT_FORMULA;
     if (bytes == p->size_bytes && (!number || types_fit(p, a)))
         return true;
     hd_diagnostic *d;
@@ -231,17 +230,18 @@ static bool is_resident(const hd_session *s, const hd_launch *l, const hd_grid *
     return false;
 }
 
-/* Grid and parameters of repetition k. */
-static bool prepare(hd_session *s, uint32_t index, uint64_t k)
+/* Grid and parameters of a repetition. */
+static bool prepare(hd_session *s, uint32_t index, const hd_iteration *at)
 {
     const hd_launch *l = &s->file->launches.items[index];
     const hd_function *kernel = s->kernels[index];
     hd_grid *grid = &s->grids[index];
-    if (!hd_launch_shape(l, k, grid->grid, grid->block, s->diagnostics) || !check_shape(s, l, kernel, grid->block) ||
-        !is_resident(s, l, grid))
+    if (!hd_launch_shape(l, at, grid->grid, grid->block, &grid->dynamic_shared_bytes, s->diagnostics) ||
+        !check_shape(s, l, kernel, grid->block) || !is_resident(s, l, grid))
         return false;
     for (uint32_t i = 0; i < l->argument_count; i++)
-        if (!lay_value(s, &l->arguments[i], k, s->parameters[index] + hd_parameter_offset(s->module, kernel, i)))
+        if (!hd_argument_lay(&l->arguments[i], at, &s->addresses,
+                             s->parameters[index] + hd_parameter_offset(s->module, kernel, i)))
             return false;
     return true;
 }
@@ -288,10 +288,9 @@ static bool open_launch(hd_session *s, uint32_t index)
     s->kernels[index] = kernel;
     s->parameters[index] = hd_arena_calloc(&s->arena, (size_t)hd_parameter_block_bytes(s->module, kernel) + 32);
     s->grids[index].parameters = s->parameters[index];
-    s->grids[index].dynamic_shared_bytes = l->shared_bytes;
     s->grids[index].cooperative = l->cooperative;
     s->grids[index].workspace = s->workspace;
-    return good && prepare(s, index, 0);
+    return good && prepare(s, index, &l->first);
 }
 
 /* Launches of one kernel share its program. */
@@ -311,7 +310,7 @@ static bool shared_fits(const hd_session *s, uint32_t index)
     const hd_launch *l = &s->file->launches.items[index];
     uint32_t own = hd_program_describe(s->programs[index]).static_shared_bytes;
     uint32_t most = s->file->gpu ? s->file->gpu_shared_bytes : HD_LARGEST_SHARED_BYTES;
-    uint64_t needed = (uint64_t)own + l->shared_bytes;
+    uint64_t needed = (uint64_t)own + s->grids[index].dynamic_shared_bytes;
     if (needed <= most)
         return true;
     hd_yaml_report(s->diagnostics, hd_yaml_get(l->node, l->shared_bytes ? "shared" : "kernel"), HD_DIAG_BAD_VALUE,
@@ -406,13 +405,14 @@ void hd_session_close(hd_session *session)
 
 /* ---- running ----------------------------------------------------------------------------------------------------- */
 
-hd_exec_status hd_session_launch(hd_session *s, uint32_t index, uint64_t k, const hd_session_watch *watch,
+hd_exec_status hd_session_launch(hd_session *s, uint32_t index, const hd_iteration *at, const hd_session_watch *watch,
                                  hd_exec_statistics *statistics)
 {
     static const hd_session_watch nobody;
     hd_exec_statistics own = {0};
     watch = watch ? watch : &nobody;
-    if (hd_launch_varies(&s->file->launches.items[index]) && !prepare(s, index, k))
+    const hd_launch *l = &s->file->launches.items[index];
+    if ((hd_launch_varies(l) && !prepare(s, index, at)) || (l->shared_varies && !shared_fits(s, index)))
         return HD_EXEC_FAULT;
     if (watch->starts)
         watch->starts(watch->context, index, &s->grids[index]);
@@ -433,30 +433,28 @@ typedef struct session_run {
     hd_exec_status status;
 } session_run;
 
-static bool run_launch(void *context, uint32_t launch, uint64_t k)
+static bool run_launch(void *context, uint32_t launch, const hd_iteration *at)
 {
     session_run *r = context;
-    r->status = hd_session_launch(r->session, launch, k, r->watch, r->statistics);
+    r->status = hd_session_launch(r->session, launch, at, r->watch, r->statistics);
     return r->status == HD_EXEC_DONE;
 }
 
-static bool run_set(void *context, const hd_launch_step *step)
+static bool run_set(void *context, const hd_launch_step *step, const hd_iteration *at)
 {
     const hd_session *s = ((session_run *)context)->session;
-    uint64_t size = s->file->buffers.items[step->buffer].size_bytes;
     if (step->first_content)
         return fill_buffer(s, step->buffer, false);
-    if (step->bytes)
-        memcpy(bytes_of(s, step->buffer), step->bytes, size);
-    else
-        memset(bytes_of(s, step->buffer), 0, size);
-    return true;
+    return hd_launch_set_bytes(s->file, step, at, s->diagnostics, bytes_of(s, step->buffer));
 }
 
-static bool run_copy(void *context, const hd_launch_step *step)
+static bool run_copy(void *context, const hd_launch_step *step, const hd_iteration *at)
 {
     const hd_session *s = ((session_run *)context)->session;
-    memmove(bytes_of(s, step->to), bytes_of(s, step->buffer), s->file->buffers.items[step->to].size_bytes);
+    hd_launch_copy range;
+    if (!hd_launch_copy_range(s->file, step, at, s->diagnostics, &range))
+        return false;
+    memmove(bytes_of(s, step->to) + range.to, bytes_of(s, step->buffer) + range.from, range.bytes);
     return true;
 }
 

@@ -1,7 +1,12 @@
-/* Compares the results of a session with the launch file's expectations, or with another session. */
+/* Compares the results of a session with the launch file's expectations, or with another session; saves them. */
 #include "base/hash.h"
+#include "base/writer.h"
 #include "hwmodel/launch/launch.h"
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
+#include <unistd.h>
 
 static bool check_hash(hd_session *s, const hd_launch_buffer *b, const unsigned char *got)
 {
@@ -46,6 +51,59 @@ bool hd_session_check(hd_session *session)
             good = false;
     }
     return good;
+}
+
+static void write_float(hd_writer *w, hd_type type, double value)
+{
+    if (isnan(value))
+        hd_write_string(w, ".nan\n");
+    else if (isinf(value))
+        hd_write_string(w, value < 0 ? "-.inf\n" : ".inf\n");
+    else
+        hd_write_format(w, "%.*g\n", type == HD_TYPE_F64 ? 17 : 9, value);
+}
+
+/* As text files are read. */
+static void write_numbers(hd_writer *w, const hd_launch_buffer *b, const unsigned char *bytes)
+{
+    uint32_t size = hd_value_bytes(b->type);
+    for (uint64_t i = 0; i < b->count; i++, bytes += size) {
+        uint64_t bits = 0;
+        memcpy(&bits, bytes, size);
+        if (hd_types[b->type].class == HD_CLASS_FLOAT)
+            write_float(w, b->type, hd_value_to_double(b->type, bytes));
+        else if (hd_types[b->type].class == HD_CLASS_SIGNED)
+            hd_write_format(w, "%" PRId64 "\n", (int64_t)(bits << (64 - 8 * size)) >> (64 - 8 * size));
+        else
+            hd_write_format(w, "%" PRIu64 "\n", bits);
+    }
+}
+
+bool hd_session_save(hd_session *session)
+{
+    bool all = true;
+    for (uint32_t i = 0; i < session->file->buffers.count; i++) {
+        const hd_launch_buffer *b = &session->file->buffers.items[i];
+        if (!b->save)
+            continue;
+        hd_writer writer;
+        int file = open(b->save, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        bool good = file >= 0;
+        hd_writer_to_descriptor(&writer, file);
+        if (good && b->save_text)
+            write_numbers(&writer, b, hd_session_bytes(session, i));
+        else if (good)
+            hd_write(&writer, (const char *)hd_session_bytes(session, i), b->size_bytes);
+        good = good && hd_writer_flush(&writer);
+        if (!good)
+            hd_yaml_report(session->diagnostics, b->node, HD_DIAG_UNREADABLE, "cannot write %s: %s", b->save,
+                           strerror(errno));
+        hd_writer_free(&writer);
+        if (file >= 0)
+            close(file);
+        all = all && good;
+    }
+    return all;
 }
 
 /* Reports the first difference as an element of a buffer of the launch file, if it is in one. */

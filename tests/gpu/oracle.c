@@ -13,6 +13,7 @@
  * Exit status: 0 all equal, 1 a difference or an error, 77 there is no GPU. Not handled (said as "skip"): what
  * textures.c names. */
 #include "textures.h"
+#include "parser/link.h"
 #include "parser/parse.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,6 +25,7 @@ typedef struct oracle {
     hd_diagnostics diagnostics;
     hd_launch_file *file;
     hd_source source;
+    hd_link_result linked;
     hd_module *module;
     bool failed;
 } oracle;
@@ -71,7 +73,7 @@ static bool fill(gpu_run *r, uint32_t i)
     if (b->initial)
         memcpy(r->contents[i], b->initial, b->size_bytes);
     for (uint32_t k = 0; k < b->link_count; k++)
-        hd_argument_lay(&b->links[k].value, 0, &r->device, r->contents[i] + b->links[k].at);
+        hd_argument_lay(&b->links[k].value, &(hd_iteration){0, NULL}, &r->device, r->contents[i] + b->links[k].at);
     return check(r, r->o->gpu.copy_in(r->addresses[i], r->contents[i], b->size_bytes), b->name);
 }
 
@@ -102,35 +104,35 @@ static bool read_back(gpu_run *r, uint32_t i)
 
 /* ---- steps ------------------------------------------------------------------------------------------------------- */
 
-static bool lay_parameters(const gpu_run *r, const hd_launch *l, const hd_function *kernel, uint64_t k,
+static bool lay_parameters(const gpu_run *r, const hd_launch *l, const hd_function *kernel, const hd_iteration *at,
                            unsigned char *block)
 {
     for (uint32_t i = 0; i < l->argument_count; i++)
-        if (!hd_argument_lay(&l->arguments[i], k, &r->device, block + hd_parameter_offset(r->o->module, kernel, i)))
+        if (!hd_argument_lay(&l->arguments[i], at, &r->device, block + hd_parameter_offset(r->o->module, kernel, i)))
             return false;
     return true;
 }
 
 /* By the driver's function for the launch: a cooperative one takes the parameters one by one. */
 static int start(const gpu_run *r, gpu_function_handle function, const hd_launch *l, const hd_function *kernel,
-                 const uint32_t grid[3], const uint32_t threads[3], unsigned char *block, size_t size)
+                 const uint32_t grid[3], const uint32_t threads[3], uint32_t shared, unsigned char *block, size_t size)
 {
     const gpu_device *gpu = &r->o->gpu;
     void *extra[] = {(void *)(uintptr_t)GPU_LAUNCH_BUFFER_POINTER, block, (void *)(uintptr_t)GPU_LAUNCH_BUFFER_SIZE,
                      &size, NULL};
     if (!l->cooperative)
-        return gpu->launch(function, grid[0], grid[1], grid[2], threads[0], threads[1], threads[2], l->shared_bytes,
-                           NULL, NULL, extra);
+        return gpu->launch(function, grid[0], grid[1], grid[2], threads[0], threads[1], threads[2], shared, NULL, NULL,
+                           extra);
     void **each = hd_calloc(l->argument_count + 1, sizeof *each);
     for (uint32_t i = 0; i < l->argument_count; i++)
         each[i] = block + hd_parameter_offset(r->o->module, kernel, i);
-    int error = gpu->launch_cooperative(function, grid[0], grid[1], grid[2], threads[0], threads[1], threads[2],
-                                        l->shared_bytes, NULL, each);
+    int error = gpu->launch_cooperative(function, grid[0], grid[1], grid[2], threads[0], threads[1], threads[2], shared,
+                                        NULL, each);
     free(each);
     return error;
 }
 
-static bool do_launch(void *context, uint32_t index, uint64_t k)
+static bool do_launch(void *context, uint32_t index, const hd_iteration *at)
 {
     gpu_run *r = context;
     const gpu_device *gpu = &r->o->gpu;
@@ -139,19 +141,20 @@ static bool do_launch(void *context, uint32_t index, uint64_t k)
     size_t size = hd_parameter_block_bytes(r->o->module, kernel);
     unsigned char *block = hd_calloc(size + 32, 1);
     gpu_function_handle function;
-    uint32_t grid[3], threads[3];
-    bool good = hd_launch_shape(l, k, grid, threads, &r->o->diagnostics) && lay_parameters(r, l, kernel, k, block) &&
+    uint32_t grid[3], threads[3], shared;
+    bool good = hd_launch_shape(l, at, grid, threads, &shared, &r->o->diagnostics) &&
+                lay_parameters(r, l, kernel, at, block) &&
                 check(r, gpu->module_function(&function, r->module, l->kernel), l->kernel);
-    if (good && l->shared_bytes)
-        good = check(r, gpu->function_attribute(function, GPU_MOST_DYNAMIC_SHARED, (int)l->shared_bytes), l->kernel);
+    if (good && shared)
+        good = check(r, gpu->function_attribute(function, GPU_MOST_DYNAMIC_SHARED, (int)shared), l->kernel);
     good = good && check(r, gpu_textures_load(&r->textures), "filling textures") &&
-           check(r, start(r, function, l, kernel, grid, threads, block, size), l->kernel) &&
+           check(r, start(r, function, l, kernel, grid, threads, shared, block, size), l->kernel) &&
            check(r, gpu->synchronize(), l->kernel) && check(r, gpu_textures_store(&r->textures), "reading surfaces");
     free(block);
     return good;
 }
 
-static bool do_set(void *context, const hd_launch_step *step)
+static bool do_set(void *context, const hd_launch_step *step, const hd_iteration *at)
 {
     gpu_run *r = context;
     const hd_launch_buffer *b = buffer_at(r, step->buffer);
@@ -160,19 +163,22 @@ static bool do_set(void *context, const hd_launch_step *step)
             memset(r->contents[step->buffer], 0, b->size_bytes);
         return fill(r, step->buffer);
     }
-    unsigned char *zeros = hd_calloc(b->size_bytes + 1, 1);
-    bool good = check(
-        r, r->o->gpu.copy_in(r->addresses[step->buffer], step->bytes ? step->bytes : zeros, b->size_bytes), b->name);
-    free(zeros);
+    unsigned char *bytes = hd_calloc(b->size_bytes + 1, 1);
+    bool good = hd_launch_set_bytes(r->o->file, step, at, &r->o->diagnostics, bytes) &&
+                check(r, r->o->gpu.copy_in(r->addresses[step->buffer], bytes, b->size_bytes), b->name);
+    free(bytes);
     return good;
 }
 
-static bool do_copy(void *context, const hd_launch_step *step)
+static bool do_copy(void *context, const hd_launch_step *step, const hd_iteration *at)
 {
     gpu_run *r = context;
-    return check(r,
-                 r->o->gpu.copy(r->addresses[step->to], r->addresses[step->buffer], buffer_at(r, step->to)->size_bytes),
-                 "copy");
+    hd_launch_copy range;
+    return hd_launch_copy_range(r->o->file, step, at, &r->o->diagnostics, &range) &&
+           check(
+               r,
+               r->o->gpu.copy(r->addresses[step->to] + range.to, r->addresses[step->buffer] + range.from, range.bytes),
+               "copy");
 }
 
 static const unsigned char *do_read(void *context, uint32_t buffer)
@@ -313,9 +319,10 @@ static bool open_file(oracle *o, const char *path)
     hd_diagnostics_init(&o->diagnostics);
     o->name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     o->file = hd_launch_read(path, &o->diagnostics);
-    if (!o->file->valid || !hd_source_read(&o->source, o->file->module_path))
+    if (!o->file->valid || !hd_launch_read_module(o->file, &o->source, &o->linked, &o->diagnostics))
         return false;
     o->module = hd_parse_ptx(&o->source, &(hd_parse_options){0}, &o->diagnostics);
+    hd_launch_name_kernels(o->file, o->module);
     return !o->diagnostics.error_count;
 }
 

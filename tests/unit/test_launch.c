@@ -60,7 +60,7 @@ static void a_whole_file(void **state)
     assert_int_equal(f.diagnostics.error_count, 0);
     char expected[128];
     snprintf(expected, sizeof expected, "%s/a.ptx", folder);
-    assert_string_equal(f.file->module_path, expected);
+    assert_string_equal(f.file->module_paths[0], expected);
     assert_int_equal(f.file->buffers.items[0].size_bytes, 16);
     assert_null(f.file->buffers.items[0].initial);
     assert_int_equal(f.file->buffers.items[1].count, 3);
@@ -422,7 +422,7 @@ static void examples_give_what_they_should(void **state)
         hd_diagnostics_init(&o.f.diagnostics);
         o.f.file = hd_launch_read(path, &o.f.diagnostics);
         assert_true(o.f.file->valid);
-        assert_true(hd_source_read(&o.source, o.f.file->module_path));
+        assert_true(hd_source_read(&o.source, o.f.file->module_paths[0]));
         o.module = hd_parse_ptx(&o.source, &(hd_parse_options){0}, &o.f.diagnostics);
         o.session = hd_session_open(o.f.file, o.module, &o.f.diagnostics, NULL);
         assert_non_null(o.session);

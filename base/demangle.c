@@ -1,5 +1,5 @@
 /* Demangling by libiberty. Names of other schemes (Rust, D, ...) are not changed. */
-#include "driver/demangle.h"
+#include "base/demangle.h"
 
 #include <libiberty/demangle.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Demangled names of kernels. */
-#ifndef HD_DRIVER_DEMANGLE_H
-#define HD_DRIVER_DEMANGLE_H
+#ifndef HD_BASE_DEMANGLE_H
+#define HD_BASE_DEMANGLE_H
 
 #include "base/arena.h"
 

@@ -1,0 +1,111 @@
+/* The module of a launch file: its text, and kernels by their names in C++. */
+#include "base/demangle.h"
+#include "hwmodel/launch/launch.h"
+#include "parser/link.h"
+#include <errno.h>
+#include <string.h>
+
+/* ---- text -------------------------------------------------------------------------------------------------------- */
+
+static bool read_text(const hd_launch_file *file, uint32_t index, hd_source *source, hd_diagnostics *diagnostics)
+{
+    const hd_yaml_node *node = file->module->kind == HD_YAML_SEQUENCE ? file->module->items[index] : file->module;
+    if (hd_source_read(source, file->module_paths[index]))
+        return true;
+    hd_yaml_report(diagnostics, node, HD_DIAG_UNREADABLE, "cannot read the module %s: %s", file->module_paths[index],
+                   hd_source_why(errno));
+    return false;
+}
+
+bool hd_launch_read_module(const hd_launch_file *file, hd_source *source, hd_link_result *linked,
+                           hd_diagnostics *diagnostics)
+{
+    if (file->module_count == 1)
+        return read_text(file, 0, source, diagnostics);
+    hd_source *parts = hd_calloc(file->module_count, sizeof *parts);
+    uint32_t *spaces = hd_calloc(file->module_count, sizeof *spaces), count = 0;
+    while (count < file->module_count && read_text(file, count, &parts[count], diagnostics))
+        count++;
+    bool good = count == file->module_count && hd_link_ptx(parts, spaces, count, linked, diagnostics);
+    if (good)
+        hd_source_from_memory(source, file->module_paths[0], linked->text.buffer.items, linked->text.buffer.count);
+    for (uint32_t i = 0; i < count; i++)
+        hd_source_free(&parts[i]);
+    free(parts);
+    free(spaces);
+    return good;
+}
+
+/* ---- names ------------------------------------------------------------------------------------------------------- */
+
+/* Where the parameters of a demangled name begin: at the parenthesis of its last closing one. */
+static size_t parameters_at(const char *name)
+{
+    size_t at = strlen(name);
+    uint32_t depth = 0;
+    if (!at || name[at - 1] != ')')
+        return at;
+    while (at-- > 0) {
+        depth += name[at] == ')';
+        depth -= name[at] == '(';
+        if (!depth)
+            return at;
+    }
+    return strlen(name);
+}
+
+/* "void ns::scale<float>(float*, int)" is meant by itself, ns::scale<float>, ns::scale, scale<float> and scale. */
+static bool is_meant(const char *demangled, const char *wanted)
+{
+    size_t end = parameters_at(demangled), begin = 0, template = end, length = strlen(wanted);
+    uint32_t depth = 0;
+    if (strcmp(demangled, wanted) == 0)
+        return true;
+    for (size_t i = 0; i < end; i++) {
+        if (demangled[i] == '<' && !depth++)
+            template = i;
+        if (demangled[i] == '>')
+            depth--;
+        if (depth)
+            continue;
+        if (demangled[i] == ' ')
+            begin = i + 1; /* the result's type is before */
+        if (demangled[i] == ' ' || demangled[i] == ':')
+            template = end;
+    }
+    for (size_t at = begin; at < end; at++) {
+        bool starts = at == begin || (at >= begin + 2 && at <= template && !memcmp(demangled + at - 2, "::", 2));
+        if (starts && !strncmp(demangled + at, wanted, length) &&
+            (at + length == end || at + length == template || at + length == strlen(demangled)))
+            return true;
+    }
+    return false;
+}
+
+/* The kernel's name; NULL: none or several. */
+static const char *find_meant(const hd_module *module, const char *wanted, hd_arena *arena)
+{
+    const char *found = NULL;
+    for (uint32_t i = 0; i < module->functions.count; i++) {
+        const hd_function *f = module->functions.items[i];
+        const char *name = hd_names_text(&module->names, f->name);
+        if (!f->is_entry || !f->has_body || !is_meant(hd_demangle(arena, name), wanted))
+            continue;
+        if (found && strcmp(found, name) != 0)
+            return NULL;
+        found = name;
+    }
+    return found;
+}
+
+void hd_launch_name_kernels(hd_launch_file *file, const hd_module *module)
+{
+    for (uint32_t i = 0; i < file->launches.count; i++) {
+        hd_launch *l = &file->launches.items[i];
+        const char *found = hd_module_find_function((hd_module *)(uintptr_t)module, l->kernel)
+                                ? NULL
+                                : find_meant(module, l->kernel, &file->arena);
+        if (found)
+            l->kernel = hd_arena_string(&file->arena, found, strlen(found));
+    }
+}
