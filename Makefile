@@ -41,10 +41,10 @@ PIC := $(if $(SANITIZE),,-fPIC $(if $(SHARED),,-fvisibility=hidden))
 ALL_CFLAGS = -std=c17 $(WARNINGS) $(SANITIZERS) $(CFLAGS) $(PIC) -pthread
 ALL_LDFLAGS = $(SANITIZERS) $(CFLAGS) $(LDFLAGS) -pthread \
               $(if $(SHARED),-Wl$(comma)--enable-new-dtags$(comma)-rpath$(comma)$(abspath $(O)))
-LIBS := -lxxhash -ljansson -lyaml -liberty -lm
+LIBS := -lxxhash -ljansson -lyaml -lzstd -liberty -lm
 VERSION := $(shell sed -n 's/^\#define HD_VERSION "\(.*\)"/\1/p' base/version.h)
 SONAME := libheddle.so.$(firstword $(subst ., ,$(VERSION)))
-RUNTIME_LIBS := -llz4 -lzstd -ldl
+RUNTIME_LIBS := -llz4 -ldl
 
 # ---- what there is -------------------------------------------------------------------------------------------------
 LIB_DIRS := base target ir lexer parser passes passes/analysis passes/graph passes/clean passes/regalloc passes/estimate \

@@ -75,6 +75,7 @@ typedef struct hd_code_unit {
     hd_arena arena;
     hd_link_result linked; /* with the names that changed */
     uint32_t index;        /* among those with code */
+    bool is_first;         /* its variables were placed before any other memory */
     int why;
     HD_ARRAY(hd_kernel *) kernels;
 } hd_code_unit;

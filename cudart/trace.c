@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zstd.h>
+
+enum { FASTEST = 1 }; /* of zstd's levels */
 
 /* Of an allocation that a launch may use. */
 typedef struct hd_trace_block {
@@ -58,14 +61,14 @@ hd_trace *hd_trace_open(hd_runtime *r)
     return t;
 }
 
-/* Writes a file of the folder, if there is none of that name. false: it failed. */
-static bool write_file(hd_trace *t, const char *name, const void *bytes, size_t size)
+/* Writes a file of the folder. `once`: if there is none of that name. false: it failed. */
+static bool write_file(hd_trace *t, const char *name, const void *bytes, size_t size, bool once)
 {
     char path[4096];
     snprintf(path, sizeof path, "%s/%s", t->folder, name);
-    int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int file = open(path, O_WRONLY | O_CREAT | (once ? O_EXCL : O_TRUNC) | O_CLOEXEC, 0666);
     if (file < 0)
-        return access(path, R_OK) == 0;
+        return once && access(path, R_OK) == 0;
     hd_writer writer;
     hd_writer_to_descriptor(&writer, file);
     hd_write(&writer, bytes, size);
@@ -83,9 +86,21 @@ void hd_trace_unit(hd_runtime *r, const hd_code_unit *u)
         return;
     snprintf(name, sizeof name, u->index ? "program%u.ptx" : "program.ptx", u->index);
     if (t->record)
-        write_file(t, name, u->module->source->text, u->module->source->length);
-    emit(t, json_pack("{s:s,s:i,s:s,s:s,s:I}", "event", "module", "unit", (int)u->index, "file", name, "gpu",
-                      hd_gpu_of(r)->name, "base", (json_int_t)HD_RUNTIME_BASE));
+        write_file(t, name, u->module->source->text, u->module->source->length, false);
+    emit(t, json_pack("{s:s,s:i,s:s,s:s,s:I,s:b}", "event", "module", "unit", (int)u->index, "file", name, "gpu",
+                      hd_gpu_of(r)->name, "base", (json_int_t)HD_RUNTIME_BASE, "first", (int)u->is_first));
+}
+
+/* Compressed, by the content's hash. */
+static void write_content(hd_trace *t, char name[32], const hd_allocation *a)
+{
+    size_t room = ZSTD_compressBound((size_t)a->size);
+    char *packed = hd_malloc(room);
+    snprintf(name, 32, "%016" PRIx64 ".zst", hd_hash(a->bytes, (size_t)a->size));
+    size_t size = ZSTD_compress(packed, room, a->bytes, (size_t)a->size, FASTEST);
+    if (!ZSTD_isError(size))
+        write_file(t, name, packed, size, true);
+    free(packed);
 }
 
 /* ---- buffers ----------------------------------------------------------------------------------------------------- */
@@ -134,6 +149,18 @@ void hd_trace_written(hd_runtime *r, uint32_t allocation)
     b->changed = true;
 }
 
+/* The module of a variable. */
+static int unit_of_variable(const hd_runtime *r, uint32_t allocation)
+{
+    for (uint32_t i = 0; i < r->units.count; i++) {
+        const hd_code_unit *u = r->units.items[i];
+        for (uint32_t k = 0; !u->why && k < u->module->symbols.count; k++)
+            if (u->image.allocations[k] == allocation)
+                return (int)u->index;
+    }
+    return 0;
+}
+
 static void name_block(hd_runtime *r, hd_trace *t, uint32_t allocation)
 {
     hd_trace_block *b = block_of(t, allocation);
@@ -142,8 +169,9 @@ static void name_block(hd_runtime *r, hd_trace *t, uint32_t allocation)
         return;
     b->named = true;
     bool symbol = hd_block_of(r, allocation)->kind == HD_BLOCK_NONE;
-    emit(t, json_pack("{s:s,s:i,s:s,s:I,s:I,s:b}", "event", "buffer", "id", (int)b->id, "name", a->name, "address",
-                      (json_int_t)a->base, "bytes", (json_int_t)a->size, "symbol", (int)symbol));
+    emit(t, json_pack("{s:s,s:i,s:s,s:I,s:I,s:b,s:i}", "event", "buffer", "id", (int)b->id, "name", a->name, "address",
+                      (json_int_t)a->base, "bytes", (json_int_t)a->size, "symbol", (int)symbol, "unit",
+                      symbol ? unit_of_variable(r, allocation) : 0));
 }
 
 /* The content before a launch, where it is not what the last one left. */
@@ -156,8 +184,7 @@ static void set_block(hd_runtime *r, hd_trace *t, uint32_t allocation)
         b->changed = !b->used || memcmp(b->left, a->bytes, (size_t)a->size) != 0;
     name_block(r, t, allocation);
     if (b->changed) {
-        snprintf(name, sizeof name, "%016" PRIx64 ".bin", hd_hash(a->bytes, (size_t)a->size));
-        write_file(t, name, a->bytes, (size_t)a->size);
+        write_content(t, name, a);
         emit(t, json_pack("{s:s,s:i,s:s}", "event", "set", "id", (int)b->id, "file", name));
     }
     b->changed = false;
@@ -176,7 +203,8 @@ static void expect_block(hd_runtime *r, hd_trace *t, uint32_t allocation)
                     : b->has_hash ? b->hash
                                   : hd_hash(a->bytes, (size_t)a->size);
     snprintf(text, sizeof text, "%016" PRIx64, hash);
-    emit(t, json_pack("{s:s,s:i,s:s}", "event", "expect", "id", (int)b->id, "hash", text));
+    emit(t, json_pack("{s:s,s:i,s:s,s:b}", "event", "expect", "id", (int)b->id, "hash", text, "accessed",
+                      (int)a->accessed));
 }
 
 static void drop_block(hd_trace *t, uint32_t allocation)
@@ -204,6 +232,7 @@ void hd_trace_texture(hd_runtime *r, uint32_t index)
     if (!t || !t->record || !block_of(t, x->buffer))
         return;
     name_block(r, t, x->buffer);
+    r->memory.allocations.items[x->buffer].accessed = true;
     emit(t,
          json_pack("{s:s,s:s,s:i,s:I,s:s,s:s,s:i,s:[i,i,i],s:i,s:i,s:b,s:b,s:b,s:b,s:b,s:[i,i,i]}", "event", "texture",
                    "name", x->name, "id", (int)block_of(t, x->buffer)->id, "offset", (json_int_t)x->offset, "type",

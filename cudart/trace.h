@@ -1,15 +1,17 @@
 /* What a run leaves for `heddle run`: events in the file HD_TRACE_FILE of the folder that HEDDLE_RUN names, one JSON
  * object a line, written as they happen, so that a program that crashes leaves what ran.
  *
- *   {"event": "module", "unit": 0, "file": "program.ptx", "gpu": NAME, "base": ADDRESS}
+ *   {"event": "module", "unit": 0, "file": "program.ptx", "gpu": NAME, "base": ADDRESS, "first"}
  *   {"event": "launch", "kernel", "grid", "block", "shared", "cooperative", "status", "warp_instructions", ...}
  * and to record (hd_run_options.record):
- *   {"event": "buffer", "id", "name", "address", "bytes"}   device memory that a later event names
+ *   {"event": "buffer", "id", "name", "address", "bytes",   device memory that a later event names; unit: of a variable
+ *    "symbol", "unit"}
  *   {"event": "set", "id", "file"}                          its content, if the host changed it, before the next launch
- *   {"event": "expect", "id", "hash"}                       what the launches so far left in it, where that ends
+ *   {"event": "expect", "id", "hash", "accessed"}           what the launches so far left in it, where that ends, and
+ *                                                           whether any of them accessed it
  *   {"event": "texture", ...}                               a texture or surface object
  * and of a launch its "parameters": [PTX type, [byte, ...]] each.
- * Contents are files named by their XXH3-64, written once.
+ * Contents are files named by their XXH3-64, compressed with zstd, written once.
  *
  * The host's changes of device memory go through the API, which marks them (hd_trace_written). Managed, page-locked and
  * registered memory changes unseen: it is compared with a copy of what the last launch left. */

@@ -42,6 +42,7 @@ hd_code_unit *hd_code_unit_load(hd_runtime *r, const char *name, const char *tex
     hd_parse_options options = {.ignore_annotations = true};
     hd_source_from_memory(&u->source, name, text, length);
     u->module = hd_parse_ptx(&u->source, &options, &u->diagnostics);
+    u->is_first = !r->memory.allocations.count;
     bool good = !u->diagnostics.error_count && hd_image_load(&u->image, u->module, &r->memory, &u->diagnostics);
     u->image.textures = &r->texture_set;
     if (!good) {

@@ -2,14 +2,19 @@
  *
  * Every buffer lies where it lay in the program's run, so that addresses in memory are right without being known. The
  * content that a buffer has before the first launch after its allocation is its fill; later changes by the host are
- * steps. Equal launches in a row are one with `repeat`. What the launches left in each buffer is its expectation. */
+ * steps. Equal launches in a row are one with `repeat`. What the launches left in each buffer is its expectation.
+ * Buffers that no kernel accesses are left out. Kernels of several modules are linked to one, in which variables do not
+ * lie where they lay: a program that keeps their addresses in memory is not recorded right, which a replay shows. */
 #include "base/writer.h"
 #include "driver/run/run_work.h"
+#include "parser/link.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <unistd.h>
+
+#define LINKED "linked.ptx"
 
 typedef struct buffer {
     const char *name, *file, *hash; /* file: of the first content; NULL: zeros */
@@ -21,14 +26,31 @@ typedef struct buffer {
 typedef struct record {
     const hd_run *run;
     hd_writer *to;
-    HD_ARRAY(buffer) buffers; /* by id; name NULL: not in a launch */
-    json_int_t unit;          /* of the launches */
-    const json_t *module;
+    hd_arena *arena;
+    HD_ARRAY(buffer) buffers;         /* by id; name NULL: not in a launch */
+    HD_ARRAY(const json_t *) modules; /* of launches, in their order; a module's index is its space in `linked` */
+    hd_link_result linked;            /* of several modules */
 } record;
 
 static bool is_event(const json_t *event, const char *kind) { return strcmp(run_string(event, "event"), kind) == 0; }
 static json_int_t unit_of(const json_t *event) { return json_integer_value(json_object_get(event, "unit")); }
 static uint32_t id_of(const json_t *event) { return (uint32_t)json_integer_value(json_object_get(event, "id")); }
+
+/* The space of an event's module in the linked one; HD_NONE: no kernel of it was launched. */
+static uint32_t space_of(const record *r, const json_t *event)
+{
+    for (uint32_t i = 0; i < r->modules.count; i++)
+        if (unit_of(r->modules.items[i]) == unit_of(event))
+            return i;
+    return HD_NONE;
+}
+
+/* A kernel's or variable's name in the record's module. */
+static const char *name_in(const record *r, const json_t *event, const char *name)
+{
+    uint32_t space = space_of(r, event);
+    return r->modules.count < 2 || space == HD_NONE ? name : hd_link_find(&r->linked, space, name);
+}
 
 static buffer *buffer_of(record *r, const json_t *event)
 {
@@ -48,11 +70,10 @@ static void collect(record *r)
     json_t *e;
     json_array_foreach(r->run->events, i, e)
     {
-        if (is_event(e, "module") && unit_of(e) == r->unit)
-            r->module = e;
         if (is_event(e, "buffer")) {
             buffer *b = buffer_of(r, e);
-            b->name = run_string(e, "name");
+            bool known = !json_is_true(json_object_get(e, "symbol")) || space_of(r, e) != HD_NONE;
+            b->name = known ? name_in(r, e, run_string(e, "name")) : NULL;
             b->address = (uint64_t)json_integer_value(json_object_get(e, "address"));
             b->bytes = (uint64_t)json_integer_value(json_object_get(e, "bytes"));
             b->symbol = json_is_true(json_object_get(e, "symbol"));
@@ -62,8 +83,35 @@ static void collect(record *r)
             buffer_of(r, e)->file = run_string(e, "file");
             buffer_of(r, e)->filled = true;
         } else if (is_event(e, "expect")) {
-            buffer_of(r, e)->hash = run_string(e, "hash");
+            buffer *b = buffer_of(r, e);
+            b->hash = run_string(e, "hash");
+            if (!json_is_true(json_object_get(e, "accessed")))
+                b->name = NULL;
         }
+    }
+}
+
+static bool is_content(const record *r, const char *file)
+{
+    size_t i;
+    json_t *e;
+    json_array_foreach(r->run->events, i, e)
+    {
+        if (is_event(e, "set") && buffer_of((record *)(uintptr_t)r, e)->name && !strcmp(run_string(e, "file"), file))
+            return true;
+    }
+    return false;
+}
+
+/* Removes the contents of buffers that no kernel accesses. */
+static void remove_unread(record *r)
+{
+    size_t i;
+    json_t *e;
+    json_array_foreach(r->run->events, i, e)
+    {
+        if (is_event(e, "set") && !buffer_of(r, e)->name && !is_content(r, run_string(e, "file")))
+            unlink(hd_arena_printf(r->arena, "%s/%s", r->run->folder, run_string(e, "file")));
     }
 }
 
@@ -222,8 +270,8 @@ static void write_launch(record *r, const json_t *e, uint32_t repeat)
     hd_write_format(r->to,
                     "  - kernel: \"%s\"\n    grid: [%" PRIu64 ", %" PRIu64 ", %" PRIu64 "]\n    block: [%" PRIu64
                     ", %" PRIu64 ", %" PRIu64 "]\n",
-                    run_string(e, "kernel"), at(e, "grid", 0), at(e, "grid", 1), at(e, "grid", 2), at(e, "block", 0),
-                    at(e, "block", 1), at(e, "block", 2));
+                    name_in(r, e, run_string(e, "kernel")), at(e, "grid", 0), at(e, "grid", 1), at(e, "grid", 2),
+                    at(e, "block", 0), at(e, "block", 1), at(e, "block", 2));
     int shared = (int)json_integer_value(json_object_get(e, "shared"));
     if (shared)
         hd_write_format(r->to, "    shared: %d\n", shared);
@@ -251,7 +299,7 @@ static void write_steps(record *r)
         const json_t *e = json_array_get(r->run->events, i);
         if (is_event(e, "set")) {
             buffer *b = buffer_of(r, e);
-            if (!is_first(b, launched) && b->bytes)
+            if (!is_first(b, launched) && b->bytes && b->name)
                 hd_write_format(r->to, "  - {set: \"%s\", fill: {file: %s}}\n", b->name, run_string(e, "file"));
             b->filled = true;
         }
@@ -267,59 +315,121 @@ static void write_steps(record *r)
     }
 }
 
+/* Where the module's variables begin: as in the program's run, unless they were placed after buffers. */
+static uint64_t base_of(const record *r, const json_t *module)
+{
+    uint64_t base = (uint64_t)json_integer_value(json_object_get(module, "base"));
+    bool same = r->modules.count == 1 && json_is_true(json_object_get(module, "first"));
+    return same ? base : base + (1ull << 40);
+}
+
 static void write_all(record *r)
 {
+    const json_t *module = r->modules.items[0];
     hd_write_format(r->to, "# %s, as it ran on %s.\nmodule: %s\naddress_bits: 64\nmemory_base: 0x%" PRIx64 "\n",
-                    r->run->program, r->run->gpu ? r->run->gpu : "", run_string(r->module, "file"),
-                    (uint64_t)json_integer_value(json_object_get(r->module, "base")));
+                    r->run->program, r->run->gpu ? r->run->gpu : "",
+                    r->modules.count > 1 ? LINKED : run_string(module, "file"), base_of(r, module));
     write_buffers(r, false);
     write_buffers(r, true);
     write_textures(r);
     write_steps(r);
 }
 
-/* The module of all launches; -1: they have several. */
-static json_int_t launched_unit(const hd_run *run)
+/* ---- files ------------------------------------------------------------------------------------------------------- */
+
+/* A file of the record's folder, by what writes it. */
+static bool write_file(const record *r, const char *name, void (*write)(record *, hd_writer *), hd_diagnostics *d)
 {
-    size_t i;
-    json_t *e;
-    json_int_t unit = -1;
-    json_array_foreach(run->events, i, e)
+    hd_writer writer;
+    const char *path = hd_arena_printf(r->arena, "%s/%s", r->run->folder, name);
+    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    hd_writer_to_descriptor(&writer, file);
+    if (file >= 0)
+        write((record *)(uintptr_t)r, &writer);
+    bool good = file >= 0 && hd_writer_flush(&writer);
+    if (!good)
+        hd_report(d, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "%s cannot be written: %s", path, strerror(errno));
+    if (file >= 0)
+        close(file);
+    hd_writer_free(&writer);
+    return good;
+}
+
+static void write_launch_file(record *r, hd_writer *to)
+{
+    r->to = to;
+    write_all(r);
+}
+
+static void write_linked(record *r, hd_writer *to)
+{
+    hd_write(to, r->linked.text.buffer.items, r->linked.text.buffer.count);
+}
+
+static void find_modules(record *r)
+{
+    size_t i, k;
+    json_t *e, *m;
+    json_array_foreach(r->run->events, i, e)
     {
-        if (!is_event(e, "launch"))
+        if (!is_event(e, "launch") || space_of(r, e) != HD_NONE)
             continue;
-        if (unit >= 0 && unit != unit_of(e))
-            return -1;
-        unit = unit_of(e);
+        json_array_foreach(r->run->events, k, m)
+        {
+            if (is_event(m, "module") && unit_of(m) == unit_of(e)) {
+                hd_array_push(&r->modules, m);
+                break;
+            }
+        }
     }
-    return unit;
+}
+
+/* Several modules become one, in which each has names of its own. */
+static bool link_modules(record *r, hd_diagnostics *diagnostics)
+{
+    uint32_t count = r->modules.count, read = 0;
+    hd_source *sources = hd_calloc(count, sizeof *sources);
+    uint32_t *spaces = hd_calloc(count, sizeof *spaces);
+    bool good = true;
+    for (; read < count && good; read++) {
+        const char *path =
+            hd_arena_printf(r->arena, "%s/%s", r->run->folder, run_string(r->modules.items[read], "file"));
+        spaces[read] = read;
+        good = hd_source_read(&sources[read], path);
+        if (!good)
+            hd_report(diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "cannot read %s: %s", path,
+                      hd_source_why(errno));
+    }
+    good = good && hd_link_ptx(sources, spaces, count, &r->linked, diagnostics) &&
+           write_file(r, LINKED, write_linked, diagnostics);
+    for (uint32_t i = 0; i < read; i++) {
+        if (good)
+            unlink(sources[i].name);
+        hd_source_free(&sources[i]);
+    }
+    free(sources);
+    free(spaces);
+    return good;
 }
 
 bool hd_run_write_launch(const hd_run *run, const char *name, hd_diagnostics *diagnostics)
 {
     hd_arena arena = {0};
-    hd_writer writer;
-    record r = {.run = run, .to = &writer, .unit = launched_unit(run)};
-    bool good = r.unit >= 0;
-    if (!good) {
-        hd_report(diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "no launch file was recorded: %s",
-                  run->launches ? "the program launches kernels of several modules" : "the program launched no kernel");
-        return false;
-    }
-    const char *path = hd_arena_printf(&arena, "%s/%s", run->folder, name);
-    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    hd_writer_to_descriptor(&writer, file);
-    collect(&r);
-    if (file >= 0)
-        write_all(&r);
-    good = file >= 0 && hd_writer_flush(&writer);
+    record r = {.run = run, .arena = &arena};
+    find_modules(&r);
+    bool good = r.modules.count > 0;
     if (!good)
-        hd_report(diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "%s cannot be written: %s", path,
-                  strerror(errno));
-    if (file >= 0)
-        close(file);
-    hd_writer_free(&writer);
+        hd_report(diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0},
+                  "no launch file was recorded: the program launched no kernel");
+    good = good && (r.modules.count == 1 || link_modules(&r, diagnostics));
+    if (good) {
+        collect(&r);
+        good = write_file(&r, name, write_launch_file, diagnostics);
+        remove_unread(&r);
+    }
     hd_array_free(&r.buffers);
+    hd_array_free(&r.modules);
+    hd_link_free(&r.linked);
     hd_arena_free(&arena);
     return good;
 }

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #ifdef __clang__
 #pragma STDC FP_CONTRACT OFF
@@ -228,13 +229,31 @@ static int read_exactly(const char *path, uint64_t size, unsigned char *bytes)
     return got < 0 ? -1 : got == 0 && filled == size;
 }
 
+/* The same of a file that zstd compressed. */
+static int unpack_exactly(const char *path, uint64_t size, unsigned char *bytes)
+{
+    hd_source packed;
+    if (!hd_source_read(&packed, path))
+        return -1;
+    bool fits = ZSTD_getFrameContentSize(packed.text, packed.length) == size;
+    fits = fits && ZSTD_decompress(bytes, size, packed.text, packed.length) == size;
+    hd_source_free(&packed);
+    return fits;
+}
+
+static bool is_packed(const char *path)
+{
+    size_t length = strlen(path);
+    return length > 4 && strcmp(path + length - 4, ".zst") == 0;
+}
+
 bool hd_value_read_file(const hd_yaml_node *node, const char *folder, uint64_t size, unsigned char *bytes)
 {
     const char *name;
     if (!hd_yaml_string(node, &name))
         return false;
     char *path = hd_value_path(&node->document->arena, folder, name);
-    int result = read_exactly(path, size, bytes);
+    int result = is_packed(path) ? unpack_exactly(path, size, bytes) : read_exactly(path, size, bytes);
     if (result < 0)
         hd_yaml_error(node, HD_DIAG_UNREADABLE, "cannot read %s: %s", path, strerror(errno));
     else if (!result)

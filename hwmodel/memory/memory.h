@@ -42,6 +42,7 @@ typedef struct hd_allocation {
     bool borrowed;        /* `bytes` belong to the caller of hd_memory_place */
     uint8_t space;        /* HD_SPACE_GLOBAL or HD_SPACE_CONST */
     bool read_only;
+    bool accessed;       /* by a kernel; set atomically, by several threads */
     bool is_heap;        /* only bytes of allocated blocks of memory->heap may be accessed */
     uint32_t index;      /* in the memory's list */
     uint32_t first_page; /* pages of HD_PAGE_BYTES from its base on, numbered through all allocations */

@@ -19,7 +19,7 @@
  *
  * Zero-initialize settings structures: a member that is 0 or NULL has its default value, so that members can be added
  * in later versions. Strings passed to the library may be freed when the call returns. Link with -lheddle; with
- * the static library, also with -lxxhash -ljansson -lyaml -liberty -lm -pthread.
+ * the static library, also with -lxxhash -ljansson -lyaml -lzstd -liberty -lm -pthread.
  */
 #ifndef HEDDLE_HEDDLE_H
 #define HEDDLE_HEDDLE_H

@@ -85,8 +85,11 @@ static bool in_allocation(const hd_op *op, hd_warp *w, u64 address, u64 bias, hd
 {
     hd_cta *cta = w->cta;
     const hd_allocation *a = cta->recent[op->cache_slot];
-    if (!a || address + bias - a->base >= a->size)
+    if (!a || address + bias - a->base >= a->size) {
         a = hd_memory_find(cta->memory, address + bias, 1);
+        if (a)
+            __atomic_store_n(&((hd_allocation *)(uintptr_t)a)->accessed, true, __ATOMIC_RELAXED);
+    }
     if (!a || a->space != space)
         return false;
     cta->recent[op->cache_slot] = a;
