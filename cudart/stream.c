@@ -273,12 +273,25 @@ int hd_cudaStreamGetCaptureInfo_v2(void *stream, int *status, unsigned long long
     return hd_cudaStreamGetCaptureInfo(stream, status, id, graph, dependencies, NULL, count);
 }
 
+/* The nodes that the stream's next one depends on, and the data of these edges: default ones, 8 bytes of 0 each. */
+static void give_dependencies(hd_runtime *r, const hd_stream *s, void ***dependencies, void ***edges, size_t *count)
+{
+    if (dependencies) {
+        *dependencies = HD_ARENA_ARRAY(&r->arena, void *, s->last.count + 1);
+        for (uint32_t i = 0; i < s->last.count; i++)
+            (*dependencies)[i] = s->graph->nodes.items[s->last.items[i]];
+    }
+    if (edges)
+        *edges = hd_arena_calloc(&r->arena, 8 * ((size_t)s->last.count + 1));
+    if (count)
+        *count = s->last.count;
+}
+
 int hd_cudaStreamGetCaptureInfo(void *stream, int *status, unsigned long long *id, void **graph, void ***dependencies,
                                 void ***edges, size_t *count)
 {
-    if (dependencies || edges || count)
-        return hd_cuda_missing("cudaStreamGetCaptureInfo with dependencies");
-    STREAM_QUERY(stream, *status = status_of(s); if (id) *id = (uintptr_t)s->graph; if (graph) *graph = s->graph);
+    STREAM_QUERY(stream, *status = status_of(s); if (id) *id = (uintptr_t)s->graph; if (graph) *graph = s->graph;
+                 if (s->graph) give_dependencies(r, s, dependencies, edges, count));
 }
 
 int hd_cudaThreadExchangeStreamCaptureMode(int *mode)
