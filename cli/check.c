@@ -10,6 +10,7 @@ static hd_status check_one(hd_part *part)
     if (!hd_cli_read(cli, cli->operands[0], source))
         return HD_STATUS_REJECTED;
     hd_parse_options options = hd_cli_parse_options(cli);
+    options.takes_listings = true;
     hd_module *module = hd_parse_ptx(source, &options, &cli->diagnostics);
     hd_cli_keep_module(cli, module);
     if (cli->diagnostics.error_count)

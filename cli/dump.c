@@ -72,6 +72,7 @@ static void dump_module(hd_part *part, hd_source *source)
 {
     hd_cli *cli = &part->cli;
     hd_parse_options options = hd_cli_parse_options(cli);
+    options.takes_listings = true;
     hd_module *module = hd_parse_ptx(source, &options, &cli->diagnostics);
     hd_cli_keep_module(cli, module);
     if (cli->diagnostics.error_count == 0 &&

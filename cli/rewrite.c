@@ -113,6 +113,7 @@ static bool read_options(hd_cli *cli, hd_rewrite_options *options)
     int spelling = hd_cli_choice(cli, HD_CLI_EMIT);
     options->passes = cli->values[HD_CLI_PASSES];
     options->parse = hd_cli_parse_options(cli);
+    options->parse.takes_listings = true;
     options->emit = (hd_emit_options){.spelling = spelling == 1 ? HD_SPELLING_EXTENDED : HD_SPELLING_PORTABLE,
                                       .canonical = hd_cli_has(cli, HD_CLI_CANONICAL),
                                       .no_section = hd_cli_has(cli, HD_CLI_NO_SECTION)};

@@ -16,6 +16,7 @@ static hd_status strip_one(hd_part *part)
     }
     hd_rewrite_options options = {.parse = hd_cli_parse_options(cli), .emit = {.no_annotations = true}};
     options.parse.locate_annotations = true;
+    options.parse.takes_listings = true;
     hd_cli_keep_module(cli, hd_rewrite(source, &options, &output.writer, &cli->diagnostics));
     hd_output_close(cli, &output, cli->diagnostics.error_count == 0);
     return (hd_status)hd_cli_status(cli);

@@ -183,7 +183,12 @@ int hd_cudaLaunchKernelExC(const hd_launch_config *c, const void *host, void **a
     }                                      \
     return hd_runtime_leave(r, error)
 
-int hd___cudaGetKernel(void **kernel, const void *host) { WITH_KERNEL(host, *kernel = k); }
+/* nvcc's code ignores an error here; the launch of what it gets then fails for the same reason. */
+int hd___cudaGetKernel(void **kernel, const void *host)
+{
+    *kernel = (void *)(uintptr_t)host;
+    WITH_KERNEL(host, *kernel = k);
+}
 int hd_cudaGetKernel(void **kernel, const void *host) { WITH_KERNEL(host, *kernel = k); }
 int hd_cudaGetFuncBySymbol(void **function, const void *host) { WITH_KERNEL(host, *function = k); }
 int hd_cudaFuncGetName(const char **name, const void *host) { WITH_KERNEL(host, *name = k->name); }

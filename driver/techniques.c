@@ -245,7 +245,9 @@ hd_module *hd_techniques_compare(hd_source *source, const hd_rewrite_options *op
 {
     comparison c = {.options = options};
     hd_diagnostics own;
-    hd_module *module = hd_parse_ptx(source, &options->parse, diagnostics);
+    hd_parse_options parse = options->parse;
+    parse.takes_listings = false; /* it simplifies and allocates first */
+    hd_module *module = hd_parse_ptx(source, &parse, diagnostics);
     *status = HD_STATUS_REJECTED;
     if (diagnostics->error_count || !hd_module_check_selection(module, options->pipeline.kernel, diagnostics))
         return module;

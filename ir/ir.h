@@ -29,7 +29,8 @@ typedef enum hd_type {
 #define HD_TYPE(id, spelling, bits, class, lanes, declarable) HD_TYPE_##id,
 #include "ir/types.def"
 #undef HD_TYPE
-    HD_TYPE_CC, /* the implicit carry register %CC; never spelled */
+    HD_TYPE_CC,      /* the implicit carry register %CC; never spelled */
+    HD_TYPE_UNIFORM, /* a uniform register of machine code: 32 bits for the warp, outside of the register file */
     HD_TYPE_COUNT
 } hd_type;
 
@@ -52,10 +53,10 @@ typedef struct hd_type_info {
 extern const hd_type_info hd_types[HD_TYPE_COUNT];
 hd_type hd_type_from_spelling(const char *text, size_t length); /* HD_TYPE_NONE: unknown */
 
-/* 32-bit registers that a register of this type occupies in the register file: 0 for predicates and %CC. */
+/* 32-bit registers that a register of this type occupies in the register file: 0 for predicates, %CC, uniform ones. */
 static inline uint32_t hd_type_words(hd_type type)
 {
-    return type == HD_TYPE_PRED || type == HD_TYPE_CC ? 0 : (hd_types[type].bits + 31u) / 32u;
+    return type == HD_TYPE_PRED || type >= HD_TYPE_CC ? 0 : (hd_types[type].bits + 31u) / 32u;
 }
 
 typedef enum hd_space {
@@ -391,6 +392,7 @@ typedef struct hd_module {
     bool one_of_several;  /* inputs: what --kernel selects may be in another one */
     bool extended;        /* the text contains annotations in the extended spelling */
     bool is_copy;         /* created by hd_module_copy() */
+    bool is_listing;      /* of machine code (parser/sass.h): its instructions are never changed */
     /* some source operand outside an address is register + constant (passes/clean/offsets.h) */
     bool has_offset_operands;
 } hd_module;

@@ -3,6 +3,7 @@
 #include "parser/memory_operand.h"
 #include "ir/origins.h"
 #include "parser/recognize.h"
+#include "parser/sass.h"
 
 static hd_span whole(const hd_source *source) { return (hd_span){0, source->length ? 1 : 0}; }
 
@@ -34,6 +35,15 @@ hd_module *hd_parse_ptx(hd_source *source, const hd_parse_options *options, hd_d
     module->one_of_several = options->one_of_several;
     module->low_memory = options->low_memory;
     uint32_t errors = diagnostics->error_count;
+    if (options->takes_listings && hd_is_listing(source)) {
+        module->is_listing = true;
+        hd_sass_read(module);
+        hd_module_index(module);
+        hd_module_set_origins(module);
+        if (!options->ignore_annotations && diagnostics->error_count == errors)
+            hd_read_annotations(module, options);
+        return module;
+    }
     bool foreign = hd_refuse_foreign(source, diagnostics);
     bool expanded = !foreign && hd_expand_memory_operands(source, diagnostics);
     hd_builder builder;

@@ -49,7 +49,8 @@ static const kind objects[] = {{"an object file", EXTRACT},
                                {"an executable program", EXTRACT},
                                {"an executable program or shared library", EXTRACT},
                                {"an ELF file", EXTRACT}};
-static const kind sass = {"a listing of machine code (SASS)", FROM_SOURCE};
+static const kind sass = {"a listing of machine code (SASS)",
+                          "dump, rewrite, check and strip take listings, but for graphs and JSON: heddle-sass(7)"};
 static const kind dumped = {"the output of cuobjdump, PTX and what stands around it",
                             "cuobjdump -xptx all FILE writes the PTX alone, a file for each architecture"};
 static const kind source_code = {"C++ or CUDA source", "compile it to PTX: nvcc -ptx %s"};
@@ -211,6 +212,15 @@ static const kind *text_kind(const hd_source *source)
     if (is_gpu(word))
         return &gpu;
     return *word == '{' ? &json : *word == '<' ? &page : begins(word, ".version") ? &ptx : NULL;
+}
+
+bool hd_is_listing(const hd_source *source)
+{
+    bool addressed = false;
+    if (binary_kind(source))
+        return false;
+    const char *word = first_word(source->text, &addressed);
+    return text_kind(source) == &sass && *word != '[' && !begins(word, "digraph");
 }
 
 /* ---- diagnostics ------------------------------------------------------------------------------------------------- */

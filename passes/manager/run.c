@@ -300,6 +300,20 @@ bool hd_pipeline_only_annotates(const hd_pipeline *pipeline)
     return true;
 }
 
+/* Machine code is annotated only: nobody assembles a changed listing. */
+static bool fits_listing(const hd_pipeline *pipeline, const hd_module *module, hd_diagnostics *diagnostics)
+{
+    for (uint32_t s = 0; s < pipeline->steps.count && module->is_listing; s++) {
+        const hd_pass_info *pass = pipeline->steps.items[s].pass;
+        if (pass->keeps == HD_KEEPS_ALL)
+            continue;
+        hd_report(diagnostics, HD_DIAG_BAD_PASS, NULL, (hd_span){0, 0},
+                  "'%s' changes instructions, and a listing of machine code is only annotated", pass->name);
+        return false;
+    }
+    return true;
+}
+
 static uint32_t select_functions(const hd_module *module, const char *glob, uint32_t *functions)
 {
     uint32_t count = 0;
@@ -312,7 +326,8 @@ static uint32_t select_functions(const hd_module *module, const char *glob, uint
 bool hd_pipeline_run(hd_pipeline *pipeline, hd_module *module, const hd_pipeline_options *options,
                      hd_diagnostics *diagnostics)
 {
-    if (!hd_module_check_selection(module, options->kernel, diagnostics))
+    if (!hd_module_check_selection(module, options->kernel, diagnostics) ||
+        !fits_listing(pipeline, module, diagnostics))
         return false;
     hd_arena arena;
     hd_arena_init(&arena);
