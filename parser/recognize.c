@@ -182,6 +182,7 @@ static bool is_sass(const char *word)
     static const char *const starts[] = {"Fatbin elf code:",
                                          "code for sm_",
                                          ".headerflags",
+                                         ".__elf_",
                                          "nvdisasm ",
                                          "[{\"ELF\":",
                                          "digraph f {\nsubgraph \"cluster_",
@@ -189,7 +190,9 @@ static bool is_sass(const char *word)
     for (const char *const *start = starts; *start; start++)
         if (begins(word, *start))
             return true;
-    const char *next = word + strcspn(word, "\r\n");
+    const char *next = word + strcspn(word, "\r\n"), *section = word + 8;
+    if (begins(word, ".section") && begins(section + strspn(section, " \t"), ".text."))
+        return true;
     return begins(word, ".target") && begins(next + strspn(next, " \t\r\n"), ".elftype");
 }
 
