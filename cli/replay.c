@@ -115,6 +115,7 @@ bool hd_cli_replay_options(hd_cli *cli, hd_replay_options *options)
                                    .techniques = cli->values[HD_CLI_TECHNIQUE],
                                    .parse = hd_cli_parse_options(cli),
                                    .all_models = cli->values[HD_CLI_MODELS] != NULL,
+                                   .save = cli->values[HD_CLI_SAVE] != NULL,
                                    .no_compare = cli->values[HD_CLI_NO_COMPARE] != NULL,
                                    .time = cli->values[HD_CLI_TIME] != NULL,
                                    .no_memo = cli->values[HD_CLI_NO_MEMO] != NULL,

@@ -34,6 +34,7 @@ typedef struct hd_replay_options {
     const char *techniques;
     hd_parse_options parse;
     bool all_models; /* all models of each technique, not only its standard configurations */
+    bool save;       /* write the files that launch files name */
     bool no_compare; /* do not run the original, and compare no memory with it */
     bool time;       /* simulate cycles, too: the GPU's description has a section `timing` */
     uint32_t sms;    /* number of simulated SMs; 0: as many as the GPU has */
