@@ -123,6 +123,7 @@ static void begin_function(sass_reader *r, hd_span name, uint32_t body)
                                         .type = files[i].type,
                                         .vector = 1,
                                         .depth = 1}));
+    hd_array_reserve(&f->operands, 1); /* never NULL, even where no instruction has operands */
     memset(r->registers, 0, sizeof r->registers);
     r->function = f;
     r->location = HD_NONE;
@@ -547,7 +548,8 @@ static void read_section(sass_reader *r, uint32_t at, uint32_t end)
         return;
     for (stop = name += 6; stop < end && r->text[stop] != ',' && !hd_is_blank(r->text[stop]);)
         stop++;
-    begin_function(r, (hd_span){name, stop}, before_annotation(r, at, end) - 1);
+    if (stop > name)
+        begin_function(r, (hd_span){name, stop}, before_annotation(r, stop, end) - 1);
 }
 
 static bool is_address(const char *at)
@@ -568,9 +570,10 @@ static void read_line(sass_reader *r, uint32_t begin, uint32_t end)
     if (begins(text, ".headerflags") && r->function && !r->function->instructions.count)
         r->function->body = (hd_span){before_annotation(r, at, end) - 1, end};
     if (begins(text, "Function : ")) {
-        uint32_t stop = before_annotation(r, at, end);
+        uint32_t stop = before_annotation(r, at + 11, end);
         end_function(r, begin);
-        begin_function(r, (hd_span){at + 11, stop}, stop - 1);
+        if (stop > at + 11)
+            begin_function(r, (hd_span){at + 11, stop}, stop - 1);
     } else if (begins(text, "Fatbin ") || begins(text, "code for sm_") || (begins(text, "....") && !r->sections)) {
         end_function(r, begin);
     } else if (begins(text, ".section") && hd_is_blank(text[8])) {
