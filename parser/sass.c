@@ -68,6 +68,16 @@ static uint32_t before_annotation(const sass_reader *r, uint32_t at, uint32_t en
     return end;
 }
 
+/* Where a text begins in [at, end); HD_NONE: nowhere. */
+static uint32_t find_in(const sass_reader *r, uint32_t at, uint32_t end, const char *wanted)
+{
+    size_t length = strlen(wanted);
+    for (; at < end && length <= end - at; at++)
+        if (!memcmp(r->text + at, wanted, length))
+            return at;
+    return HD_NONE;
+}
+
 static bool begins(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
 
 /* The number of the first sm_NN or EF_CUDA_SMNN in a line; 0: none. */
@@ -138,6 +148,8 @@ static uint32_t add_label(hd_function *f, hd_name name, uint32_t instruction, hd
 static uint32_t find_label(const sass_reader *r, hd_span name)
 {
     const hd_function *f = r->function;
+    if (name.end <= name.begin)
+        return HD_NONE;
     hd_name id = hd_names_find(&r->module->names, r->text + name.begin, name.end - name.begin);
     for (uint32_t i = 0; i < f->labels.count && id != HD_NO_NAME; i++)
         if (f->labels.items[i].name == id)
@@ -520,8 +532,8 @@ static void read_location(sass_reader *r, uint32_t at, uint32_t end)
     stop = begin + 1;
     while (stop < end && r->text[stop] != '"')
         stop++;
-    const char *line = stop < end ? strstr(r->text + stop, "line ") : NULL;
-    if (!line || line >= r->text + end)
+    uint32_t line = find_in(r, stop, end, "line ");
+    if (line == HD_NONE)
         return;
     hd_name name = hd_names_add(&m->names, r->text + begin + 1, stop - begin - 1);
     uint32_t file = 0;
@@ -529,11 +541,11 @@ static void read_location(sass_reader *r, uint32_t at, uint32_t end)
         file++;
     if (file == m->files.count)
         hd_array_push(&m->files, ((hd_file){file + 1, name}));
-    if (strstr(r->text + at, "inlined at") && strstr(r->text + at, "inlined at") < r->text + end &&
-        r->location != HD_NONE)
+    if (r->location != HD_NONE && find_in(r, at, end, "inlined at") != HD_NONE)
         return; /* the line above says where the code itself is from */
-    hd_array_push(&m->locations,
-                  ((hd_location){.file = file + 1, .line = (uint32_t)strtoul(line + 5, NULL, 10), .column = 1}));
+    hd_array_push(
+        &m->locations,
+        ((hd_location){.file = file + 1, .line = (uint32_t)strtoul(r->text + line + 5, NULL, 10), .column = 1}));
     r->location = m->locations.count - 1;
 }
 
