@@ -1,4 +1,5 @@
-/* heddle dump: tokens, IR, control-flow graph, liveness and metadata words of a module. */
+/* heddle dump: tokens, IR, control-flow graph, liveness and metadata words of a module, PTX or a listing of machine
+ * code. */
 #include "cli/cli.h"
 
 #include "base/version.h"
@@ -93,7 +94,9 @@ static hd_status dump_one(hd_part *part)
         dump_module(part, source);
     } else {
         hd_cli_keep(cli, source, free_source);
-        if (!hd_refuse_foreign(source, &cli->diagnostics))
+        if (hd_is_sass(source))
+            hd_emit_sass_tokens(&part->text, source);
+        else if (!hd_refuse_foreign(source, &cli->diagnostics))
             hd_emit_tokens(&part->text, source, &cli->diagnostics);
     }
     return (hd_status)hd_cli_status(cli);

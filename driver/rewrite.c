@@ -1,5 +1,6 @@
 /* The job "rewrite": read, run the passes, write. */
 #include "driver/rewrite.h"
+#include "ir/machine.h"
 
 static bool run_passes(hd_module *module, const hd_rewrite_options *options, hd_diagnostics *diagnostics)
 {
@@ -36,10 +37,26 @@ static void drop_foreign(hd_module *module)
     }
 }
 
+/* Machine code has no canonical spelling, and a graph no lines for statements of annotations. */
+static bool can_print(const hd_module *module, const hd_emit_options *emit)
+{
+    const char *option = emit->canonical ? "--canonical" : NULL;
+    if (!module->is_machine)
+        return true;
+    for (uint32_t i = 0; i < module->functions.count && emit->spelling == HD_SPELLING_EXTENDED; i++)
+        if (module->functions.items[i]->machine->is_graph)
+            option = "--emit=extended";
+    if (option)
+        hd_report(module->diagnostics, HD_DIAG_MACHINE_CODE, module->source, (hd_span){0, 0}, "%s does not go with %s",
+                  option, emit->canonical ? "machine code" : "a graph of machine code");
+    return !option;
+}
+
 hd_module *hd_rewrite(hd_source *source, const hd_rewrite_options *options, hd_writer *out, hd_diagnostics *diagnostics)
 {
     hd_module *module = hd_parse_ptx(source, &options->parse, diagnostics);
-    if (diagnostics->error_count == 0 && run_passes(module, options, diagnostics)) {
+    if (diagnostics->error_count == 0 && can_print(module, &options->emit) &&
+        run_passes(module, options, diagnostics)) {
         drop_foreign(module);
         hd_emit_ptx(out, module, &options->emit);
     }

@@ -7,6 +7,8 @@
 
 /* One line per token: line:column, kind, text. Needs no module; lexical errors go to the diagnostics. */
 void hd_emit_tokens(hd_writer *writer, hd_source *source, hd_diagnostics *diagnostics);
+/* The same for a listing of machine code. */
+void hd_emit_sass_tokens(hd_writer *writer, hd_source *source);
 
 /* The control-flow graph in the DOT language: a node per block with its instructions (at most `instructions` of them; 0
  * = all), solid edges for taken branches, dashed for fall-through; X is the exit. */
@@ -23,8 +25,8 @@ void hd_emit_ir_json(hd_writer *writer, hd_function *function);
  * instruction, and the registers' names. Thread-level liveness. */
 void hd_emit_liveness(hd_writer *writer, hd_function *function);
 /* The same for allocated code (ir/architected.h), in the style of nvdisasm's live ranges: a column for each general
- * register and predicate, `^` assigned, `v` used, `x` both, `:` live, preceded by the number of occupied ones. Nothing
- * for a virtual function. */
+ * register and predicate, and of machine code also for each uniform one: `^` assigned, `v` used, `x` both, `:` live,
+ * preceded by the number of occupied ones. Nothing for a virtual function. */
 void hd_emit_live_ranges(hd_writer *writer, hd_function *function);
 
 /* The metadata words of the function's annotations, by technique, with the instruction that each precedes

@@ -4,6 +4,7 @@
 #include "emitters/ptx.h"
 #include "ir/spell.h"
 #include "lexer/lexer.h"
+#include "lexer/sass.h"
 #include "passes/analysis/liveness.h"
 #include "passes/analysis/analyses.h"
 
@@ -24,6 +25,22 @@ void hd_emit_tokens(hd_writer *writer, hd_source *source, hd_diagnostics *diagno
         hd_write_char(writer, '\n');
     }
     hd_names_free(&names);
+}
+
+void hd_emit_sass_tokens(hd_writer *writer, hd_source *source)
+{
+    hd_sass_lexer lexer;
+    hd_sass_token token;
+    hd_sass_lexer_init(&lexer, source, (hd_span){0, source->length});
+    while (hd_sass_lexer_next(&lexer, &token) != HD_SASS_TOKEN_END) {
+        hd_position position = hd_source_position(source, token.begin);
+        bool is_line_end = token.kind == HD_SASS_TOKEN_LINE_END;
+        hd_write_format(writer, "%u:%u\t%s\t", position.line, position.column,
+                        hd_sass_token_text((hd_sass_token_kind)token.kind));
+        hd_write(writer, source->text + token.begin, is_line_end ? 0 : token.end - token.begin);
+        hd_write_char(writer, '\n');
+        lexer.in_function |= token.kind == HD_SASS_TOKEN_FUNCTION || token.kind == HD_SASS_TOKEN_CODE_SECTION;
+    }
 }
 
 /* ---- the IR ------------------------------------------------------------------------------------------------------ */

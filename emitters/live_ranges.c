@@ -9,12 +9,20 @@
 #include "passes/analysis/analyses.h"
 #include <inttypes.h>
 
-enum { PLACES = HD_GENERAL_REGISTERS + HD_PREDICATE_REGISTERS, TEXT_WIDTH = 64 };
+/* A row: general registers, predicates, and of machine code uniform registers and uniform predicates. */
+enum {
+    PREDICATES = HD_GENERAL_REGISTERS,
+    UNIFORM = PREDICATES + HD_PREDICATE_REGISTERS,
+    UNIFORM_PREDICATES = UNIFORM + HD_GENERAL_REGISTERS,
+    PLACES = UNIFORM_PREDICATES + HD_PREDICATE_REGISTERS,
+    TEXT_WIDTH = 64
+};
 
 typedef struct listing {
     hd_writer *out;
     hd_function *function;
     hd_architected numbers;
+    uint32_t uniform_registers, uniform_predicates; /* columns of machine code */
     hd_storage storage;
     hd_live_walk walk;
     HD_ARRAY(char) marks; /* of the block's instructions, PLACES each */
@@ -22,11 +30,24 @@ typedef struct listing {
 
 /* ---- marks ------------------------------------------------------------------------------------------------------- */
 
+/* The place of a uniform register of machine code; PLACES: it has none. */
+static uint32_t uniform_place(const hd_function *f, uint32_t reg)
+{
+    const hd_register *r = &f->registers.items[reg];
+    if (!(r->flags & HD_REGISTER_UNIFORM))
+        return PLACES;
+    return r->index + (r->type == HD_TYPE_PRED ? UNIFORM_PREDICATES : UNIFORM);
+}
+
 static void mark(const listing *l, char *row, uint32_t reg, char with)
 {
     hd_physical p = hd_register_physical(l->function, reg);
-    uint32_t first = p.class == HD_PHYSICAL_PREDICATE ? HD_GENERAL_REGISTERS + p.number : p.number;
+    uint32_t first = p.class == HD_PHYSICAL_PREDICATE ? PREDICATES + p.number : p.number;
     uint32_t count = p.class == HD_PHYSICAL_NONE ? 0 : p.class == HD_PHYSICAL_PREDICATE ? 1 : p.words;
+    if (!count) {
+        first = uniform_place(l->function, reg);
+        count = first < PLACES;
+    }
     for (uint32_t i = first; i < first + count && i < PLACES; i++) {
         bool other = row[i] && row[i] != ':' && row[i] != with;
         row[i] = with == ':' && row[i] ? row[i] : other ? 'x' : with;
@@ -76,7 +97,7 @@ static void write_columns(const listing *l, const char *row, uint32_t first, uin
     else
         hd_write_string(l->out, " |    ");
     for (uint32_t i = 0; i < count; i++)
-        hd_write_format(l->out, " %c ", row[first + i] ? row[first + i] : ' ');
+        hd_write_format(l->out, "  %c", row[first + i] ? row[first + i] : ' ');
 }
 
 static void write_instruction(const listing *l, uint32_t ordinal, const char *row)
@@ -89,7 +110,11 @@ static void write_instruction(const listing *l, uint32_t ordinal, const char *ro
         hd_write_char(l->out, ' ');
     hd_write_string(l->out, " //");
     write_columns(l, row, 0, l->numbers.registers);
-    write_columns(l, row, HD_GENERAL_REGISTERS, l->numbers.predicates);
+    write_columns(l, row, PREDICATES, l->numbers.predicates);
+    if (l->uniform_registers)
+        write_columns(l, row, UNIFORM, l->uniform_registers);
+    if (l->uniform_predicates)
+        write_columns(l, row, UNIFORM_PREDICATES, l->uniform_predicates);
     hd_write_string(l->out, " |\n");
 }
 
@@ -99,19 +124,27 @@ static void write_spaces(hd_writer *out, uint32_t count)
         hd_write_char(out, ' ');
 }
 
-/* The columns' names: R above, numbers below. */
+static void write_numbers(hd_writer *out, const char *name, uint32_t count)
+{
+    hd_write_format(out, " | %s", name);
+    for (uint32_t i = 0; i < count; i++)
+        hd_write_format(out, "%3" PRIu32, i);
+}
+
+/* The columns' names and numbers. */
 static void write_header(const listing *l)
 {
     const hd_architected *n = &l->numbers;
     hd_write_format(l->out, "%s: %" PRIu32 " general registers, %" PRIu32 " predicates\n",
                     hd_names_text(&l->function->module->names, l->function->name), n->registers, n->predicates);
     write_spaces(l->out, TEXT_WIDTH);
-    hd_write_string(l->out, " // |  R ");
-    for (uint32_t i = 0; i < n->registers; i++)
-        hd_write_format(l->out, "%3" PRIu32, i);
-    hd_write_string(l->out, " |  P ");
-    for (uint32_t i = 0; i < n->predicates; i++)
-        hd_write_format(l->out, "%3" PRIu32, i);
+    hd_write_string(l->out, " //");
+    write_numbers(l->out, " R ", n->registers);
+    write_numbers(l->out, " P ", n->predicates);
+    if (l->uniform_registers)
+        write_numbers(l->out, " UR", l->uniform_registers);
+    if (l->uniform_predicates)
+        write_numbers(l->out, " UP", l->uniform_predicates);
     hd_write_string(l->out, " |\n");
 }
 
@@ -131,6 +164,12 @@ void hd_emit_live_ranges(hd_writer *writer, hd_function *function)
     hd_arena arena = {0};
     if (!hd_architected_of(function, &l.numbers))
         return;
+    for (uint32_t r = 0; r < function->registers.count; r++) {
+        const hd_register *reg = &function->registers.items[r];
+        uint32_t *most = reg->type == HD_TYPE_PRED ? &l.uniform_predicates : &l.uniform_registers;
+        if (reg->flags & HD_REGISTER_UNIFORM && reg->index + 1 > *most)
+            *most = reg->index + 1;
+    }
     hd_pass_context_init(&context, function, function->module->diagnostics);
     const hd_cfg *cfg = hd_function_cfg(function);
     l.storage = hd_storage_of(function, &arena);

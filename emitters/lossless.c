@@ -61,10 +61,12 @@ static bool rest_is_blank(const hd_printer *p, uint32_t at)
 
 /* ---- annotations in place ---------------------------------------------------------------------------------------- */
 
-/* The start of the line if `at` is its first text; else the end of the preceding text. */
+/* The start of the line if `at` is its first text, as addresses in listings of machine code are not; else the end of
+ * the preceding text. */
 static uint32_t line_begin(const hd_printer *p, uint32_t at)
 {
-    while (at > 0 && hd_is_blank(p->text[at - 1]))
+    bool listing = p->module->is_machine;
+    while (at > 0 && (listing ? !hd_is_line_end(p->text[at - 1]) : hd_is_blank(p->text[at - 1])))
         at--;
     if (at > 0 && hd_is_line_end(p->text[at - 1]))
         at -= at > 1 && p->text[at - 1] == '\n' && p->text[at - 2] == '\r' ? 2 : 1;

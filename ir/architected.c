@@ -2,6 +2,7 @@
 #include "ir/architected.h"
 
 #include "ir/annotations.h"
+#include "ir/machine.h"
 
 /* ---- physical registers ------------------------------------------------------------------------------------------ */
 
@@ -66,13 +67,13 @@ static uint32_t number_of(const char *digits, uint32_t index)
     return *digits ? HD_NONE : number;
 }
 
-/* Of machine code: R5 and P2; uniform registers and predicates are files of their own. */
-static hd_physical listed_register(const hd_register *r, const char *stem)
+static hd_physical machine_physical(const hd_register *r)
 {
-    if (strcmp(stem, "R") != 0 && strcmp(stem, "P") != 0)
-        return (hd_physical){0};
-    bool predicate = *stem == 'P';
-    return (hd_physical){predicate ? HD_PHYSICAL_PREDICATE : HD_PHYSICAL_WORD, !predicate, (uint16_t)r->index};
+    if (r->type == HD_TYPE_B32)
+        return (hd_physical){HD_PHYSICAL_WORD, 1, (uint16_t)r->index};
+    if (r->type == HD_TYPE_PRED && !(r->flags & HD_REGISTER_UNIFORM))
+        return (hd_physical){HD_PHYSICAL_PREDICATE, 0, (uint16_t)r->index};
+    return (hd_physical){0};
 }
 
 hd_physical hd_register_physical(const hd_function *f, uint32_t reg)
@@ -80,8 +81,8 @@ hd_physical hd_register_physical(const hd_function *f, uint32_t reg)
     const hd_register *r = &f->registers.items[reg];
     const char *text = hd_names_text(&f->module->names, r->name);
     uint32_t length;
-    if (f->module->is_listing)
-        return listed_register(r, text);
+    if (f->machine)
+        return machine_physical(r);
     if (*text != '%' || r->vector > 1)
         return (hd_physical){0};
     text += strncmp(text + 1, "hd_", 3) == 0 ? 4 : 1;
@@ -97,26 +98,16 @@ hd_physical hd_register_physical(const hd_function *f, uint32_t reg)
 
 /* ---- the annotation ---------------------------------------------------------------------------------------------- */
 
-/* Of machine code: from the registers that it names. */
-static hd_architected listed_numbers(const hd_function *f)
-{
-    hd_architected numbers = {0};
-    for (uint32_t i = 0; i < f->registers.count; i++) {
-        hd_physical p = hd_register_physical(f, i);
-        uint32_t *most = p.class == HD_PHYSICAL_PREDICATE ? &numbers.predicates : &numbers.registers;
-        if (p.class != HD_PHYSICAL_NONE && p.number >= *most)
-            *most = p.number + 1u;
-    }
-    return numbers;
-}
-
 bool hd_architected_of(const hd_function *f, hd_architected *numbers)
 {
+    if (f->machine) {
+        uint32_t most = f->machine->registers;
+        *numbers = (hd_architected){most, f->machine->predicates, 0, f->machine->calls_out ? most : 0};
+        return true;
+    }
     const hd_annotation *a = hd_annotation_at(f, HD_ANNOTATION_ARCHITECTED, HD_NONE, 0);
-    if (f->module->is_listing)
-        *numbers = listed_numbers(f);
     if (!a)
-        return f->module->is_listing;
+        return false;
     uint32_t *to[] = {&numbers->registers, &numbers->predicates, &numbers->spill_bytes, &numbers->held};
     for (uint32_t i = 0; i < sizeof to / sizeof *to; i++)
         *to[i] = i < a->count ? f->annotation_words.items[a->value + i] : 0;

@@ -50,9 +50,32 @@ static bool names_label(const hd_function *f, const hd_instruction *insn)
     return false;
 }
 
+/* Machine code: the last operand, where it is a table, has the targets of a return, or of SYNC and the like. */
+static bool has_table(const hd_function *f, const hd_instruction *insn)
+{
+    const hd_operand *o = hd_insn_operands(f, insn);
+    for (uint32_t i = insn->operand_count; i-- > 0;)
+        if (o[i].kind == HD_OPERAND_TABLE)
+            return f->tables.items[o[i].value].count != 0;
+    return false;
+}
+
+static hd_flow machine_flow(const hd_function *f, const hd_instruction *insn, uint32_t behaviour)
+{
+    if (behaviour & HD_BEHAVE_EXIT)
+        return HD_FLOW_LEAVE;
+    if (behaviour & HD_BEHAVE_RETURN)
+        return has_table(f, insn) ? HD_FLOW_BRANCH : HD_FLOW_LEAVE;
+    if (behaviour & HD_BEHAVE_BRANCH)
+        return names_label(f, insn) || has_table(f, insn) ? HD_FLOW_BRANCH : HD_FLOW_LEAVE;
+    return HD_FLOW_NEXT;
+}
+
 hd_flow hd_insn_flow(const hd_function *f, const hd_instruction *insn)
 {
     uint32_t behaviour = hd_insn_form(f, insn)->behaviour;
+    if (f->machine)
+        return machine_flow(f, insn, behaviour);
     if (behaviour & LEAVES)
         return HD_FLOW_LEAVE;
     if (behaviour & HD_BEHAVE_BRANCH)
@@ -66,7 +89,8 @@ hd_flow hd_insn_flow(const hd_function *f, const hd_instruction *insn)
 
 bool hd_insn_falls_through(const hd_function *f, const hd_instruction *insn)
 {
-    return insn->guard != HD_NONE || insn->flags & HD_INSN_OPAQUE || hd_insn_flow(f, insn) == HD_FLOW_NEXT;
+    return insn->guard != HD_NONE || insn->flags & (HD_INSN_OPAQUE | HD_INSN_CONDITIONAL) ||
+           hd_insn_flow(f, insn) == HD_FLOW_NEXT;
 }
 
 /* Appends the ordinals of a branch's targets (the instruction count denotes the end of the body). */

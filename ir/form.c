@@ -3,6 +3,7 @@
  * table; afterwards a form is one array lookup. */
 #include "ir/form.h"
 #include "base/search.h"
+#include "ir/machine.h"
 #include "ir/signature.h"
 
 enum { /* short names used in the behaviour column of ir/ptx.def */
@@ -27,6 +28,7 @@ enum { /* short names used in the behaviour column of ir/ptx.def */
 
 const hd_opcode_info hd_opcodes[HD_OPCODE_COUNT] = {
     [HD_OP_UNKNOWN] = {"", VOLATILE, HD_UNIT_NONE, 10, 10, ""},
+    [HD_OP_MACHINE] = {"", VOLATILE, HD_UNIT_NONE, 10, 10, ""},
 #define HD_OPCODE(id, name, introduced, target, unit, behaviour, syntax) \
     [HD_OP_##id] = {name, behaviour, HD_UNIT_##unit, introduced, target, syntax},
 #include "ir/ptx.def"
@@ -60,7 +62,7 @@ static hd_opcode find_row(const char *spelling, size_t length)
 {
     hd_opcode best = HD_OP_UNKNOWN;
     size_t best_length = 0;
-    for (int i = HD_OP_UNKNOWN + 1; i < HD_OPCODE_COUNT; i++) {
+    for (int i = HD_OP_UNKNOWN + 1; i < HD_OP_MACHINE; i++) {
         if (hd_opcodes[i].name[0] != spelling[0])
             continue;
         size_t name_length = strlen(hd_opcodes[i].name);
@@ -219,6 +221,8 @@ uint32_t hd_form_of(hd_module *module, hd_name spelling)
 
 hd_unit hd_form_unit(const hd_form *form)
 {
+    if (form->machine)
+        return hd_machine_form_unit(form->machine);
     hd_unit unit = (hd_unit)hd_opcodes[form->opcode].unit;
     bool moves = form->opcode == HD_OP_MOV || form->opcode == HD_OP_CVT || form->opcode == HD_OP_CVT_PACK ||
                  form->opcode == HD_OP_REDUX;

@@ -14,6 +14,7 @@ typedef enum hd_opcode {
 #define HD_OPCODE(id, ...) HD_OP_##id,
 #include "ir/ptx.def"
 #undef HD_OPCODE
+    HD_OP_MACHINE, /* any opcode of machine code: see hd_form.machine */
     HD_OPCODE_COUNT
 } hd_opcode;
 
@@ -98,6 +99,7 @@ typedef struct hd_form {
     const struct hd_signature *signature;        /* compiled operand rules, in the module's arena; ir/signature.h */
     const char *error;                           /* HD_FORM_INVALID: the reason, ready for a diagnostic */
     uint16_t error_kind;                         /* hd_diagnostic_kind of `error` */
+    const struct hd_machine_form *machine;       /* machine code; NULL: PTX; ir/machine.h */
 } hd_form;
 
 typedef struct hd_opcode_info {

@@ -29,8 +29,10 @@ typedef enum hd_type {
 #define HD_TYPE(id, spelling, bits, class, lanes, declarable) HD_TYPE_##id,
 #include "ir/types.def"
 #undef HD_TYPE
-    HD_TYPE_CC,      /* the implicit carry register %CC; never spelled */
-    HD_TYPE_UNIFORM, /* a uniform register of machine code: 32 bits for the warp, outside of the register file */
+    HD_TYPE_CC, /* the implicit carry register %CC; never spelled */
+    /* machine code: uniform registers, which a warp has once; convergence barriers and other state of branches */
+    HD_TYPE_UNIFORM,
+    HD_TYPE_BARRIER,
     HD_TYPE_COUNT
 } hd_type;
 
@@ -53,7 +55,8 @@ typedef struct hd_type_info {
 extern const hd_type_info hd_types[HD_TYPE_COUNT];
 hd_type hd_type_from_spelling(const char *text, size_t length); /* HD_TYPE_NONE: unknown */
 
-/* 32-bit registers that a register of this type occupies in the register file: 0 for predicates, %CC, uniform ones. */
+/* 32-bit registers that a register of this type occupies in the register file: 0 for predicates, %CC, and what a warp
+ * has once. */
 static inline uint32_t hd_type_words(hd_type type)
 {
     return type == HD_TYPE_PRED || type >= HD_TYPE_CC ? 0 : (hd_types[type].bits + 31u) / 32u;
@@ -148,6 +151,8 @@ enum {                        /* hd_instruction.flags */
        HD_INSN_DIRTY = 2,     /* changed by a pass: printed from the IR */
        HD_INSN_OPAQUE = 4,    /* unknown opcode or modifier: reads and writes all registers; no code motion across it */
        HD_INSN_FRESH = 8,     /* created by a pass: has no text */
+       /* machine code: an operand that is a predicate decides whether a branch or exit is taken */
+       HD_INSN_CONDITIONAL = 16,
 };
 
 typedef struct hd_instruction {
@@ -172,6 +177,7 @@ typedef struct hd_register {
     uint8_t vector;       /* 1, 2 or 4 */
     uint8_t flags;
 } hd_register;
+enum { HD_REGISTER_UNIFORM = 1 }; /* hd_register.flags: a warp has it once */
 
 /* One declared register name: `r`, or the range `r<100>`, whatever its size. */
 typedef struct hd_declaration {
@@ -252,6 +258,7 @@ typedef enum hd_linkage {
 } hd_linkage;
 
 typedef struct hd_cfg hd_cfg; /* ir/cfg.h */
+struct hd_machine_function;   /* ir/machine.h */
 
 typedef struct hd_function {
     struct hd_module *module;
@@ -288,9 +295,10 @@ typedef struct hd_function {
     HD_ARRAY(hd_span) annotation_texts;
     bool annotations_changed; /* they differ from the text; set by hd_annotate and hd_annotations_remove */
     uint32_t next_instruction_id;
-    uint32_t carry_register; /* register id of %CC or HD_NONE */
-    hd_cfg *cfg;             /* NULL until hd_function_cfg(); owned */
-    bool changed;            /* an instruction was added, removed or is dirty */
+    uint32_t carry_register;                   /* register id of %CC or HD_NONE */
+    hd_cfg *cfg;                               /* NULL until hd_function_cfg(); owned */
+    bool changed;                              /* an instruction was added, removed or is dirty */
+    const struct hd_machine_function *machine; /* machine code; NULL: PTX; in the module's arena */
 } hd_function;
 
 /* ---- module ------------------------------------------------------------------------------------------------------ */
@@ -390,9 +398,9 @@ typedef struct hd_module {
     hd_function *globals; /* a function without body that owns module-scope .reg declarations (old PTX) */
     bool strict;          /* unknown opcodes and modifiers are errors */
     bool one_of_several;  /* inputs: what --kernel selects may be in another one */
+    bool is_machine;      /* a listing of machine code (SASS), not PTX */
     bool extended;        /* the text contains annotations in the extended spelling */
     bool is_copy;         /* created by hd_module_copy() */
-    bool is_listing;      /* of machine code (parser/sass.h): its instructions are never changed */
     /* some source operand outside an address is register + constant (passes/clean/offsets.h) */
     bool has_offset_operands;
 } hd_module;

@@ -1,703 +1,496 @@
-/* Decodes instructions of machine-code listings by the rows of ir/sass.def: see sass.h.
+/* Forms of machine instructions: the rows of ir/sass.def that fit a spelling, best first, with their slots compiled;
+ * and the match of an instruction's operands with them. A form is compiled once per spelling and generation, in the
+ * rows of its opcode (binary search); a match takes a few comparisons per operand. Slots that may be left out are
+ * tried from left to right, by backtracking over at most HD_SASS_OPERANDS slots.
  *
- * The rows are sorted by opcode. Of those whose form's modifiers the instruction has and whose pattern fits the
- * operands, one counts that is known for the architecture, or whose opcode is; of several, that with the longest form,
- * then that which is described for the architecture or for the newest one before it. */
+ * Rows that are known for the generation come first; among them, and among the others, those with more required
+ * modifiers, then those described or seen for the generation or a near one, with stronger evidence, and in the table's
+ * order. */
 #include "ir/sass.h"
-#include <ctype.h>
-#include <stdlib.h>
+#include "base/search.h"
+#include "ir/sass_width.h"
+
 #include <string.h>
 
-static const hd_sass_row rows[] = {
-#define HD_SASS(...) {__VA_ARGS__},
+/* ---- the table --------------------------------------------------------------------------------------------------- */
+
+const hd_sass_row hd_sass_rows[] = {
+#define HD_SASS(opcode, modifiers, generations, unit, operands, widths, space, access, control, evidence) \
+    {opcode,                                                                                              \
+     modifiers,                                                                                           \
+     generations,                                                                                         \
+     operands,                                                                                            \
+     widths,                                                                                              \
+     HD_SASS_UNIT_##unit,                                                                                 \
+     HD_SASS_SPACE_##space,                                                                               \
+     HD_SASS_ACCESS_##access,                                                                             \
+     HD_SASS_CONTROL_##control,                                                                           \
+     HD_SASS_EVIDENCE_##evidence},
 #include "ir/sass.def"
 #undef HD_SASS
 };
-enum { ROWS = sizeof rows / sizeof *rows, MOST_OPERANDS = 20 };
+const uint32_t hd_sass_row_count = sizeof hd_sass_rows / sizeof *hd_sass_rows;
 
-/* ---- texts ------------------------------------------------------------------------------------------------------- */
+const char *const hd_sass_class_stem[HD_SASS_CLASS_COUNT] = {"R", "UR", "P", "UP", "B"};
 
-typedef struct slice {
-    const char *at;
-    size_t length;
-} slice;
+static const uint8_t generations[] = {20, 30, 35, 50, 52, 60, 61, 70, 72, 75, 80, 86, 89, 90, 100, 120};
+enum { GENERATIONS = sizeof generations };
 
-static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
-static bool begins(slice s, const char *with) { return s.length >= strlen(with) && !memcmp(s.at, with, strlen(with)); }
-static bool is(slice s, const char *text) { return s.length == strlen(text) && !memcmp(s.at, text, s.length); }
-
-static slice trim(slice s)
+static uint32_t generation_index(uint32_t sm)
 {
-    while (s.length && isspace((unsigned char)*s.at))
-        s.at++, s.length--;
-    while (s.length && isspace((unsigned char)s.at[s.length - 1]))
-        s.length--;
-    return s;
+    uint32_t i = 0;
+    while (i + 1 < GENERATIONS && generations[i + 1] <= sm)
+        i++;
+    return i;
 }
 
-bool hd_sass_has(const char *modifiers, size_t length, const char *modifier)
+uint32_t hd_sass_generation(uint32_t sm) { return sm < generations[0] ? 0 : generations[generation_index(sm)]; }
+
+bool hd_sass_register_of(const char *text, size_t length, uint8_t *class, uint8_t *number)
 {
-    size_t n = strlen(modifier);
-    for (size_t i = 0; i + n <= length; i++)
-        if (!memcmp(modifiers + i, modifier, n) && (i + n == length || modifiers[i + n] == '.'))
-            return true;
-    return false;
-}
-
-/* All modifiers of a form, in any places: ".E.64". */
-static bool has_form(slice modifiers, const char *form)
-{
-    while (*form) {
-        size_t n = 1 + strcspn(form + 1, ".");
-        char one[32];
-        if (n >= sizeof one)
-            return false;
-        memcpy(one, form, n);
-        one[n] = 0;
-        if (!hd_sass_has(modifiers.at, modifiers.length, one))
-            return false;
-        form += n;
-    }
-    return true;
-}
-
-static bool lists(const char *numbers, uint32_t generation)
-{
-    /* generations without rows of their own have those of the chip before them */
-    static const uint32_t same[][2] = {{21, 20}, {32, 30},   {37, 35},   {53, 52},   {62, 61},  {87, 86},
-                                       {89, 86}, {101, 100}, {103, 100}, {110, 100}, {121, 120}};
-    for (const char *at = numbers; *at;) {
-        char *end;
-        uint32_t number = (uint32_t)strtoul(at, &end, 10);
-        if (number == generation)
-            return true;
-        for (size_t i = 0; i < sizeof same / sizeof *same; i++)
-            if (generation == same[i][0] && number == same[i][1])
-                return true;
-        at = *end ? end + 1 : end;
-    }
-    return false;
-}
-
-/* ---- operands ---------------------------------------------------------------------------------------------------- */
-
-typedef enum class {
-    IS_R,
-    IS_P,
-    IS_UR,
-    IS_UP,
-    IS_NUMBER,
-    IS_CONSTANT,
-    IS_BINDLESS,
-    IS_MEMORY,
-    IS_ATTRIBUTE,
-    IS_DESCRIPTOR,
-    IS_TENSOR,
-    IS_LABEL,
-    IS_PAIR,
-    IS_UPAIR,
-    IS_WORD
-} class;
-
-typedef struct operand {
-    slice text;
-    class class;
-} operand;
-
-/* R12, RZ, UR4, PT ... at the start of a text: its class, number (-1: the constant one) and length; length 0: none. */
-static size_t read_register(slice s, class *kind, int *number)
-{
-    size_t at = 0, uniform = s.length > 1 && *s.at == 'U' && (s.at[1] == 'R' || s.at[1] == 'P');
-    at += uniform;
-    if (at >= s.length || (s.at[at] != 'R' && s.at[at] != 'P' && s.at[at] != 'p'))
-        return 0;
-    bool predicate = s.at[at++] != 'R';
-    *kind = predicate ? uniform ? IS_UP : IS_P : uniform ? IS_UR : IS_R;
-    if (at < s.length && (predicate ? s.at[at] == 'T' || s.at[at] == 't' : s.at[at] == 'Z')) {
-        *number = -1;
-        at++;
-    } else {
-        size_t digits = at;
-        *number = 0;
-        while (at < s.length && isdigit((unsigned char)s.at[at]) && at - digits < 3)
-            *number = *number * 10 + (s.at[at++] - '0');
-        if (at == digits || *number >= (predicate ? HD_SASS_MOST_P : HD_SASS_MOST_R))
-            return 0;
-    }
-    return at < s.length && is_word(s.at[at]) ? 0 : at;
-}
-
-static slice without_signs(slice s)
-{
-    while (s.length && (strchr("-+~!|", *s.at) || *s.at == ' '))
-        s.at++, s.length--;
-    return s;
-}
-
-static class classify(slice s)
-{
-    class kind;
-    int number;
-    slice bare = without_signs(s);
-    size_t length = read_register(bare, &kind, &number);
-    if (length) {
-        slice rest = trim((slice){bare.at + length, bare.length - length});
-        bool offset = rest.length && (isdigit((unsigned char)*rest.at) || *rest.at == '-' || *rest.at == '`');
-        return !offset ? kind : kind == IS_R ? IS_PAIR : kind == IS_UR ? IS_UPAIR : kind;
-    }
-    if (begins(bare, "c[") || begins(bare, "c ["))
-        return memchr(bare.at, 'U', bare.length) && !memchr(bare.at, '`', bare.length) &&
-                       begins((slice){bare.at + 2, bare.length - 2}, "UR")
-                   ? IS_BINDLESS
-                   : IS_CONSTANT;
-    if (begins(bare, "cx["))
-        return IS_BINDLESS;
-    if (begins(bare, "[") || begins(bare, "desc["))
-        return IS_MEMORY;
-    if (begins(bare, "gdesc["))
-        return IS_DESCRIPTOR;
-    if (begins(bare, "tmem["))
-        return IS_TENSOR;
-    if (begins(bare, "a["))
-        return IS_ATTRIBUTE;
-    if (begins(bare, "`(") || begins(bare, "(.") || begins(bare, "fun@") || begins(bare, "32@"))
-        return IS_LABEL;
-    bool shape = bare.length == 2 && isdigit((unsigned char)*bare.at) && bare.at[1] == 'D'; /* 2D */
-    if (!shape && bare.length &&
-        (isdigit((unsigned char)*bare.at) || begins(bare, "INF") || begins(bare, "QNAN") || begins(bare, "SNAN")))
-        return IS_NUMBER;
-    return IS_WORD;
-}
-
-/* Commas outside brackets and strings. */
-static uint32_t split(slice text, operand *operands)
-{
-    uint32_t count = 0;
-    int depth = 0;
-    size_t begin = 0;
-    text = trim(text);
-    for (size_t i = 0; i <= text.length && text.length; i++) {
-        char c = i < text.length ? text.at[i] : ',';
-        depth += (c == '[' || c == '(' || c == '{') - (c == ']' || c == ')' || c == '}');
-        if (c != ',' || (depth > 0 && i < text.length) || count >= MOST_OPERANDS)
-            continue;
-        slice one = trim((slice){text.at + begin, i - begin});
-        operands[count++] = (operand){one, classify(one)};
-        begin = i + 1;
-    }
-    return count;
-}
-
-/* ---- patterns ---------------------------------------------------------------------------------------------------- */
-
-typedef struct place {
-    slice name; /* of its first alternative that names a register */
-    slice text;
-    bool optional;
-} place;
-
-static uint32_t read_pattern(const char *pattern, place *places)
-{
-    uint32_t count = 0;
-    int depth = 0;
-    const char *begin = pattern;
-    for (const char *at = pattern; *pattern; at++) {
-        depth += (*at == '(' || *at == '[') - (*at == ')' || *at == ']');
-        if (*at && (*at != ',' || depth))
-            continue;
-        slice one = trim((slice){begin, (size_t)(at - begin)});
-        bool optional = one.length && one.at[one.length - 1] == '?';
-        one.length -= optional;
-        places[count++] = (place){.text = one, .optional = optional};
-        if (!*at || count == MOST_OPERANDS)
-            break;
-        begin = at + 1;
-    }
-    return count;
-}
-
-static bool fits_alternative(slice a, const operand *o)
-{
-    switch (o->class) {
-    case IS_R: return *a.at == 'R' && !memchr(a.at, '_', a.length);
-    case IS_P: return *a.at == 'P' || begins(a, "nP");
-    case IS_UR: return begins(a, "UR") && !memchr(a.at, '_', a.length);
-    case IS_UP: return begins(a, "UP");
-    case IS_NUMBER: return is(a, "imm") || is(a, "label");
-    case IS_CONSTANT: return begins(a, "c[");
-    case IS_BINDLESS: return begins(a, "cx[") || begins(a, "c[UR");
-    case IS_MEMORY: return begins(a, "mem(") || is(a, "desc");
-    case IS_ATTRIBUTE: return begins(a, "attr(");
-    case IS_DESCRIPTOR: return begins(a, "gdesc");
-    case IS_TENSOR: return begins(a, "tmem(");
-    case IS_LABEL: return is(a, "label") || is(a, "imm");
-    case IS_PAIR: return is(a, "Ra_imm");
-    case IS_UPAIR: return is(a, "URa_imm");
-    case IS_WORD: return begins(a, "x") || is(a, "CC") || is(a, "label") || is(a, "desc");
-    }
-    return false;
-}
-
-/* The alternative of a place that an operand fits; length 0: none. */
-static slice alternative_of(const place *p, const operand *o)
-{
-    const char *begin = p->text.at, *end = p->text.at + p->text.length;
-    int depth = 0;
-    for (const char *at = begin;; at++) {
-        depth += at < end ? (*at == '(' || *at == '[') - (*at == ')' || *at == ']') : 0;
-        if (at < end && (*at != '|' || depth))
-            continue;
-        slice one = {begin, (size_t)(at - begin)};
-        if (one.length && fits_alternative(one, o))
-            return one;
-        if (at >= end)
-            return (slice){begin, 0};
-        begin = at + 1;
-    }
-}
-
-/* Assigns operands to places, in order; a place that may be left out may be passed over. */
-static bool match(const place *places, uint32_t place_count, const operand *operands, uint32_t operand_count,
-                  slice *names)
-{
-    if (!place_count)
-        return !operand_count;
-    if (operand_count) {
-        *names = alternative_of(places, operands);
-        if (names->length && match(places + 1, place_count - 1, operands + 1, operand_count - 1, names + 1))
-            return true;
-    }
-    return places->optional && match(places + 1, place_count - 1, operands, operand_count, names);
-}
-
-/* ---- widths ------------------------------------------------------------------------------------------------------ */
-
-typedef struct context {
-    slice modifiers;
-    slice opcode; /* without modifiers */
-    const operand *operands;
-    uint32_t operand_count;
-} context;
-
-/* A modifier of the opcode or an operand that is that word: .2D; n=K: K texture components. */
-static bool holds_one(const context *c, slice condition)
-{
-    char text[48];
-    if (condition.length >= sizeof text)
-        return false;
-    memcpy(text, condition.at, condition.length);
-    text[condition.length] = 0;
-    if (begins(condition, "n=")) {
-        uint32_t mask = 0xf, last = c->operand_count - 1; /* the mask follows the shape, where it is not 0xf */
-        if (c->operand_count > 1 && c->operands[last].class == IS_NUMBER && c->operands[last - 1].class == IS_WORD)
-            mask = (uint32_t)strtoul(c->operands[last].text.at, NULL, 0);
-        return (uint32_t)__builtin_popcount(mask & 15) == (uint32_t)atoi(text + 2);
-    }
-    if (hd_sass_has(c->modifiers.at, c->modifiers.length, text))
-        return true;
-    for (uint32_t i = 0; i < c->operand_count; i++)
-        if (c->operands[i].class == IS_WORD && *text == '.' && is(c->operands[i].text, text + 1))
-            return true;
-    return false;
-}
-
-static bool holds(const context *c, slice conditions)
-{
-    const char *begin = conditions.at, *end = conditions.at + conditions.length;
-    for (const char *at = begin; at <= end; at++)
-        if (at == end || *at == '|') {
-            slice one = {begin, (size_t)(at - begin)};
-            if (is(one, "else") || holds_one(c, one))
-                return true;
-            begin = at + 1;
-        }
-    return false;
-}
-
-/* N;K?.A|.B+K?.A */
-static int sum(const context *c, slice rule)
-{
-    int value = 0;
-    for (const char *at = rule.at, *end = rule.at + rule.length; at < end;) {
-        char sign = *at == '+' || *at == '-' ? *at : 0;
-        at += *at == ';' || *at == '+' || *at == '-';
-        int number = 0;
-        while (at < end && isdigit((unsigned char)*at))
-            number = number * 10 + (*at++ - '0');
-        bool good = true;
-        if (at < end && *at == '?') {
-            const char *begin = ++at;
-            while (at < end && *at != ';' && *at != '+' && (*at != '-' || !isdigit((unsigned char)at[1])))
-                at++;
-            good = holds(c, (slice){begin, (size_t)(at - begin)});
-        } else if (at < end && *at != ';' && *at != '+' && *at != '-') {
-            break;
-        }
-        if (good)
-            value = sign == '+' ? value + number : sign == '-' ? value - number : number;
-    }
-    return value;
-}
-
-/* [.A:RULE]/[else:RULE], where a rule may have brackets itself, or a sum. */
-static int evaluate(const context *c, slice rule)
-{
-    const char *end = rule.at + rule.length;
-    if (!rule.length || *rule.at != '[')
-        return sum(c, rule);
-    for (const char *at = rule.at; at < end && *at == '[';) {
-        const char *condition = at + 1, *colon = memchr(condition, ':', (size_t)(end - condition));
-        int depth = 0;
-        if (!colon)
-            return 1;
-        do
-            depth += (*at == '[') - (*at == ']');
-        while (++at < end && depth);
-        if (holds(c, (slice){condition, (size_t)(colon - condition)}))
-            return evaluate(c, (slice){colon + 1, (size_t)(at - 1 - (colon + 1))});
-        at += at < end && *at == '/';
-    }
-    return 1;
-}
-
-/* Registers of a matrix product's place: M x N x K by digits in the modifiers (16816, 1688, 8816, 64x32x16). */
-static int matrix_width(const context *c, char letter)
-{
-    static const struct {
-        const char *text;
-        uint16_t m, n, k;
-    } shapes[] = {{".16832", 16, 8, 32}, {".16864", 16, 8, 64}, {".168128", 16, 8, 128}, {".168256", 16, 8, 256},
-                  {".16816", 16, 8, 16}, {".1688", 16, 8, 8},   {".1684", 16, 8, 4},     {".8816", 8, 8, 16},
-                  {".8832", 8, 8, 32},   {".884", 8, 8, 4}};
-    uint32_t m = 16, n = 8, k = 16;
-    slice mods = c->modifiers;
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-        if (hd_sass_has(mods.at, mods.length, shapes[i].text)) {
-            m = shapes[i].m, n = shapes[i].n, k = shapes[i].k;
-            break;
-        }
-    bool warpgroup = c->opcode.length == 5 && c->opcode.at[1] == 'G';
-    if (warpgroup)
-        for (size_t i = 0; i + 3 < mods.length; i++)
-            if (!memcmp(mods.at + i, ".64x", 4)) {
-                m = 64, n = (uint32_t)strtoul(mods.at + i + 4, NULL, 10);
-                break;
-            }
-    char kind = *c->opcode.at;
-    uint32_t bits = kind == 'H' ? 16 : kind == 'D' ? 64 : kind == 'B' ? 1 : kind == 'O' ? 4 : 8;
-    if (kind == 'H' && (hd_sass_has(mods.at, mods.length, ".TF32")))
-        bits = 32;
-    if (kind == 'I' && (hd_sass_has(mods.at, mods.length, ".U4") || hd_sass_has(mods.at, mods.length, ".S4")))
-        bits = 4;
-    bool half = (kind == 'H' || kind == 'Q' || kind == 'O') && !hd_sass_has(mods.at, mods.length, ".F32");
-    uint32_t result = kind == 'D' ? 64 : half ? 16 : 32, lanes = warpgroup ? 128 : 32, words = 0;
-    bool sparse = hd_sass_has(mods.at, mods.length, ".SP");
-    if (letter == 'd' || letter == 'c')
-        words = m * n * result / 32 / lanes;
-    else if (letter == 'a')
-        words = warpgroup ? 4 : m * k * bits / 32 / lanes / (sparse ? 2 : 1);
+    static const uint8_t limit[HD_SASS_CLASS_COUNT] = {254, 254, 6, 6, 15};
+    bool uniform = length && *text == 'U';
+    char letter = length > uniform ? text[uniform] : '\0';
+    const char *rest = text + uniform + 1, *end = text + length;
+    if (letter == 'R')
+        *class = uniform ? HD_SASS_UNIFORM : HD_SASS_GENERAL;
+    else if (letter == 'P' || letter == 'p')
+        *class = uniform ? HD_SASS_UNIFORM_PREDICATE : HD_SASS_PREDICATE;
+    else if (letter == 'B' && !uniform)
+        *class = HD_SASS_BARRIER;
     else
-        words = k * n * bits / 32 / lanes;
-    return words ? (int)words : 1;
-}
-
-/* Of a tensor-memory access: LDTM.16dp256bit.x4 */
-static int tensor_width(const context *c)
-{
-    int times = 1, each = 1;
-    slice m = c->modifiers;
-    for (size_t i = 0; i + 2 < m.length; i++) {
-        if (!memcmp(m.at + i, ".x", 2) && isdigit((unsigned char)m.at[i + 2]))
-            times = (int)strtol(m.at + i + 2, NULL, 10);
-        if (i + 9 < m.length && (!memcmp(m.at + i, "128bit", 6) || !memcmp(m.at + i, "256bit", 6)))
-            each = m.at[i] == '1' ? 2 : 4;
+        return false;
+    *number = HD_SASS_NO_NUMBER;
+    if (end - rest == 1 && *rest == (letter == 'R' ? 'Z' : letter == 'P' ? 'T' : letter == 'p' ? 't' : '\n'))
+        return true;
+    uint32_t value = 0;
+    if (rest == end || end - rest > 3 || (*rest == '0' && end - rest > 1))
+        return false;
+    for (; rest < end; rest++) {
+        if (*rest < '0' || *rest > '9')
+            return false;
+        value = value * 10 + (uint32_t)(*rest - '0');
     }
-    return times * each;
+    *number = (uint8_t)value;
+    return value <= limit[*class];
 }
 
-/* Registers of a place; `otherwise` where the row has no rule. */
-static int width_of(const hd_sass_row *row, const context *c, slice name, int otherwise)
+/* ---- slots ------------------------------------------------------------------------------------------------------- */
+
+enum { SLOTS = 24, ROWS = 24 };
+#define KIND_BIT(kind) (1u << (HD_SASS_CLASS_COUNT + (kind)))
+
+typedef struct slot {
+    uint32_t takes; /* 1 << hd_sass_class, KIND_BIT(hd_sass_kind) */
+    bool optional;
+    uint8_t role;
+    uint8_t general, uniform; /* widths of its registers, also of those in brackets */
+    const char *names;        /* its text in the row, where widths depend on operands */
+    uint8_t names_length;
+} slot;
+
+typedef struct candidate {
+    const hd_sass_row *row;
+    int32_t score;
+    uint32_t slot_count;
+    const slot *slots;
+    bool varies; /* widths depend on word operands or on a texture's mask */
+} candidate;
+
+struct hd_sass_form {
+    const char *spelling;
+    hd_sass_words words;
+    uint32_t generation;
+    uint32_t candidate_count;
+    candidate candidates[ROWS];
+};
+
+typedef struct slot_word {
+    const char *text;
+    uint32_t takes;
+} slot_word;
+
+static const slot_word slot_words[] = {
+    {"imm", KIND_BIT(HD_SASS_IMMEDIATE)},
+    {"label", KIND_BIT(HD_SASS_LABEL) | KIND_BIT(HD_SASS_IMMEDIATE)},
+    {"word", KIND_BIT(HD_SASS_WORD) | KIND_BIT(HD_SASS_LIST) | 1u << HD_SASS_BARRIER},
+    {"CC", KIND_BIT(HD_SASS_CARRY)},
+    {"PR", KIND_BIT(HD_SASS_PREDICATES) | KIND_BIT(HD_SASS_CARRY)},
+    {"PRd", KIND_BIT(HD_SASS_PREDICATES) | KIND_BIT(HD_SASS_CARRY)},
+    {"UPR", KIND_BIT(HD_SASS_UNIFORM_PREDICATES)},
+    {"UPRd", KIND_BIT(HD_SASS_UNIFORM_PREDICATES)},
+    {"c", KIND_BIT(HD_SASS_CONSTANT)},
+    {"cx", KIND_BIT(HD_SASS_CONSTANT) | KIND_BIT(HD_SASS_BINDLESS)},
+    {"mem", KIND_BIT(HD_SASS_ADDRESS)},
+    {"gdesc", KIND_BIT(HD_SASS_GDESC)},
+    {"idesc", KIND_BIT(HD_SASS_IDESC)},
+    {"tmem", KIND_BIT(HD_SASS_TMEM)},
+    {"attr", KIND_BIT(HD_SASS_ATTRIBUTE)},
+};
+
+static const char *const written[] = {"Rd",  "Rd2", "Rdb", "Pd", "nPd", "Pu",  "Pv",
+                                      "URd", "UPu", "UPv", "Bd", "PRd", "UPRd"};
+
+static uint32_t takes_of(const char *name, size_t length)
 {
-    for (const char *at = row->widths; *at;) {
-        size_t length = strcspn(at, " ");
-        const char *equals = memchr(at, '=', length);
-        if (equals && is(name, "") == false && (size_t)(equals - at) == name.length &&
-            !memcmp(at, name.at, name.length)) {
-            slice rule = {equals + 1, length - (size_t)(equals + 1 - at)};
-            return is(rule, "m") ? matrix_width(c, name.at[1]) : is(rule, "x") ? tensor_width(c) : evaluate(c, rule);
+    for (uint32_t i = 0; i < sizeof slot_words / sizeof *slot_words; i++)
+        if (hd_is_name(name, length, slot_words[i].text))
+            return slot_words[i].takes;
+    if (*name == 'n') /* nPd */
+        return 1u << HD_SASS_PREDICATE;
+    if (*name == 'B')
+        return 1u << HD_SASS_BARRIER;
+    if (*name == 'U')
+        return 1u << (name[1] == 'P' ? HD_SASS_UNIFORM_PREDICATE : HD_SASS_UNIFORM);
+    return *name == 'P' ? 1u << HD_SASS_PREDICATE | 1u << HD_SASS_UNIFORM_PREDICATE : 1u << HD_SASS_GENERAL;
+}
+
+static uint8_t role_of(const char *name, size_t length)
+{
+    for (uint32_t i = 0; i < sizeof written / sizeof *written; i++)
+        if (hd_is_name(name, length, written[i]))
+            return HD_SASS_WRITTEN;
+    return hd_is_name(name, length, "Bx") ? HD_SASS_READ | HD_SASS_WRITTEN : HD_SASS_READ;
+}
+
+static uint32_t width_of(const hd_sass_row *row, const char *name, size_t length, const hd_sass_words *words)
+{
+    return strcmp(row->widths, "mma") == 0 ? hd_sass_matrix_width(row->opcode, name, length, words)
+                                           : hd_sass_width(row->widths, name, length, words);
+}
+
+/* Widths of the registers that an alternative names: itself, or those in its parentheses. */
+static void set_widths(slot *s, const hd_sass_row *row, const char *name, size_t length, const hd_sass_words *words)
+{
+    const char *open = memchr(name, '(', length), *end = name + length;
+    if (!open && s->takes >> HD_SASS_CLASS_COUNT && takes_of(name, length) >> HD_SASS_CLASS_COUNT)
+        return;
+    for (const char *at = open ? open + 1 : name; at < end;) {
+        size_t part = strcspn(at, "+)|?,");
+        part = part > (size_t)(end - at) ? (size_t)(end - at) : part;
+        uint8_t width = (uint8_t)width_of(row, at, part, words);
+        if (*at == 'R')
+            s->general = width;
+        else if (*at == 'U' && at[1] == 'R')
+            s->uniform = width;
+        at += part + 1;
+    }
+}
+
+/* Whether slots have widths that word operands or a texture's mask decide. */
+static bool varies(const hd_sass_row *row) { return row->unit == HD_SASS_UNIT_TEX || strstr(row->widths, "n="); }
+
+/* Reads one alternative of a slot; true: an offset may follow in the text. */
+static bool add_alternative(slot *s, const hd_sass_row *row, const char *name, size_t length,
+                            const hd_sass_words *words)
+{
+    static const char offset[] = "_imm";
+    bool has_offset = length > sizeof offset && memcmp(name + length - strlen(offset), offset, strlen(offset)) == 0;
+    if (has_offset)
+        length -= strlen(offset);
+    const char *open = memchr(name, '(', length);
+    size_t head = open ? (size_t)(open - name) : length;
+    s->takes |= takes_of(name, head);
+    s->role = role_of(name, head);
+    set_widths(s, row, name, length, words);
+    return has_offset;
+}
+
+static void compile_slots(candidate *c, const hd_sass_words *words, hd_arena *arena)
+{
+    slot slots[SLOTS];
+    const char *at = c->row->operands;
+    while (*at && c->slot_count + 2 < SLOTS) {
+        size_t length = strcspn(at, ",");
+        const char *end = at + length;
+        slot *s = &slots[c->slot_count++];
+        *s = (slot){.general = 1,
+                    .uniform = 1,
+                    .optional = length && end[-1] == '?',
+                    .names = at,
+                    .names_length = (uint8_t)(length > 255 ? 255 : length)};
+        bool has_offset = false;
+        for (const char *name = at; name < end - s->optional;) {
+            size_t part = 0;
+            while (name + part < end - s->optional && name[part] != '|')
+                part++;
+            has_offset |= add_alternative(s, c->row, name, part, words);
+            name += part + 1;
         }
-        at += length + (at[length] == ' ');
+        if (has_offset)
+            slots[c->slot_count++] = (slot){.takes = KIND_BIT(HD_SASS_IMMEDIATE) | KIND_BIT(HD_SASS_LABEL),
+                                            .optional = true,
+                                            .role = HD_SASS_READ,
+                                            .general = 1,
+                                            .uniform = 1,
+                                            .names = "",
+                                            .names_length = 0};
+        at = end + (*end ? strspn(end, ", ") : 0);
     }
-    return otherwise;
+    c->slots = hd_arena_copy(arena, slots, c->slot_count * sizeof *slots);
 }
 
-/* ---- uses -------------------------------------------------------------------------------------------------------- */
+/* ---- rows of a form ---------------------------------------------------------------------------------------------- */
 
-static void add_use(hd_sass_insn *insn, const char *text, const char *at, class kind, int number, int count,
-                    bool defined, bool used)
+/* 2: described or seen for the generation; 1: known to exist there; 0: neither. "50-61,75~80-120" */
+static int32_t fits_generation(const char *list, uint32_t generation)
 {
-    static const uint8_t files[] = {[IS_R] = HD_SASS_R, [IS_P] = HD_SASS_P, [IS_UR] = HD_SASS_UR, [IS_UP] = HD_SASS_UP};
-    if (number < 0 || count <= 0 || insn->use_count == HD_SASS_MOST_USES)
-        return;
-    int most = kind == IS_R || kind == IS_UR ? HD_SASS_MOST_R : HD_SASS_MOST_P;
-    count = number + count > most ? most - number : count;
-    insn->uses[insn->use_count++] = (hd_sass_use){.file = files[kind],
-                                                  .first = (uint8_t)number,
-                                                  .count = (uint8_t)count,
-                                                  .defined = defined,
-                                                  .used = used,
-                                                  .at = (uint32_t)(at - text)};
-}
-
-static bool has_suffix(slice s, size_t at, const char *suffix)
-{
-    size_t end = at;
-    while (end < s.length && (is_word(s.at[end]) || s.at[end] == '.'))
-        end++;
-    return hd_sass_has(s.at + at, end - at, suffix);
-}
-
-/* Registers in brackets: R2.64 is a pair, R2.U32 one; UR4 in desc[] and before .64 is a pair, as is a uniform base of
- * global memory. */
-static void use_inside(hd_sass_insn *insn, const char *text, slice s, int wide, int uniform)
-{
-    for (size_t i = 0; i < s.length; i++) {
-        class kind;
-        int number, count;
-        if ((i && (is_word(s.at[i - 1]) || s.at[i - 1] == '.')) ||
-            !(s.at[i] == 'R' || s.at[i] == 'U' || s.at[i] == 'P'))
+    int32_t fit = 2;
+    while (*list) {
+        if (*list == '~') {
+            fit = 1;
+            list++;
             continue;
-        size_t length = read_register((slice){s.at + i, s.length - i}, &kind, &number);
-        if (!length)
-            continue;
-        bool descriptor = i >= 5 && !memcmp(s.at + i - 5, "desc[", 5), single = has_suffix(s, i + length, ".U32");
-        if (kind == IS_UR)
-            count = descriptor || has_suffix(s, i + length, ".64") ? 2 : uniform;
-        else
-            count = has_suffix(s, i + length, ".64") ? 2 : single ? 1 : wide;
-        add_use(insn, text, s.at + i, kind, number, count, false, true);
-        if (insn->use_count)
-            insn->uses[insn->use_count - 1].is_address = true;
-        i += length - 1;
+        }
+        uint32_t bound[2] = {0, 0}, bounds = 0;
+        while (*list && *list != ',' && *list != '~') {
+            if (*list == '-')
+                bounds = 1;
+            else
+                bound[bounds] = bound[bounds] * 10 + (uint32_t)(*list - '0');
+            list++;
+        }
+        if (generation >= bound[0] && generation <= bound[bounds])
+            return fit;
+        list += *list == ',';
     }
+    return 0;
 }
 
-static bool is_destination(slice name)
+/* How near, in steps, the generations come for which the row is described or seen. */
+static int32_t distance(const char *list, uint32_t generation)
 {
-    return (*name.at == 'R' && name.length >= 2 && name.at[1] == 'd') || begins(name, "URd");
-}
-
-static bool is_listed(const char *words, slice name)
-{
-    for (const char *at = words; *at;) {
-        size_t length = strcspn(at, " ");
-        if (length == name.length && !memcmp(at, name.at, length))
-            return true;
-        at += length + (at[length] == ' ');
-    }
-    return false;
-}
-
-static slice name_only(slice alternative)
-{
-    size_t n = 0;
-    while (n < alternative.length && is_word(alternative.at[n]))
-        n++;
-    return (slice){alternative.at, n};
-}
-
-/* Of P2R and R2P: which predicates. */
-static uint32_t mask_of(const context *c)
-{
-    const operand *last = &c->operands[c->operand_count - 1];
-    return last->class == IS_NUMBER ? (uint32_t)strtoul(last->text.at, NULL, 0) : 0x7f;
-}
-
-/* PR and UPR are all predicates; other words are no registers, but for descriptors. */
-static void use_word(hd_sass_insn *insn, const char *text, const context *c, const operand *o, slice alternative)
-{
-    bool uniform = is(alternative, "x:UPRONLY"), defined = strstr(insn->row->defined, "PR") != NULL;
-    if (!begins(alternative, "x:PR") && !uniform) {
-        use_inside(insn, text, o->text, 1, 1);
-        return;
-    }
-    for (int i = 0; i < HD_SASS_MOST_P; i++)
-        if (mask_of(c) >> i & 1)
-            add_use(insn, text, o->text.at, uniform ? IS_UP : IS_P, i, 1, defined, !defined);
-}
-
-static void use_operand(hd_sass_insn *insn, const char *text, const context *c, const operand *o, slice alternative)
-{
-    const hd_sass_row *row = insn->row;
-    slice bare = without_signs(o->text), name = name_only(alternative);
-    class kind = o->class;
-    int number = -1;
-    switch (o->class) {
-    case IS_R:
-    case IS_UR:
-        read_register(bare, &kind, &number);
-        add_use(insn, text, bare.at, kind, number, width_of(row, c, name, 1), is_destination(name),
-                !is_destination(name));
-        break;
-    case IS_P:
-    case IS_UP:
-        read_register(bare, &kind, &number);
-        add_use(insn, text, bare.at, kind, number, 1, is_listed(row->defined, name), !is_listed(row->defined, name));
-        break;
-    case IS_PAIR:
-    case IS_UPAIR:
-        read_register(bare, &kind, &number);
-        add_use(insn, text, bare.at, kind, number, 2, false, true);
-        break;
-    case IS_MEMORY: {
-        bool global = !strstr(row->memory, "shared") && !strstr(row->memory, "local");
-        bool extended = global && hd_sass_has(c->modifiers.at, c->modifiers.length, ".E");
-        bool surface = strstr(row->memory, "surface") != NULL;
-        int wide = surface ? width_of(row, c, (slice){"Ra", 2}, 1) : extended ? 2 : 1;
-        use_inside(insn, text, o->text, wide, extended ? 2 : 1);
-        break;
-    }
-    case IS_BINDLESS: use_inside(insn, text, o->text, 1, 2); break;
-    case IS_CONSTANT: use_inside(insn, text, o->text, 1, 1); break;
-    case IS_DESCRIPTOR: use_inside(insn, text, o->text, 1, 2); break;
-    case IS_ATTRIBUTE:
-    case IS_TENSOR: use_inside(insn, text, o->text, 1, 1); break;
-    case IS_WORD: use_word(insn, text, c, o, alternative); break;
-    case IS_NUMBER:
-    case IS_LABEL: break;
-    }
-    if (o->class == IS_R && insn->use_count && number >= 0)
-        insn->uses[insn->use_count - 1].is_reused = has_suffix(bare, 0, ".reuse");
-}
-
-/* ---- decoding ---------------------------------------------------------------------------------------------------- */
-
-static const hd_sass_row *first_row(slice opcode)
-{
-    uint32_t low = 0, high = ROWS;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        int order = strncmp(rows[middle].opcode, opcode.at, opcode.length);
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    while (low < ROWS && !strncmp(rows[low].opcode, opcode.at, opcode.length)) {
-        if (strlen(rows[low].opcode) == opcode.length)
-            return &rows[low];
-        low++;
-    }
-    return NULL;
-}
-
-bool hd_sass_is_opcode(const char *opcode, size_t length)
-{
-    size_t n = 0;
-    while (n < length && is_word(opcode[n]))
-        n++;
-    return first_row((slice){opcode, n}) != NULL;
-}
-
-/* How well a row is known for an architecture: described or seen, else by the newest one that it is described for. */
-static int rank_of(const hd_sass_row *row, uint32_t generation)
-{
-    int newest = 0;
-    if (!generation)
-        return 1;
-    if (lists(row->gens, generation))
-        return 1000;
-    for (const char *at = row->gens; *at;) {
-        char *end;
-        int number = (int)strtoul(at, &end, 10);
-        newest = number <= (int)generation && number > newest ? number : newest;
-        at = *end ? end + 1 : end;
-    }
-    return lists(row->named, generation) ? 1 + newest : 0;
-}
-
-static const hd_sass_row *choose(const context *c, uint32_t generation, slice *names)
-{
-    const hd_sass_row *best = NULL;
-    size_t best_form = 0;
-    int best_rank = -1;
-    for (const hd_sass_row *row = first_row(c->opcode); row && row < rows + ROWS && is(c->opcode, row->opcode); row++) {
-        place places[MOST_OPERANDS];
-        slice found[MOST_OPERANDS + 1] = {{0}};
-        size_t form = strlen(row->form);
-        int rank = rank_of(row, generation);
-        bool known = rank > 0, best_known = best_rank > 0;
-        bool better = !best || known > best_known ||
-                      (known == best_known && (form > best_form || (form == best_form && rank > best_rank)));
-        if (!better || !has_form(c->modifiers, row->form) ||
-            !match(places, read_pattern(row->pattern, places), c->operands, c->operand_count, found))
-            continue;
-        best = row;
-        best_form = form;
-        best_rank = rank;
-        memcpy(names, found, c->operand_count * sizeof *names);
-    }
+    int32_t best = GENERATIONS, at = (int32_t)generation_index(generation);
+    for (int32_t i = 0; i < GENERATIONS; i++)
+        if (fits_generation(list, generations[i]) == 2) {
+            int32_t apart = i > at ? i - at : at - i;
+            best = apart < best ? apart : best;
+        }
     return best;
 }
 
-/* @P0, @!UP1, @PT */
-static slice read_guard(const char *text, slice s, hd_sass_insn *insn)
+/* One requirement: a choice of sequences. */
+static bool requirement_holds(const char *text, size_t length, const hd_sass_words *words)
 {
-    class kind;
-    int number = -1;
-    if (!s.length || *s.at != '@')
-        return s;
-    s.at++, s.length--;
-    insn->guarded = true;
-    if (s.length && *s.at == '!') {
-        insn->guard_not = true;
-        s.at++, s.length--;
+    const char *end = text + length;
+    while (text < end) {
+        size_t part = 0;
+        while (text + part < end && text[part] != '|')
+            part++;
+        if (hd_sass_words_have(words, text, part))
+            return true;
+        text += part + 1;
     }
-    size_t length = read_register(s, &kind, &number);
-    if (length && (kind == IS_P || kind == IS_UP)) {
-        add_use(insn, text, s.at, kind, number, 1, false, true);
-        if (number >= 0)
-            insn->uses[insn->use_count - 1].is_guard = true;
-    }
-    return trim((slice){s.at + length, s.length - length});
-}
-
-static void find_target(const char *text, const operand *operands, uint32_t count, hd_sass_insn *insn)
-{
-    for (uint32_t i = count; i-- > 0;)
-        if (operands[i].class == IS_LABEL || operands[i].class == IS_NUMBER) {
-            insn->target_at = (uint32_t)(operands[i].text.at - text);
-            insn->target_length = (uint32_t)operands[i].text.length;
-            return;
-        }
-}
-
-bool hd_sass_decode(const char *text, size_t length, uint32_t generation, hd_sass_insn *insn)
-{
-    operand operands[MOST_OPERANDS];
-    slice names[MOST_OPERANDS + 1] = {{0}};
-    *insn = (hd_sass_insn){0};
-    slice s = read_guard(text, trim((slice){text, length}), insn);
-    size_t word = 0, base = 0;
-    while (word < s.length && (is_word(s.at[word]) || s.at[word] == '.'))
-        word++;
-    while (base < word && is_word(s.at[base]))
-        base++;
-    insn->opcode_at = (uint32_t)(s.at - text);
-    insn->opcode_length = (uint32_t)word;
-    uint32_t count = split((slice){s.at + word, s.length - word}, operands);
-    context c = {{s.at + base, word - base}, {s.at, base}, operands, count};
-    insn->row = choose(&c, generation, names);
-    find_target(text, operands, count, insn);
-    uint32_t guard = insn->use_count;
-    if (insn->row) {
-        for (uint32_t i = 0; i < count; i++)
-            use_operand(insn, text, &c, &operands[i], names[i]);
-        return true;
-    }
-    for (uint32_t i = 0; i < count; i++)
-        use_inside(insn, text, operands[i].text, 1, 1);
-    for (uint32_t i = guard; i < insn->use_count; i++)
-        insn->uses[i].defined = insn->uses[i].used = true;
     return false;
+}
+
+/* The number of words that the row requires, or -1 where one is missing. */
+static int32_t required(const hd_sass_row *row, const hd_sass_words *words)
+{
+    int32_t count = 0;
+    for (const char *at = row->modifiers; *at;) {
+        size_t length = strcspn(at, " ");
+        if (!requirement_holds(at, length, words))
+            return -1;
+        for (size_t i = 0; i < length && at[i] != '|'; i++)
+            count += at[i] == '.';
+        at += length + (at[length] == ' ');
+    }
+    return count;
+}
+
+/* Whether the spelling is the opcode, or continues with a dot; the number of its dots in *dots. */
+static bool starts_with_opcode(const char *spelling, size_t length, const char *opcode, int32_t *dots)
+{
+    size_t n = strlen(opcode);
+    *dots = 0;
+    for (const char *c = opcode; *c; c++)
+        *dots += *c == '.';
+    return n <= length && memcmp(spelling, opcode, n) == 0 && (n == length || spelling[n] == '.');
+}
+
+static void insert(hd_sass_form *form, candidate c)
+{
+    uint32_t at = form->candidate_count;
+    if (at == ROWS) {
+        if (form->candidates[ROWS - 1].score >= c.score)
+            return;
+        at = ROWS - 1;
+    } else {
+        form->candidate_count++;
+    }
+    for (; at && form->candidates[at - 1].score < c.score; at--)
+        form->candidates[at] = form->candidates[at - 1];
+    form->candidates[at] = c;
+}
+
+static int compare_head(const char *spelling, size_t length, const char *opcode)
+{
+    size_t n = strcspn(opcode, ".");
+    int order = memcmp(spelling, opcode, length < n ? length : n);
+    return order ? order : (length > n) - (length < n);
+}
+
+static void find_rows(hd_sass_form *form, size_t length)
+{
+    static const int32_t strength[] = {[HD_SASS_EVIDENCE_SPEC] = 2,
+                                       [HD_SASS_EVIDENCE_SPEC_OLD] = 0,
+                                       [HD_SASS_EVIDENCE_NOTES] = 1,
+                                       [HD_SASS_EVIDENCE_LISTING] = 3};
+    const char *spelling = form->spelling;
+    size_t head = strcspn(spelling, ".");
+    uint32_t low = 0, high = hd_sass_row_count;
+    HD_SEARCH(low, high, at, compare_head(spelling, head, hd_sass_rows[at].opcode) > 0);
+    for (; low < hd_sass_row_count && compare_head(spelling, head, hd_sass_rows[low].opcode) == 0; low++) {
+        const hd_sass_row *row = &hd_sass_rows[low];
+        int32_t dots, count;
+        if (!starts_with_opcode(spelling, length, row->opcode, &dots) || (count = required(row, &form->words)) < 0)
+            continue;
+        int32_t fit = fits_generation(row->generations, form->generation);
+        int32_t score =
+            (fit ? 1000 + 200 * (count + dots) + 100 * fit : 100) - 8 * distance(row->generations, form->generation);
+        insert(form, (candidate){.row = row, .score = score + strength[row->evidence], .varies = varies(row)});
+    }
+}
+
+static void split(hd_sass_words *words, const char *text, const char *end)
+{
+    while (text < end && words->count < sizeof words->length) {
+        const char *word = ++text;
+        while (text < end && *text != '.')
+            text++;
+        words->text[words->count] = word;
+        words->length[words->count++] = (uint8_t)(text - word > 255 ? 255 : text - word);
+    }
+}
+
+const hd_sass_form *hd_sass_form_of(const char *spelling, size_t length, uint32_t generation, hd_arena *arena)
+{
+    hd_sass_form *form = HD_ARENA_NEW(arena, hd_sass_form);
+    form->spelling = hd_arena_string(arena, spelling, length);
+    form->generation = generation ? generation : generations[GENERATIONS - 1];
+    form->words.components = 4;
+    split(&form->words, form->spelling + strcspn(form->spelling, "."), form->spelling + length);
+    find_rows(form, length);
+    for (uint32_t i = 0; i < form->candidate_count; i++)
+        compile_slots(&form->candidates[i], &form->words, arena);
+    return form;
+}
+
+const hd_sass_row *hd_sass_form_row(const hd_sass_form *form)
+{
+    return form->candidate_count ? form->candidates[0].row : NULL;
+}
+
+bool hd_sass_form_has(const hd_sass_form *form, const char *modifier)
+{
+    return hd_sass_words_have(&form->words, modifier, strlen(modifier));
+}
+
+bool hd_sass_form_reads_carry(const hd_sass_form *form)
+{
+    return form->generation < 70 && hd_sass_form_has(form, ".X");
+}
+
+/* ---- matching ---------------------------------------------------------------------------------------------------- */
+
+static uint32_t bit_of(const hd_sass_operand *o)
+{
+    return o->kind == HD_SASS_REGISTER ? 1u << o->class : KIND_BIT(o->kind);
+}
+
+/* Fills slot_of[operand]; false: the operands do not fit. */
+static bool match(const candidate *c, const hd_sass_operands *operands, uint8_t *slot_of)
+{
+    uint32_t skips = 0, s = 0, o = 0;
+    for (;;) {
+        while (s < c->slot_count && o < operands->count && c->slots[s].takes & bit_of(&operands->items[o])) {
+            slot_of[o++] = (uint8_t)s++;
+        }
+        if (s == c->slot_count && o == operands->count)
+            return true;
+        if (s < c->slot_count && c->slots[s].optional) {
+            s++;
+            continue;
+        }
+        /* Back to the last operand whose slot may be left out. */
+        while (o > 0 && !c->slots[slot_of[o - 1]].optional)
+            o--;
+        if (o == 0 || skips++ >= SLOTS)
+            return false;
+        s = slot_of[--o] + 1u;
+    }
+}
+
+/* The components of a texture: the bits of the mask, the last operand; all where there is none. */
+static uint32_t components_of(const hd_sass_operands *operands)
+{
+    const hd_sass_operand *last = operands->count ? &operands->items[operands->count - 1] : NULL;
+    if (!last || last->kind != HD_SASS_IMMEDIATE || last->end - last->begin < 3 || operands->count < 2 ||
+        operands->items[operands->count - 2].kind != HD_SASS_WORD)
+        return 4;
+    char digit = operands->text[last->begin + 2];
+    uint32_t mask = digit <= '9' ? (uint32_t)(digit - '0') : (uint32_t)(digit - 'a') + 10;
+    return (uint32_t)__builtin_popcount(mask & 15);
+}
+
+static void add_words(hd_sass_words *words, const hd_sass_operands *operands)
+{
+    words->components = components_of(operands);
+    for (uint32_t i = 0; i < operands->count; i++) {
+        const hd_sass_operand *o = &operands->items[i];
+        if (o->kind != HD_SASS_WORD || words->count >= sizeof words->length)
+            continue;
+        words->text[words->count] = operands->text + o->begin;
+        words->length[words->count++] = (uint8_t)(o->end - o->begin);
+    }
+}
+
+static uint8_t inner_width(const hd_sass_operand *o, const hd_sass_register *r, const slot *s)
+{
+    bool constant = o->kind == HD_SASS_BINDLESS || r->flags & HD_SASS_DESCRIPTOR;
+    if (constant)
+        return 2;
+    if (r->flags & HD_SASS_WIDE)
+        return 2;
+    if (r->flags & HD_SASS_NARROW)
+        return 1;
+    return r->class == HD_SASS_UNIFORM ? s->uniform : s->general;
+}
+
+static void apply(hd_sass_operand *o, hd_sass_register *inner, const slot *s)
+{
+    o->role = o->kind == HD_SASS_REGISTER || o->kind >= HD_SASS_CARRY ? s->role : 0;
+    o->words = o->class == HD_SASS_GENERAL ? s->general : o->class == HD_SASS_UNIFORM ? s->uniform : 1;
+    for (uint32_t i = 0; i < o->inner_count; i++)
+        inner[o->inner_first + i].words = inner_width(o, &inner[o->inner_first + i], s);
+}
+
+const hd_sass_row *hd_sass_resolve(const hd_sass_form *form, hd_sass_operands *operands)
+{
+    uint8_t slot_of[HD_SASS_OPERANDS];
+    for (uint32_t i = 0; i < form->candidate_count; i++) {
+        const candidate *c = &form->candidates[i];
+        if (!match(c, operands, slot_of))
+            continue;
+        hd_sass_words words;
+        if (c->varies) {
+            words = form->words;
+            add_words(&words, operands);
+        }
+        for (uint32_t o = 0; o < operands->count; o++) {
+            slot s = c->slots[slot_of[o]];
+            if (c->varies)
+                for (const char *name = s.names, *end = name + s.names_length - s.optional; name < end;) {
+                    size_t part = 0;
+                    while (name + part < end && name[part] != '|')
+                        part++;
+                    set_widths(&s, c->row, name, part, &words);
+                    name += part + 1;
+                }
+            apply(&operands->items[o], operands->inner, &s);
+        }
+        return c->row;
+    }
+    return NULL;
 }

@@ -238,8 +238,26 @@ static const hd_operand *spell_operand(hd_speller *s, const hd_operand *o)
 
 /* ---- statements -------------------------------------------------------------------------------------------------- */
 
+/* Machine code: the text, which no pass changes; without line ends, semicolon last. */
+static void spell_machine(hd_speller *s, const hd_instruction *insn)
+{
+    const char *text = s->module->source->text + insn->span.begin;
+    size_t length = insn->span.end - insn->span.begin;
+    while (length && (text[length - 1] == ';' || hd_is_space(text[length - 1]) || text[length - 1] == '\\'))
+        length--;
+    for (size_t i = 0; i < length; i++)
+        if (text[i] != '\\') /* of a graph's label */
+            put_char(s, text[i]);
+    end_token(s);
+    put_char(s, ';');
+}
+
 void hd_spell_instruction(hd_speller *s, const hd_instruction *insn, const char *modifiers, size_t length)
 {
+    if (s->function->machine) {
+        spell_machine(s, insn);
+        return;
+    }
     const hd_operand *o = hd_insn_operands(s->function, insn), *end = o + insn->operand_count;
     if (insn->guard != HD_NONE) {
         put_char(s, '@');

@@ -10,7 +10,8 @@ const hd_type_info hd_types[HD_TYPE_COUNT] = {
 #include "ir/types.def"
 #undef HD_TYPE
     [HD_TYPE_CC] = {"cc", 1, HD_CLASS_NONE, 1, 0},
-    [HD_TYPE_UNIFORM] = {"uniform", 32, HD_CLASS_BITS, 1, 0},
+    [HD_TYPE_UNIFORM] = {"uniform", 32, HD_CLASS_NONE, 1, 0},
+    [HD_TYPE_BARRIER] = {"barrier", 32, HD_CLASS_NONE, 1, 0},
 };
 
 const char *const hd_space_spellings[HD_SPACE_COUNT] = {

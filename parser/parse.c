@@ -35,11 +35,9 @@ hd_module *hd_parse_ptx(hd_source *source, const hd_parse_options *options, hd_d
     module->one_of_several = options->one_of_several;
     module->low_memory = options->low_memory;
     uint32_t errors = diagnostics->error_count;
-    if (options->takes_listings && hd_is_listing(source)) {
-        module->is_listing = true;
-        hd_sass_read(module);
+    if (options->takes_listings && hd_is_sass(source)) {
+        hd_parse_sass(module, options);
         hd_module_index(module);
-        hd_module_set_origins(module);
         if (!options->ignore_annotations && diagnostics->error_count == errors)
             hd_read_annotations(module, options);
         return module;

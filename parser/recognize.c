@@ -50,7 +50,9 @@ static const kind objects[] = {{"an object file", EXTRACT},
                                {"an executable program or shared library", EXTRACT},
                                {"an ELF file", EXTRACT}};
 static const kind sass = {"a listing of machine code (SASS)",
-                          "dump, rewrite, check and strip take listings, but for graphs and JSON: heddle-sass(7)"};
+                          "dump, rewrite, check and strip take listings: heddle-sass(7)"};
+static const kind sass_json = {"the JSON of nvdisasm, which defines no labels",
+                               "nvdisasm without -json makes a listing that heddle reads"};
 static const kind dumped = {"the output of cuobjdump, PTX and what stands around it",
                             "cuobjdump -xptx all FILE writes the PTX alone, a file for each architecture"};
 static const kind source_code = {"C++ or CUDA source", "compile it to PTX: nvcc -ptx %s"};
@@ -176,24 +178,43 @@ static bool is_gpu(const char *word)
            (begins(word, "limits:") || strstr(word, "\nlimits:"));
 }
 
-/* What cuobjdump and nvdisasm write: listings, their graphs in DOT, and JSON. PTX has .version before .target. */
+/* An opcode in capitals, as PTX has none. */
+static bool is_opcode(const char *text)
+{
+    if (*text == '@')
+        text += strcspn(text, " \t\r\n");
+    text += strspn(text, " \t");
+    size_t length = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+    return *text >= 'A' && *text <= 'Z' && length >= 2 && strchr(" .;\t\r\n", text[length]);
+}
+
+/* A label, and an opcode on the next line: a listing from which all else was removed. */
+static bool is_bare(const char *word)
+{
+    size_t length = strcspn(word, " \t\r\n:\"");
+    const char *next = word + length + 1;
+    return length && word[length] == ':' && strspn(next, " \t\r") == strcspn(next, "\n") &&
+           is_opcode(next + strspn(next, " \t\r\n"));
+}
+
+/* What cuobjdump, nvdisasm and CuAssembler write: listings, and their graphs in DOT. PTX has .version before .target.
+ */
 static bool is_sass(const char *word)
 {
-    static const char *const starts[] = {"Fatbin elf code:",
-                                         "code for sm_",
-                                         ".headerflags",
-                                         ".__elf_",
-                                         "nvdisasm ",
-                                         "[{\"ELF\":",
-                                         "digraph f {\nsubgraph \"cluster_",
-                                         NULL};
+    static const char *const starts[] = {"Fatbin elf code:", "code for sm_", ".headerflags", "nvdisasm ", "Function : ",
+                                         "Function:",        "digraph ",     ".__elf_",      "[B------",  NULL};
     for (const char *const *start = starts; *start; start++)
         if (begins(word, *start))
             return true;
-    const char *next = word + strcspn(word, "\r\n"), *section = word + 8;
-    if (begins(word, ".section") && begins(section + strspn(section, " \t"), ".text."))
-        return true;
-    return begins(word, ".target") && begins(next + strspn(next, " \t\r\n"), ".elftype");
+    const char *next = word + strcspn(word, "\r\n"), *second = word + strcspn(word, " \t\r\n");
+    second += strspn(second, " \t");
+    if (begins(word, ".target"))
+        return begins(next + strspn(next, " \t\r\n"), ".elftype");
+    if (begins(word, ".section"))
+        return begins(second, ".text.");
+    if (begins(word, ".global"))
+        return strstr(word, "// |") != NULL;
+    return is_bare(word) || (is_opcode(word) && strstr(word, " R") && !strstr(word, "{\n"));
 }
 
 static const kind *text_kind(const hd_source *source)
@@ -202,6 +223,8 @@ static const kind *text_kind(const hd_source *source)
     const char *word = first_word(source->text, &addressed);
     if (begins(word, "Fatbin ptx code:"))
         return &dumped;
+    if (begins(word, "[{\"ELF\":"))
+        return &sass_json;
     if (addressed || is_sass(word))
         return &sass;
     if (begins(word, "module {") || begins(word, "module attributes"))
@@ -215,15 +238,6 @@ static const kind *text_kind(const hd_source *source)
     if (is_gpu(word))
         return &gpu;
     return *word == '{' ? &json : *word == '<' ? &page : begins(word, ".version") ? &ptx : NULL;
-}
-
-bool hd_is_listing(const hd_source *source)
-{
-    bool addressed = false;
-    if (binary_kind(source))
-        return false;
-    const char *word = first_word(source->text, &addressed);
-    return text_kind(source) == &sass && *word != '[' && !begins(word, "digraph");
 }
 
 /* ---- diagnostics ------------------------------------------------------------------------------------------------- */
@@ -248,6 +262,8 @@ static const kind *kind_of(const hd_source *source)
     const kind *k = binary_kind(source);
     return k ? k : text_kind(source);
 }
+
+bool hd_is_sass(const hd_source *source) { return kind_of(source) == &sass; }
 
 bool hd_refuse_foreign(hd_source *source, hd_diagnostics *diagnostics)
 {

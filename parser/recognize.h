@@ -8,10 +8,10 @@
  * only the beginning, after white space and comments. */
 bool hd_refuse_foreign(hd_source *source, hd_diagnostics *diagnostics);
 
+/* Whether the text is a listing of machine code, which hd_parse_sass reads. */
+bool hd_is_sass(const hd_source *source);
+
 /* The same for launch files: reports not-launch-file, also for PTX. */
 bool hd_refuse_foreign_launch(hd_source *source, hd_diagnostics *diagnostics);
-
-/* Whether the source is a listing of machine code, as text of nvdisasm or cuobjdump with addresses. */
-bool hd_is_listing(const hd_source *source);
 
 #endif

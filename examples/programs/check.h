@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cuda_runtime.h>
+#include "expect.h"
 
 #define CHECK(call)                                                                                                \
     do {                                                                                                           \
@@ -11,13 +12,6 @@
             printf("%s:%d: %s: %s\n", __FILE__, __LINE__, cudaGetErrorName(e), cudaGetErrorString(e));             \
             exit(1);                                                                                               \
         }                                                                                                          \
-    } while (0)
-
-static int wrong;
-#define EXPECT(condition)                                                                                          \
-    do {                                                                                                           \
-        if (!(condition) && wrong++ < 10)                                                                          \
-            printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                                         \
     } while (0)
 
 static int verdict(const char *name)

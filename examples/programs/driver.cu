@@ -2,13 +2,7 @@
 #include <cstdio>
 #include <cstring>
 #include <cuda.h>
-
-static int wrong;
-#define EXPECT(condition)                                                                                          \
-    do {                                                                                                           \
-        if (!(condition) && wrong++ < 10)                                                                          \
-            printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                                         \
-    } while (0)
+#include "expect.h"
 
 static const char text[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
                            ".visible .global .align 4 .u32 factor = 3;\n"

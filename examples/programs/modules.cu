@@ -2,13 +2,7 @@
 #include <cstdio>
 #include <cstring>
 #include <cuda.h>
-
-static int wrong;
-#define EXPECT(condition)                                                                                          \
-    do {                                                                                                           \
-        if (!(condition) && wrong++ < 10)                                                                          \
-            printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                                         \
-    } while (0)
+#include "expect.h"
 
 // step: p[tid] = p[tid] OP factor
 static const char pattern[] = ".version 7.0\n.target sm_70\n.address_size 64\n"

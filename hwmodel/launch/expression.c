@@ -15,7 +15,8 @@ typedef struct evaluation {
     const char *at, *end;
     const hd_variable *variables;
     uint32_t depth;
-    char why[128]; /* empty: no error yet */
+    uint32_t unused; /* operands being read whose value && or || does not need */
+    char why[128];   /* empty: no error yet */
 } evaluation;
 
 static number whole(int64_t v) { return (number){.whole = v}; }
@@ -29,6 +30,12 @@ static number fail(evaluation *e, const char *format, const char *text, int leng
         snprintf(e->why, sizeof e->why, format, length, text);
     e->at = e->end;
     return whole(0);
+}
+
+/* An error of values, which an operand that is not needed does not have. */
+static number refuse(evaluation *e, const char *why)
+{
+    return e->unused ? whole(0) : fail(e, "%.*s", why, (int)strlen(why));
 }
 
 static void skip_blanks(evaluation *e)
@@ -57,8 +64,7 @@ typedef enum operation {
     OP_SUBTRACT,
     OP_MULTIPLY,
     OP_DIVIDE,
-    OP_REMAINDER,
-    OP_NONE
+    OP_REMAINDER
 } operation;
 
 /* Longer spellings before their beginnings. */
@@ -85,7 +91,7 @@ static number on_reals(evaluation *e, operation op, double a, double b)
     case OP_SUBTRACT: return real(a - b);
     case OP_MULTIPLY: return real(a * b);
     case OP_DIVIDE: return real(a / b);
-    default: return fail(e, "an operator for integers has a floating-point operand%.*s", "", 0);
+    default: return refuse(e, "an operator for integers has a floating-point operand");
     }
 }
 
@@ -106,7 +112,7 @@ static number on_integers(evaluation *e, operation op, int64_t a, int64_t b)
     case OP_LEFT:
     case OP_RIGHT:
         if (b < 0 || b > 63)
-            return fail(e, "a shift by less than 0 or more than 63%.*s", "", 0);
+            return refuse(e, "a shift by less than 0 or more than 63");
         r = op == OP_LEFT ? (int64_t)((uint64_t)a << b) : a >> b;
         bad = op == OP_LEFT && r >> b != a;
         break;
@@ -116,16 +122,15 @@ static number on_integers(evaluation *e, operation op, int64_t a, int64_t b)
     case OP_DIVIDE:
     case OP_REMAINDER:
         if (!b)
-            return fail(e, "a division by zero%.*s", "", 0);
+            return refuse(e, "a division by zero");
         bad = a == INT64_MIN && b == -1;
         if (!bad)
             r = op == OP_DIVIDE ? a / b : a % b;
         break;
     case OP_OR:
-    case OP_AND:
-    case OP_NONE: break;
+    case OP_AND: break;
     }
-    return bad ? fail(e, "a result that does not fit 64 bits%.*s", "", 0) : whole(r);
+    return bad ? refuse(e, "a result that does not fit 64 bits") : whole(r);
 }
 
 static number apply(evaluation *e, operation op, number a, number b)
@@ -194,7 +199,8 @@ static number read_extreme(evaluation *e, bool least)
     need(e, ',');
     number b = read_binary(e, 1);
     need(e, ')');
-    return (as_real(a) < as_real(b)) == least ? a : b;
+    bool less = a.is_real || b.is_real ? as_real(a) < as_real(b) : a.whole < b.whole;
+    return less == least ? a : b;
 }
 
 static number read_name(evaluation *e)
@@ -239,7 +245,7 @@ static number read_unary(evaluation *e)
     return v;
 }
 
-/* The operator here that binds at least as tightly as `level`; its index, or OP_NONE's. */
+/* The index of the operator here that binds at least as tightly as `level`; -1: none. */
 static int next_operator(evaluation *e, uint32_t level)
 {
     skip_blanks(e);
@@ -255,9 +261,13 @@ static number read_binary(evaluation *e, uint32_t level)
 {
     number a = read_unary(e);
     for (int i = next_operator(e, level); i >= 0; i = next_operator(e, level)) {
+        operation op = (operation)operators[i].operation;
+        bool decided = (op == OP_OR && is_true(a)) || (op == OP_AND && !is_true(a));
         e->at += strlen(operators[i].text);
+        e->unused += decided;
         number b = read_binary(e, operators[i].level + 1u);
-        a = apply(e, (operation)operators[i].operation, a, b);
+        e->unused -= decided;
+        a = apply(e, op, a, b);
     }
     return a;
 }

@@ -12,6 +12,7 @@
 
 #include "base/hash.h"
 #include "base/pool.h"
+#include "ir/machine.h"
 #include "ir/techniques.h"
 #include "ir/words.h"
 #include "parser/parse.h"
@@ -300,20 +301,6 @@ bool hd_pipeline_only_annotates(const hd_pipeline *pipeline)
     return true;
 }
 
-/* Machine code is annotated only: nobody assembles a changed listing. */
-static bool fits_listing(const hd_pipeline *pipeline, const hd_module *module, hd_diagnostics *diagnostics)
-{
-    for (uint32_t s = 0; s < pipeline->steps.count && module->is_listing; s++) {
-        const hd_pass_info *pass = pipeline->steps.items[s].pass;
-        if (pass->keeps == HD_KEEPS_ALL)
-            continue;
-        hd_report(diagnostics, HD_DIAG_BAD_PASS, NULL, (hd_span){0, 0},
-                  "'%s' changes instructions, and a listing of machine code is only annotated", pass->name);
-        return false;
-    }
-    return true;
-}
-
 static uint32_t select_functions(const hd_module *module, const char *glob, uint32_t *functions)
 {
     uint32_t count = 0;
@@ -323,11 +310,37 @@ static uint32_t select_functions(const hd_module *module, const char *glob, uint
     return count;
 }
 
+/* Machine code is only annotated: nobody assembles a changed listing. */
+static bool takes_machine_code(const hd_pipeline *pipeline, const hd_module *module, const char *glob,
+                               hd_diagnostics *diagnostics)
+{
+    for (uint32_t s = 0; s < pipeline->steps.count; s++) {
+        const hd_pass_info *pass = pipeline->steps.items[s].pass;
+        if (pass->keeps == HD_KEEPS_ALL)
+            continue;
+        hd_report(diagnostics, HD_DIAG_MACHINE_CODE, module->source, (hd_span){0, 0},
+                  "'%s' changes instructions, and machine code (SASS) is only annotated", pass->name);
+        return false;
+    }
+    bool good = true;
+    for (uint32_t i = 0; pipeline->steps.count && i < module->functions.count; i++) {
+        const hd_function *f = module->functions.items[i];
+        uint32_t ordinal;
+        const char *obstacle = hd_function_selected(f, glob) ? hd_machine_obstacle(f, &ordinal) : NULL;
+        if (!obstacle)
+            continue;
+        hd_report(diagnostics, HD_DIAG_MACHINE_CODE, module->source, f->instructions.items[ordinal].span,
+                  "'%s' is not annotated: this instruction %s", hd_names_text(&module->names, f->name), obstacle);
+        good = false;
+    }
+    return good;
+}
+
 bool hd_pipeline_run(hd_pipeline *pipeline, hd_module *module, const hd_pipeline_options *options,
                      hd_diagnostics *diagnostics)
 {
     if (!hd_module_check_selection(module, options->kernel, diagnostics) ||
-        !fits_listing(pipeline, module, diagnostics))
+        (module->is_machine && !takes_machine_code(pipeline, module, options->kernel, diagnostics)))
         return false;
     hd_arena arena;
     hd_arena_init(&arena);

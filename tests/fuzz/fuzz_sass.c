@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     hd_source_from_memory(&source, "fuzz.sass", (const char *)data, size);
     hd_diagnostics_init(&diagnostics);
     hd_module *module = hd_parse_ptx(&source, &options, &diagnostics);
-    if (!diagnostics.error_count && module->is_listing) {
+    if (!diagnostics.error_count && module->is_machine) {
         demand(hd_ir_validate(module));
         for (uint32_t i = 0; i < module->functions.count; i++)
             hd_function_cfg(module->functions.items[i]);

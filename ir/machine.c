@@ -1,0 +1,266 @@
+/* Forms of machine code, control codes, special registers: see machine.h. Control codes are decoded from the text when
+ * asked for: most users of a listing never do. */
+#include "ir/machine.h"
+#include "base/search.h"
+#include "ir/sregs.h"
+
+/* ---- forms ------------------------------------------------------------------------------------------------------- */
+
+static bool opcode_is(const hd_sass_row *row, const char *const *names)
+{
+    for (; *names; names++)
+        if (strncmp(row->opcode, *names, strlen(*names)) == 0)
+            return true;
+    return false;
+}
+
+/* Lanes of a warp exchange values. */
+static bool is_warp_wide(const hd_sass_row *row)
+{
+    static const char *const names[] = {"SHFL", "VOTE", "MATCH", "REDUX", "CREDUX", "ELECT",    "MOVM", "HMMA",
+                                        "IMMA", "BMMA", "DMMA",  "QMMA",  "LDSM",   "WARPSYNC", NULL};
+    return row->unit == HD_SASS_UNIT_TENSOR || opcode_is(row, names);
+}
+
+/* The result differs between lanes even if all operands are equal. */
+static bool is_divergent(const hd_sass_row *row)
+{
+    static const char *const names[] = {"SHFL", "MATCH", "LDTM", "P2R", "LDSM", NULL};
+    return row->access == HD_SASS_ACCESS_ATOMIC || (opcode_is(row, names) && row->unit != HD_SASS_UNIT_UNIFORM);
+}
+
+static uint32_t memory_behaviour(const hd_sass_row *row)
+{
+    uint32_t texture =
+        row->space == HD_SASS_SPACE_TEXTURE || row->space == HD_SASS_SPACE_SURFACE ? HD_BEHAVE_TEXTURE : 0;
+    switch ((hd_sass_access)row->access) {
+    case HD_SASS_ACCESS_NONE: return 0;
+    case HD_SASS_ACCESS_LOAD: return HD_BEHAVE_LOAD | texture;
+    case HD_SASS_ACCESS_STORE: return HD_BEHAVE_STORE | texture;
+    case HD_SASS_ACCESS_ATOMIC:
+    case HD_SASS_ACCESS_REDUCE: return HD_BEHAVE_ATOMIC | texture;
+    case HD_SASS_ACCESS_COPY: return HD_BEHAVE_LOAD | HD_BEHAVE_STORE | HD_BEHAVE_ASYNC;
+    case HD_SASS_ACCESS_FENCE: return HD_BEHAVE_FENCE;
+    case HD_SASS_ACCESS_CONTROL: return HD_BEHAVE_VOLATILE;
+    }
+    return 0;
+}
+
+static uint32_t control_behaviour(const hd_sass_row *row, hd_machine_variant variant)
+{
+    switch ((hd_sass_control)row->control) {
+    case HD_SASS_CONTROL_NONE: return 0;
+    case HD_SASS_CONTROL_BRANCH:
+    case HD_SASS_CONTROL_INDIRECT:
+    case HD_SASS_CONTROL_POP: return HD_BEHAVE_BRANCH;
+    case HD_SASS_CONTROL_CALL:
+        return variant == HD_MACHINE_LOCAL ? HD_BEHAVE_BRANCH : HD_BEHAVE_CALL | HD_BEHAVE_VOLATILE;
+    case HD_SASS_CONTROL_RETURN: return HD_BEHAVE_RETURN;
+    case HD_SASS_CONTROL_EXIT:
+    case HD_SASS_CONTROL_KILL: return HD_BEHAVE_EXIT;
+    case HD_SASS_CONTROL_BARRIER: return HD_BEHAVE_BARRIER;
+    case HD_SASS_CONTROL_YIELD: return HD_BEHAVE_VOLATILE | HD_BEHAVE_YIELD;
+    case HD_SASS_CONTROL_WARP: return HD_BEHAVE_VOLATILE | HD_BEHAVE_WARP | HD_BEHAVE_MEET;
+    case HD_SASS_CONTROL_TRAP:
+    case HD_SASS_CONTROL_PUSH:
+    case HD_SASS_CONTROL_SYNC:
+    case HD_SASS_CONTROL_LEAVE:
+    case HD_SASS_CONTROL_WAIT: return HD_BEHAVE_VOLATILE;
+    }
+    return 0;
+}
+
+static uint32_t behaviour_of(const hd_machine_form *machine)
+{
+    const hd_sass_row *row = machine->row;
+    if (machine->variant == HD_MACHINE_NEVER)
+        return 0;
+    if (!row)
+        return HD_BEHAVE_VOLATILE;
+    uint32_t behaviour = memory_behaviour(row) | control_behaviour(row, (hd_machine_variant)machine->variant);
+    if (is_warp_wide(row))
+        behaviour |= HD_BEHAVE_WARP | HD_BEHAVE_MEET;
+    if (is_divergent(row))
+        behaviour |= HD_BEHAVE_DIVERGENT;
+    if (hd_sass_form_has(machine->sass, ".S") && machine->generation < 50)
+        behaviour |= HD_BEHAVE_BRANCH;
+    return behaviour;
+}
+
+static uint8_t space_of(const hd_sass_row *row)
+{
+    static const uint8_t spaces[] = {
+        [HD_SASS_SPACE_GLOBAL] = HD_SPACE_GLOBAL, [HD_SASS_SPACE_SHARED] = HD_SPACE_SHARED,
+        [HD_SASS_SPACE_LOCAL] = HD_SPACE_LOCAL,   [HD_SASS_SPACE_CONSTANT] = HD_SPACE_CONST,
+        [HD_SASS_SPACE_TEXTURE] = HD_SPACE_TEX,   [HD_SASS_SPACE_TENSOR] = HD_SPACE_NONE,
+    };
+    return row && row->space < sizeof spaces ? spaces[row->space] : HD_SPACE_NONE;
+}
+
+static uint32_t new_form(hd_module *module, hd_name spelling, uint32_t generation, hd_machine_variant variant,
+                         uint32_t next)
+{
+    hd_machine_form *machine = HD_ARENA_NEW(&module->arena, hd_machine_form);
+    machine->sass = hd_sass_form_of(hd_names_text(&module->names, spelling), hd_names_length(&module->names, spelling),
+                                    generation, &module->arena);
+    machine->row = hd_sass_form_row(machine->sass);
+    machine->generation = generation;
+    machine->variant = (uint8_t)variant;
+    machine->next = next;
+    hd_form form = {.spelling = spelling, .opcode = HD_OP_MACHINE, .vector = 1, .machine = machine};
+    form.flags = machine->row ? 0 : HD_FORM_UNKNOWN_OPCODE;
+    form.space = space_of(machine->row);
+    form.behaviour = behaviour_of(machine);
+    hd_array_push(&module->forms, form);
+    return module->forms.count - 1;
+}
+
+uint32_t hd_machine_form_of(hd_module *module, hd_name spelling, uint32_t generation, hd_machine_variant variant)
+{
+    while (module->form_of_name.count <= spelling)
+        hd_array_push(&module->form_of_name, 0);
+    uint32_t newest = module->form_of_name.items[spelling];
+    for (uint32_t form = newest - 1; form != HD_NONE; form = module->forms.items[form].machine->next) {
+        const hd_machine_form *machine = module->forms.items[form].machine;
+        if (machine->generation == generation && machine->variant == variant)
+            return form;
+    }
+    uint32_t form = new_form(module, spelling, generation, variant, newest - 1);
+    module->form_of_name.items[spelling] = form + 1;
+    return form;
+}
+
+hd_unit hd_machine_form_unit(const hd_machine_form *form)
+{
+    static const uint8_t units[] = {
+        [HD_SASS_UNIT_ALU] = HD_UNIT_INT,     [HD_SASS_UNIT_FMA] = HD_UNIT_SP,
+        [HD_SASS_UNIT_FP64] = HD_UNIT_DP,     [HD_SASS_UNIT_FP16] = HD_UNIT_SP,
+        [HD_SASS_UNIT_XU] = HD_UNIT_SFU,      [HD_SASS_UNIT_LSU] = HD_UNIT_LDST,
+        [HD_SASS_UNIT_TEX] = HD_UNIT_TEX,     [HD_SASS_UNIT_TENSOR] = HD_UNIT_TENSOR,
+        [HD_SASS_UNIT_UNIFORM] = HD_UNIT_INT, [HD_SASS_UNIT_BRANCH] = HD_UNIT_CTRL,
+        [HD_SASS_UNIT_MIO] = HD_UNIT_LDST,    [HD_SASS_UNIT_CONTROL] = HD_UNIT_CTRL,
+    };
+    return form->row ? (hd_unit)units[form->row->unit] : HD_UNIT_NONE;
+}
+
+bool hd_machine_is_plain_load(const hd_form *form)
+{
+    const hd_machine_form *m = form->machine;
+    bool loads = m && m->row && m->row->access == HD_SASS_ACCESS_LOAD && m->row->unit == HD_SASS_UNIT_LSU;
+    return loads && form->behaviour == HD_BEHAVE_LOAD && !hd_sass_form_has(m->sass, ".STRONG") &&
+           !hd_sass_form_has(m->sass, ".VOLATILE") && !hd_sass_form_has(m->sass, ".MMIO") &&
+           m->row->control == HD_SASS_CONTROL_NONE;
+}
+
+bool hd_machine_is_move(const hd_form *form)
+{
+    const hd_machine_form *m = form->machine;
+    if (!m || !m->row)
+        return false;
+    const char *opcode = m->row->opcode;
+    return strncmp(opcode, "MOV", 3) == 0 || strncmp(opcode, "UMOV", 4) == 0 || hd_sass_form_has(m->sass, ".MOV");
+}
+
+const char *hd_machine_obstacle(const hd_function *f, uint32_t *ordinal)
+{
+    for (*ordinal = 0; *ordinal < f->instructions.count; ++*ordinal) {
+        const hd_machine_form *m = hd_insn_machine(f, &f->instructions.items[*ordinal]);
+        if (!m->row || m->variant == HD_MACHINE_NEVER)
+            continue;
+        if (strcmp(m->row->opcode + 1, "GMMA") == 0 || strcmp(m->row->opcode, "LDTM") == 0 ||
+            strcmp(m->row->opcode, "STTM") == 0)
+            return "uses registers after it has been issued";
+        if (f->machine->unknown_targets && m->row->control == HD_SASS_CONTROL_INDIRECT)
+            return "has targets that this listing does not name (nvdisasm prints labels)";
+    }
+    return NULL;
+}
+
+/* ---- control codes ----------------------------------------------------------------------------------------------- */
+
+hd_machine_control hd_machine_control_decode(uint32_t bits)
+{
+    return (hd_machine_control){.known = true,
+                                .stall_cycles = bits & 15,
+                                .yield = !(bits >> 4 & 1),
+                                .write_barrier = bits >> 5 & 7,
+                                .read_barrier = bits >> 8 & 7,
+                                .wait_mask = bits >> 11 & 63,
+                                .reuse = bits >> 17 & 15};
+}
+
+static uint64_t hexadecimal(const char *text)
+{
+    uint64_t value = 0;
+    for (; (*text >= '0' && *text <= '9') || (*text >= 'a' && *text <= 'f'); text++)
+        value = value << 4 | (uint64_t)(*text <= '9' ? *text - '0' : *text - 'a' + 10);
+    return value;
+}
+
+/* [B0-2---:R-:W1:Y:S04], after an optional reuse field. */
+static hd_machine_control read_field(const char *text)
+{
+    hd_machine_control c = {.known = true, .write_barrier = 7, .read_barrier = 7};
+    const char *at = text + 1;
+    if (*at != 'B') {
+        for (uint32_t i = 0; i < 4; i++)
+            c.reuse |= (uint8_t)((at[i] == 'R') << i);
+        at += 5;
+    }
+    for (uint32_t i = 0; i < 6; i++)
+        c.wait_mask |= (uint8_t)((at[1 + i] != '-') << i);
+    at += 9; /* B, six places, :R */
+    c.read_barrier = *at == '-' ? 7 : (uint8_t)(*at - '0');
+    c.write_barrier = at[3] == '-' ? 7 : (uint8_t)(at[3] - '0');
+    c.yield = at[5] == 'Y';
+    c.stall_cycles = (uint8_t)((at[8] - '0') * 10 + at[9] - '0');
+    return c;
+}
+
+hd_machine_control hd_machine_control_of(const hd_function *f, uint32_t ordinal)
+{
+    const hd_machine_line *line = &f->machine->lines[ordinal];
+    const char *text = f->module->source->text + (line->control == HD_NONE ? 0 : line->control);
+    if (line->control == HD_NONE)
+        return (hd_machine_control){.write_barrier = 7, .read_barrier = 7};
+    if (*text == '[')
+        return read_field(text);
+    uint64_t word = hexadecimal(strchr(text, 'x') + 1);
+    if (f->machine->generation >= 70)
+        return hd_machine_control_decode((uint32_t)(word >> 41) & 0x1fffff);
+    return hd_machine_control_decode((uint32_t)(word >> 21 * ((line->address >> 3 & 3) - 1)) & 0x1fffff);
+}
+
+/* ---- special registers ------------------------------------------------------------------------------------------- */
+
+int hd_machine_special(const char *text, size_t length, uint32_t *component)
+{
+    static const struct {
+        const char *machine, *ptx;
+    } names[] = {
+        {"SR_TID", "%tid"},
+        {"SR_CTAID", "%ctaid"},
+        {"SR_NTID", "%ntid"},
+        {"SR_LANEID", "%laneid"},
+        {"SR_EQMASK", "%lanemask_eq"},
+        {"SR_LTMASK", "%lanemask_lt"},
+        {"SR_LEMASK", "%lanemask_le"},
+        {"SR_GTMASK", "%lanemask_gt"},
+        {"SR_GEMASK", "%lanemask_ge"},
+        {"SR_CLOCKLO", "%clock"},
+        {"SR_CLOCKHI", "%clock_hi"},
+        {"SR_VIRTUALSMID", "%smid"},
+        {"SR_SMEMSZ", "%total_smem_size"},
+        {"SR_GLOBALTIMERLO", "%globaltimer_lo"},
+        {"SR_GLOBALTIMERHI", "%globaltimer_hi"},
+        {"SR_CgaCtaId", "%cluster_ctarank"},
+    };
+    size_t stem = length > 2 && text[length - 2] == '.' && text[length - 1] >= 'X' && text[length - 1] <= 'Z'
+                      ? length - 2
+                      : length;
+    *component = stem < length ? (uint32_t)(text[length - 1] - 'X') : HD_NONE;
+    for (uint32_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (hd_is_name(text, stem, names[i].machine))
+            return hd_sreg_from_spelling(names[i].ptx, strlen(names[i].ptx));
+    return -1;
+}

@@ -1,0 +1,371 @@
+/* The scanner of machine-code listings: one set of rules for the start of a line, one for operands. The text ends in
+ * at least 16 NUL bytes, so that neither tests for its end. A line of data is skipped at the speed of memchr(). */
+#include "lexer/sass.h"
+
+#include <string.h>
+
+void hd_sass_lexer_init(hd_sass_lexer *lexer, hd_source *source, hd_span span)
+{
+    *lexer = (hd_sass_lexer){.source = source, .cursor = span.begin, .limit = span.end, .at_line_end = true};
+}
+
+static const char *const texts[HD_SASS_TOKEN_COUNT] = {
+    "the end of the text", "a mistake", "a mistake",
+#define HD_SASS_TOKEN(id, text) text,
+#include "lexer/sass_tokens.def"
+#undef HD_SASS_TOKEN
+};
+
+const char *hd_sass_token_text(hd_sass_token_kind kind) { return texts[kind]; }
+
+/*!re2c
+    re2c:yyfill:enable = 0;
+    re2c:define:YYCTYPE = "unsigned char";
+    re2c:define:YYCURSOR = cursor;
+    re2c:define:YYMARKER = marker;
+    re2c:define:YYCTXMARKER = context;
+    re2c:flags:computed-gotos = 1;
+    re2c:indent:string = "    ";
+
+    blank = [ \t] | "\\ ";
+    eol = "\r"? "\n" | "\\l";
+    hex = [0-9a-fA-F];
+    word = [A-Za-z0-9_];
+    bar = "\\"? "|";
+    sign = [-+~!];
+    suffix = ("." word+)+;
+    code = "/*" " "? "0x" hex{16} " "? "*/";
+    register = ("R" | "UR" | "P" | "UP" | "B" | "p") [0-9]{1,3} | "RZ" | "URZ" | "PT" | "UPT" | "pt";
+    float = [0-9]+ "." [0-9]* ([eE] [-+]? [0-9]+)? | [0-9]+ [eE] [-+]? [0-9]+;
+    number = "0x" hex+ | [0-9]+ | float;
+    opcode = [A-Z] [A-Z0-9_]+ ("." word+ ("::" word+)?)*;
+    name = [A-Za-z_$.] [^ \t\r\n:;,"\\\x00]*;
+*/
+
+/* The end of the line that `at` is in; a graph's lines also end in \l. */
+static const unsigned char *line_end(const hd_sass_lexer *lexer, const unsigned char *at, const unsigned char *limit)
+{
+    const unsigned char *end = at < limit ? memchr(at, '\n', (size_t)(limit - at)) : NULL;
+    end = end ? end : limit;
+    if (lexer->dot)
+        for (const unsigned char *c = at; c + 1 < end; c++)
+            if (*c == '\\' && c[1] == 'l')
+                return c;
+    while (end > at && end[-1] == '\r')
+        end--;
+    return end;
+}
+
+/* After a comment that starts at `at`; the end of the line where it is not closed. */
+static const unsigned char *after_comment(const hd_sass_lexer *lexer, const unsigned char *at,
+                                          const unsigned char *limit)
+{
+    const unsigned char *stop = line_end(lexer, at, limit);
+    for (at += 2; at + 1 < stop; at++)
+        if (*at == '*' && at[1] == '/')
+            return at + 2;
+    return stop;
+}
+
+/* After the parenthesis that closes the one before `at`. */
+static const unsigned char *after_parentheses(const hd_sass_lexer *lexer, const unsigned char *at,
+                                              const unsigned char *limit)
+{
+    const unsigned char *stop = line_end(lexer, at, limit);
+    uint32_t depth = 1;
+    for (; at < stop && depth; at++) {
+        depth += *at == '(';
+        depth -= *at == ')';
+    }
+    return at;
+}
+
+static uint32_t number_of(const unsigned char *at, const unsigned char *end, uint32_t base)
+{
+    uint64_t value = 0;
+    for (; at < end; at++) {
+        uint32_t digit = *at <= '9' ? (uint32_t)(*at - '0') : (uint32_t)((*at | 32) - 'a') + 10;
+        if (digit >= base)
+            break;
+        value = value * base + digit;
+        if (value > UINT32_MAX)
+            return UINT32_MAX;
+    }
+    return (uint32_t)value;
+}
+
+/* The number after the first `mark` of a line; UINT32_MAX: there is none. */
+static uint32_t number_after(const unsigned char *at, const unsigned char *end, const char *mark)
+{
+    size_t length = strlen(mark);
+    const unsigned char *found = memmem(at, (size_t)(end - at), mark, length);
+    return found && found[length] >= '0' && found[length] <= '9' ? number_of(found + length, end, 10) : UINT32_MAX;
+}
+
+static bool ends_opcode(const hd_sass_lexer *lexer, const unsigned char *cursor)
+{
+    bool instruction = lexer->in_function || lexer->after_address;
+    return instruction && strchr(" \t;\r\n\\}(&?/", *cursor); /* also a NUL */
+}
+
+typedef struct scan {
+    const unsigned char *start, *cursor, *name, *name_end;
+    uint32_t index;
+    uint8_t flags;
+} scan;
+
+/* ---- the start of a line ----------------------------------------------------------------------------------------- */
+
+static hd_sass_token_kind line_token(hd_sass_lexer *lexer, const unsigned char *limit, scan *s)
+{
+    const unsigned char *cursor = s->cursor, *marker = cursor, *start, *context = cursor;
+    hd_sass_token_kind kind = HD_SASS_TOKEN_OTHER;
+    (void)context;
+
+again:
+    start = cursor;
+    if (cursor >= limit) {
+        start = cursor = limit;
+        kind = lexer->at_line_end ? HD_SASS_TOKEN_END : HD_SASS_TOKEN_LINE_END;
+        goto done;
+    }
+    /*!re2c
+    blank+ { goto again; }
+    eol { kind = HD_SASS_TOKEN_LINE_END; goto done; }
+    "/*" hex{4,} "*" "/" {
+        const unsigned char *next = cursor;
+        while (*next == ' ' || *next == '\t')
+            next++;
+        if (*next == '.')
+            goto line; /* data */
+        s->index = number_of(start + 2, cursor, 16);
+        lexer->after_address = true;
+        kind = HD_SASS_TOKEN_ADDRESS;
+        goto done;
+    }
+    hex{4,} ":" blank {
+        if (!lexer->dot)
+            goto line;
+        cursor--;
+        s->index = number_of(start, cursor, 16);
+        lexer->after_address = true;
+        kind = HD_SASS_TOKEN_ADDRESS;
+        goto done;
+    }
+    code { kind = HD_SASS_TOKEN_CODE; goto done; }
+    "/*" { cursor = after_comment(lexer, start, limit); goto again; }
+    "//## File" { kind = HD_SASS_TOKEN_LOCATION; goto line_done; }
+    "//" { cursor = line_end(lexer, start, limit); goto again; }
+    "Function" " : " | "Function:" {
+        cursor = line_end(lexer, start, limit);
+        s->name = start + (start[8] == ':' ? 9 : 11);
+        s->name_end = cursor;
+        while (s->name_end > s->name && (s->name_end[-1] == ' ' || s->name_end[-1] == '\t'))
+            s->name_end--;
+        kind = HD_SASS_TOKEN_FUNCTION;
+        goto done;
+    }
+    "subgraph" [ ]+ ["] "cluster_" [^"\r\n\x00]* ["] {
+        s->name = (const unsigned char *)strchr((const char *)start, '"') + 9;
+        s->name_end = cursor - 1;
+        kind = HD_SASS_TOKEN_FUNCTION;
+        goto line_done;
+    }
+    "digraph" blank { lexer->dot = true; goto line; }
+    "code for sm_" | "arch = sm_" | ".target" blank+ "sm_" | ".headerflags" | ".__elf_flags" {
+        cursor = line_end(lexer, start, limit);
+        s->index = number_after(start, cursor, *start != '.' || start[1] == 't' ? "sm_"
+                                               : start[1] == 'h'                ? "EF_CUDA_SM"
+                                                                                : "SM_");
+        kind = s->index == UINT32_MAX ? HD_SASS_TOKEN_OTHER : HD_SASS_TOKEN_ARCHITECTURE;
+        goto done;
+    }
+    ".sectioninfo" {
+        cursor = line_end(lexer, start, limit);
+        s->index = number_after(start, cursor, "SHI_REGISTERS=");
+        kind = s->index == UINT32_MAX ? HD_SASS_TOKEN_OTHER : HD_SASS_TOKEN_REGISTERS;
+        goto done;
+    }
+    ".section" blank+ ".text." {
+        s->name = s->name_end = cursor;
+        cursor = line_end(lexer, start, limit);
+        while (s->name_end < cursor && *s->name_end != ',')
+            s->name_end++;
+        kind = HD_SASS_TOKEN_CODE_SECTION;
+        goto done;
+    }
+    ".section" blank { kind = HD_SASS_TOKEN_OTHER_SECTION; goto line_done; }
+    ".heddle" [ \t]+ [\x20-\x3a\x3c-\x7e\t]* ";" { kind = HD_SASS_TOKEN_HEDDLE; goto done; }
+    "." "."+ { kind = HD_SASS_TOKEN_FUNCTION_END; goto line_done; }
+    name ":" {
+        s->name = start;
+        s->name_end = cursor - 1;
+        kind = HD_SASS_TOKEN_LABEL;
+        goto done;
+    }
+    "[" ([-R]{4} ":")? "B" [-0-9]{6} ":R" [-0-9] ":W" [-0-9] ":" [-Y] ":S" [0-9]{2} "]" |
+    ([0-9a-f]{2} | "--") ":" [-0-9] ":" [-0-9] ":" [-Y] ":" hex{1,2} / blank {
+        lexer->after_address = true;
+        kind = HD_SASS_TOKEN_CONTROL;
+        goto done;
+    }
+    "\\"? "{" / (blank+ ("@" | [A-Z])) { goto again; }
+    "@" "!"? register {
+        s->flags = start[1] == '!' ? HD_SASS_TOKEN_NOT : 0;
+        s->name = start + 1 + (start[1] == '!');
+        s->name_end = cursor;
+        kind = lexer->in_function || lexer->after_address ? HD_SASS_TOKEN_GUARD : HD_SASS_TOKEN_OTHER;
+        if (kind == HD_SASS_TOKEN_OTHER)
+            goto line;
+        goto done;
+    }
+    opcode {
+        if (!ends_opcode(lexer, cursor))
+            goto line;
+        lexer->in_line = true;
+        kind = HD_SASS_TOKEN_OPCODE;
+        goto done;
+    }
+    "[label=" ["] "{" { lexer->in_function = true; goto again; }
+    "|"? "<" [a-z0-9]+ ">" { goto again; }
+    "}" ["] "]" { goto again; }
+    ["] [^"\r\n\x00]* ["] {
+        s->name = start + 1;
+        s->name_end = cursor - 1;
+        kind = HD_SASS_TOKEN_NODE;
+        goto done;
+    }
+    ["] [^"\r\n\x00]* ["] ":" { kind = HD_SASS_TOKEN_EDGE; goto line_done; }
+    * { goto line; }
+    */
+
+line:
+    kind = HD_SASS_TOKEN_OTHER;
+line_done:
+    cursor = line_end(lexer, start, limit);
+done:
+    s->start = start;
+    s->cursor = cursor;
+    return kind;
+}
+
+/* ---- operands ---------------------------------------------------------------------------------------------------- */
+
+/* The register's name within a token with signs, bars and suffixes. */
+static void find_register(scan *s, const unsigned char *start, const unsigned char *cursor)
+{
+    const unsigned char *at = start;
+    while (*at == '-' || *at == '+' || *at == '~' || *at == '!' || *at == '|' || *at == '\\') {
+        s->flags |= *at == '!' ? HD_SASS_TOKEN_NOT : 0;
+        at++;
+    }
+    s->name = at;
+    while (at < cursor && *at != '.' && *at != '|' && *at != '\\')
+        at++;
+    s->name_end = at;
+    s->flags |= at < cursor ? HD_SASS_TOKEN_SUFFIX : 0;
+}
+
+static hd_sass_token_kind operand_token(hd_sass_lexer *lexer, const unsigned char *limit, scan *s)
+{
+    const unsigned char *cursor = s->cursor, *marker = cursor, *start, *context = cursor;
+    hd_sass_token_kind kind;
+
+again:
+    start = cursor;
+    if (cursor >= limit) {
+        start = cursor = limit;
+        kind = HD_SASS_TOKEN_LINE_END;
+        goto done;
+    }
+    /*!re2c
+    blank+ { goto again; }
+    eol { kind = HD_SASS_TOKEN_LINE_END; goto done; }
+    "," { kind = HD_SASS_TOKEN_COMMA; goto done; }
+    ";" { kind = HD_SASS_TOKEN_SEMICOLON; goto done; }
+    sign? bar? register suffix? (bar suffix?)? {
+        find_register(s, start, cursor);
+        kind = HD_SASS_TOKEN_REGISTER;
+        goto done;
+    }
+    [-+]? number | [-+] ("INF" | "QNAN" | "SNAN") {
+        s->flags = *start == '-' ? HD_SASS_TOKEN_NEGATIVE : 0;
+        const unsigned char *digits = start + (*start == '-' || *start == '+');
+        bool hexadecimal = digits[0] == '0' && digits[1] == 'x';
+        s->index = number_of(digits + (hexadecimal ? 2 : 0), cursor, hexadecimal ? 16 : 10);
+        kind = HD_SASS_TOKEN_NUMBER;
+        goto done;
+    }
+    sign? bar? "c" blank? "\\"? "[" "0x" hex+ "\\"? "]"
+        blank? "\\"? "[" "-"? "0x" hex+ "\\"? "]" suffix? (bar suffix?)? {
+        kind = HD_SASS_TOKEN_CONSTANT;
+        goto done;
+    }
+    sign? bar? ("c" | "cx" | "desc" | "gdesc" | "tmem" | "idesc" | "a" | "ttu") / (blank* "\\"? "[") {
+        s->name = start;
+        s->name_end = cursor;
+        while (*s->name < 'a')
+            s->name++;
+        kind = HD_SASS_TOKEN_SPACE;
+        goto done;
+    }
+    "\\"? "[" { kind = HD_SASS_TOKEN_LBRACKET; goto done; }
+    "\\"? "]" suffix? bar? { kind = HD_SASS_TOKEN_RBRACKET; goto done; }
+    "+" { kind = HD_SASS_TOKEN_PLUS; goto done; }
+    sign? [A-Za-z_] word* suffix? | [0-9] "D" word* suffix? { kind = HD_SASS_TOKEN_WORD; goto done; }
+    [`]? "(" {
+        cursor = after_parentheses(lexer, cursor, limit);
+        s->name = start + (*start == '`' ? 2 : 1);
+        s->name_end = cursor - (cursor[-1] == ')');
+        kind = HD_SASS_TOKEN_TARGET;
+        goto done;
+    }
+    [a-z0-9]+ "@" word+ "(" {
+        cursor = after_parentheses(lexer, cursor, limit);
+        kind = HD_SASS_TOKEN_SYMBOL;
+        goto done;
+    }
+    "(*" {
+        const unsigned char *stop = line_end(lexer, start, limit);
+        while (cursor < stop && !(cursor[-1] == ')' && cursor[-2] == '*'))
+            cursor++;
+        s->name = start;
+        s->name_end = cursor;
+        kind = HD_SASS_TOKEN_NOTE;
+        goto done;
+    }
+    "\\"? "{" [0-9, ]* "\\"? "}" { kind = HD_SASS_TOKEN_LIST; goto done; }
+    "\\"? "}" { goto again; }
+    "}" ["] "]" { goto again; }
+    "&" word+ "=" (number | "\\"? "{" [0-9, ]* "\\"? "}") | "?" word+ { goto again; }
+    code { kind = HD_SASS_TOKEN_CODE; goto done; }
+    "/*" { cursor = after_comment(lexer, start, limit); goto again; }
+    "//" { cursor = line_end(lexer, start, limit); goto again; }
+    * { kind = HD_SASS_TOKEN_UNKNOWN; goto done; }
+    */
+
+done:
+    s->start = start;
+    s->cursor = cursor;
+    return kind;
+}
+
+hd_sass_token_kind hd_sass_lexer_next(hd_sass_lexer *lexer, hd_sass_token *token)
+{
+    const unsigned char *text = (const unsigned char *)lexer->source->text, *limit = text + lexer->limit;
+    scan s = {.cursor = text + lexer->cursor, .name = text, .name_end = text};
+    hd_sass_token_kind kind = lexer->in_line ? operand_token(lexer, limit, &s) : line_token(lexer, limit, &s);
+    const unsigned char *cursor = s.cursor > limit ? limit : s.cursor;
+    *token = (hd_sass_token){(uint32_t)(s.start - text),
+                             (uint32_t)(cursor - text),
+                             kind,
+                             s.index,
+                             (uint32_t)(s.name - text),
+                             (uint32_t)(s.name_end - text),
+                             s.flags};
+    if (kind == HD_SASS_TOKEN_LINE_END)
+        lexer->in_line = lexer->after_address = false;
+    lexer->at_line_end = kind == HD_SASS_TOKEN_LINE_END;
+    lexer->cursor = token->end;
+    return kind;
+}

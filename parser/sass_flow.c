@@ -1,0 +1,411 @@
+/* Control flow of a function of a listing, when all of it is read: what labels and addresses denote, which calls stay
+ * in the function and where their returns lead, where instructions go that pop an address (SYNC, BRK, CONT, .S), and
+ * where lanes meet.
+ *
+ * Returns: a return in code that a call enters leads to the instruction after each call of that code; code entered is
+ * what is reachable from the call's target, where a call leads to the instruction after it. A return that is reachable
+ * from the function's start in this way leaves the function, and may pass on any register. Pops: the address stack of
+ * the path that reaches the instruction first; code of a compiler has one stack at each point. Both are linear in the
+ * function, for each entry of a subroutine. */
+#include "parser/sass_reader.h"
+
+#include <stdio.h>
+
+/* ---- labels and addresses ---------------------------------------------------------------------------------------- */
+
+/* The instruction at an address; HD_NONE: none. */
+static uint32_t instruction_at(const hd_sass_reader *b, uint32_t address)
+{
+    uint32_t low = 0, high = b->lines.count;
+    while (low < high) {
+        uint32_t at = low + (high - low) / 2;
+        if (b->lines.items[at].address < address)
+            low = at + 1;
+        else
+            high = at;
+    }
+    return low < b->lines.count && b->lines.items[low].address == address ? low : HD_NONE;
+}
+
+/* A label for an ordinal; those that the text lacks are named after their address. */
+static uint32_t label_at(hd_sass_reader *b, uint32_t ordinal)
+{
+    char text[24];
+    bool addressed = ordinal < b->lines.count && b->lines.items[ordinal].address != HD_NONE;
+    int length = addressed ? snprintf(text, sizeof text, "0x%x", b->lines.items[ordinal].address)
+                           : snprintf(text, sizeof text, "@%u", ordinal);
+    hd_name name = hd_names_add(&b->module->names, text, (size_t)length);
+    uint32_t label = hd_sass_label_find(b, name);
+    return label != HD_NONE ? label : hd_sass_label_new(b, name, ordinal, (hd_span){0, 0});
+}
+
+static uint32_t label_ordinal(const hd_sass_reader *b, uint32_t label)
+{
+    return b->function->labels.items[label].instruction;
+}
+
+static void resolve_references(hd_sass_reader *b)
+{
+    for (uint32_t i = 0; i < b->references.count; i++) {
+        const hd_sass_reference *r = &b->references.items[i];
+        uint32_t label = hd_sass_label_find(b, r->name);
+        if (label == HD_NONE)
+            continue;
+        hd_operand *o = &b->function->operands.items[r->operand];
+        o->kind = HD_OPERAND_LABEL;
+        o->value = label;
+    }
+}
+
+/* The label that an instruction names, or HD_NONE. */
+static uint32_t named_label(const hd_function *f, const hd_instruction *insn)
+{
+    const hd_operand *o = hd_insn_operands(f, insn);
+    for (uint32_t i = 0; i < insn->operand_count; i++)
+        if (o[i].kind == HD_OPERAND_LABEL)
+            return o[i].value;
+    return HD_NONE;
+}
+
+/* The target of a jump: a label, perhaps made for its address; HD_NONE: not in this function. */
+static uint32_t target_of(hd_sass_reader *b, const hd_sass_jump *jump)
+{
+    hd_function *f = b->function;
+    uint32_t label = named_label(f, &f->instructions.items[jump->instruction]);
+    if (label != HD_NONE || jump->number == HD_NONE || jump->operand == HD_NONE)
+        return label;
+    bool relocated = !jump->number && jump->control == HD_SASS_CONTROL_CALL; /* filled in by the linker */
+    uint32_t ordinal = relocated ? HD_NONE : instruction_at(b, jump->number);
+    if (ordinal == HD_NONE)
+        return HD_NONE;
+    hd_operand *o = &f->operands.items[jump->operand];
+    o->kind = HD_OPERAND_LABEL;
+    return o->value = label_at(b, ordinal);
+}
+
+static void report_target(hd_sass_reader *b, const hd_sass_jump *jump)
+{
+    hd_span span = b->function->instructions.items[jump->instruction].span;
+    hd_sass_error_at(b, UNDEFINED_LABEL, span, "the target of this branch is not in the function");
+}
+
+/* ---- calls ------------------------------------------------------------------------------------------------------- */
+
+/* A call of code elsewhere reads and writes all registers: its operands move to the end, where there is room. */
+static void call_out(hd_sass_reader *b, uint32_t ordinal)
+{
+    hd_function *f = b->function;
+    hd_instruction *insn = &f->instructions.items[ordinal];
+    uint32_t first = f->operands.count, count = insn->operand_count;
+    hd_array_reserve(&f->operands, (uint64_t)first + count + f->registers.count);
+    for (uint32_t i = 0; i < count; i++)
+        hd_array_push(&f->operands, f->operands.items[insn->operand_first + i]);
+    for (uint32_t r = 0; r < f->registers.count; r++)
+        if (f->registers.items[r].type != HD_TYPE_CC)
+            hd_array_push(&f->operands, (hd_operand){.kind = HD_OPERAND_REGISTER,
+                                                     .begin = HD_NONE,
+                                                     .value = r,
+                                                     .flags = HD_OPERAND_DEF | HD_OPERAND_USE});
+    insn->operand_first = first;
+    insn->operand_count = (uint16_t)(f->operands.count - first);
+    insn->flags |= HD_INSN_OPAQUE;
+    b->machine->calls_out = true;
+}
+
+static void classify_call(hd_sass_reader *b, hd_sass_jump *jump)
+{
+    hd_function *f = b->function;
+    uint32_t target = target_of(b, jump);
+    hd_instruction *insn = &f->instructions.items[jump->instruction];
+    if (target == HD_NONE) {
+        call_out(b, jump->instruction);
+        return;
+    }
+    hd_name spelling = b->module->forms.items[insn->form].spelling;
+    insn->form = hd_machine_form_of(b->module, spelling, b->machine->generation, HD_MACHINE_LOCAL);
+    jump->number = label_ordinal(b, target);
+    jump->table = 0; /* local */
+}
+
+/* ---- what an instruction leads to, before tables are filled ------------------------------------------------------ */
+
+typedef struct flow {
+    hd_sass_reader *b;
+    uint32_t *jump_of; /* by ordinal: jump + 1; 0: none */
+    uint32_t count;    /* instructions */
+    uint32_t *queue;
+    uint32_t *stamp; /* by ordinal */
+    uint32_t stamps;
+} flow;
+
+static const hd_sass_jump *jump_at(const flow *w, uint32_t ordinal)
+{
+    return w->jump_of[ordinal] ? &w->b->jumps.items[w->jump_of[ordinal] - 1] : NULL;
+}
+
+static bool may_go_on(const hd_instruction *insn)
+{
+    return insn->guard != HD_NONE || insn->flags & (HD_INSN_CONDITIONAL | HD_INSN_OPAQUE);
+}
+
+/* Targets within the function, at most two; calls are stepped over. */
+static uint32_t next_of(const flow *w, uint32_t ordinal, uint32_t next[2])
+{
+    const hd_function *f = w->b->function;
+    const hd_instruction *insn = &f->instructions.items[ordinal];
+    const hd_sass_jump *jump = jump_at(w, ordinal);
+    uint32_t behaviour = hd_insn_form(f, insn)->behaviour, count = 0;
+    bool leaves = behaviour & (HD_BEHAVE_EXIT | HD_BEHAVE_RETURN);
+    bool branches = jump && (jump->control == HD_SASS_CONTROL_BRANCH || jump->control == HD_SASS_CONTROL_POP ||
+                             jump->control == HD_SASS_CONTROL_INDIRECT);
+    if (jump && jump->control == HD_SASS_CONTROL_BRANCH) {
+        uint32_t label = named_label(f, insn);
+        if (label != HD_NONE)
+            next[count++] = label_ordinal(w->b, label);
+    }
+    if ((!leaves && !branches) || may_go_on(insn))
+        next[count++] = ordinal + 1;
+    return count;
+}
+
+/* ---- returns ----------------------------------------------------------------------------------------------------- */
+
+static void add_target(hd_u32_array *list, uint32_t label)
+{
+    for (uint32_t i = 0; i < list->count; i++)
+        if (list->items[i] == label)
+            return;
+    hd_array_push(list, label);
+}
+
+/* The returns in the code that starts at `entry` lead to the labels of `after`; NULL: out of the function. */
+static void enter(flow *w, uint32_t entry, const hd_u32_array *after, hd_u32_array *lists)
+{
+    hd_function *f = w->b->function;
+    uint32_t head = 0, tail = 0, next[2];
+    w->stamps++;
+    w->queue[tail++] = entry;
+    w->stamp[entry] = w->stamps;
+    while (head < tail) {
+        uint32_t at = w->queue[head++];
+        const hd_sass_jump *jump = jump_at(w, at);
+        bool returns = jump && jump->control == HD_SASS_CONTROL_RETURN;
+        for (uint32_t i = 0; returns && after && i < after->count; i++)
+            add_target(&lists[jump->table], after->items[i]);
+        if (returns && !after) {
+            f->instructions.items[at].flags |= HD_INSN_OPAQUE;
+            f->is_entry = false;
+        }
+        uint32_t count = next_of(w, at, next);
+        for (uint32_t i = 0; i < count; i++)
+            if (next[i] < w->count && w->stamp[next[i]] != w->stamps) {
+                w->stamp[next[i]] = w->stamps;
+                w->queue[tail++] = next[i];
+            }
+    }
+}
+
+static void resolve_returns(flow *w, hd_u32_array *lists)
+{
+    hd_sass_reader *b = w->b;
+    hd_u32_array after = {0};
+    enter(w, 0, NULL, lists);
+    for (uint32_t i = 0; i < b->jumps.count; i++) {
+        const hd_sass_jump *call = &b->jumps.items[i];
+        bool first = call->control == HD_SASS_CONTROL_CALL && call->table == 0 && call->number < w->count;
+        for (uint32_t k = 0; k < i && first; k++)
+            first = b->jumps.items[k].control != HD_SASS_CONTROL_CALL || b->jumps.items[k].number != call->number;
+        if (!first)
+            continue;
+        hd_array_clear(&after);
+        for (uint32_t k = i; k < b->jumps.count; k++)
+            if (b->jumps.items[k].control == HD_SASS_CONTROL_CALL && b->jumps.items[k].table == 0 &&
+                b->jumps.items[k].number == call->number)
+                hd_array_push(&after, label_at(b, b->jumps.items[k].instruction + 1));
+        enter(w, call->number, &after, lists);
+    }
+    hd_array_free(&after);
+}
+
+/* ---- pops -------------------------------------------------------------------------------------------------------- */
+
+typedef struct pushed { /* an address on the stack of branches */
+    uint32_t below;     /* index; 0: none */
+    uint32_t label;
+    char letter; /* of the opcode that pushed it: SSY, PBK, PCNT */
+} pushed;
+
+typedef struct visit {
+    uint32_t ordinal, stack;
+} visit;
+
+typedef struct pop_walk {
+    flow *w;
+    HD_ARRAY(pushed) stack;
+    HD_ARRAY(visit) todo;
+    hd_u32_array *lists;
+} pop_walk;
+
+/* What is below the topmost address that this opcode takes; its label in *label, HD_NONE if there is none. */
+static uint32_t pop(const pop_walk *p, uint32_t top, char letter, uint32_t *label)
+{
+    *label = HD_NONE;
+    while (top && p->stack.items[top].letter != letter)
+        top = p->stack.items[top].below;
+    if (!top)
+        return 0;
+    *label = p->stack.items[top].label;
+    return p->stack.items[top].below;
+}
+
+static void go(pop_walk *p, uint32_t ordinal, uint32_t stack)
+{
+    if (ordinal >= p->w->count || p->w->stamp[ordinal] == p->w->stamps)
+        return;
+    p->w->stamp[ordinal] = p->w->stamps;
+    hd_array_push(&p->todo, (visit){ordinal, stack});
+}
+
+static void step(pop_walk *p, visit at)
+{
+    hd_function *f = p->w->b->function;
+    const hd_instruction *insn = &f->instructions.items[at.ordinal];
+    const hd_sass_jump *jump = jump_at(p->w, at.ordinal);
+    const char *opcode = hd_names_text(&f->module->names, hd_insn_form(f, insn)->spelling);
+    uint32_t next[2], count = next_of(p->w, at.ordinal, next), stack = at.stack;
+    if (jump && jump->control == HD_SASS_CONTROL_PUSH && *opcode != 'B') { /* BSSY names a barrier */
+        char letter = *opcode == 'S' ? 'S' : opcode[1];
+        uint32_t label = named_label(f, insn);
+        if (label != HD_NONE) {
+            hd_array_push(&p->stack, (pushed){at.stack, label, letter});
+            stack = p->stack.count - 1;
+        }
+    }
+    if (jump && jump->control == HD_SASS_CONTROL_POP) {
+        uint32_t label, below = pop(p, at.stack, *opcode == 'B' || *opcode == 'C' ? *opcode : 'S', &label);
+        if (jump->note)
+            label = hd_sass_label_find(p->w->b, jump->note);
+        if (label != HD_NONE) {
+            add_target(&p->lists[jump->table], label);
+            go(p, label_ordinal(p->w->b, label), below);
+        }
+    }
+    for (uint32_t i = 0; i < count; i++)
+        go(p, next[i], stack);
+}
+
+static void resolve_pops(flow *w, hd_u32_array *lists)
+{
+    pop_walk p = {.w = w, .lists = lists};
+    hd_array_push(&p.stack, (pushed){0});
+    w->stamps++;
+    if (w->count)
+        go(&p, 0, 0);
+    for (uint32_t i = 0; i < w->b->jumps.count; i++) /* subroutines too */
+        if (w->b->jumps.items[i].control == HD_SASS_CONTROL_CALL && w->b->jumps.items[i].table == 0)
+            go(&p, w->b->jumps.items[i].number, 0);
+    while (p.todo.count) {
+        visit at = hd_array_pop(&p.todo);
+        step(&p, at);
+    }
+    hd_array_free(&p.stack);
+    hd_array_free(&p.todo);
+}
+
+/* ---- the rest ---------------------------------------------------------------------------------------------------- */
+
+static void resolve_indirect(hd_sass_reader *b, const hd_sass_jump *jump, hd_u32_array *list)
+{
+    hd_function *f = b->function;
+    if (jump->note && hd_sass_label_find(b, jump->note) != HD_NONE) {
+        hd_array_push(list, hd_sass_label_find(b, jump->note));
+        return;
+    }
+    /* Only labels in the text: those of tables are among them. */
+    for (uint32_t label = 0; label < f->labels.count; label++)
+        if (f->labels.items[label].span.end)
+            hd_array_push(list, label);
+    if (!list->count)
+        b->machine->unknown_targets = true;
+}
+
+static void fill_tables(hd_sass_reader *b, const hd_u32_array *lists)
+{
+    hd_function *f = b->function;
+    for (uint32_t t = 0; t < f->tables.count; t++) {
+        f->tables.items[t].first = f->table_entries.count;
+        f->tables.items[t].count = lists[t].count;
+        for (uint32_t i = 0; i < lists[t].count; i++)
+            hd_array_push(&f->table_entries, lists[t].items[i]);
+    }
+}
+
+static void find_meetings(hd_sass_reader *b)
+{
+    const hd_function *f = b->function;
+    HD_ARRAY(hd_machine_meeting) found = {0};
+    for (uint32_t i = 0; i < b->jumps.count; i++) {
+        const hd_sass_jump *jump = &b->jumps.items[i];
+        uint32_t label =
+            jump->control == HD_SASS_CONTROL_PUSH ? named_label(f, &f->instructions.items[jump->instruction]) : HD_NONE;
+        if (label != HD_NONE)
+            hd_array_push(&found, (hd_machine_meeting){jump->instruction, label_ordinal(b, label)});
+    }
+    b->machine->meeting_count = found.count;
+    if (found.count)
+        b->machine->meetings = hd_arena_copy(&b->module->arena, found.items, found.count * sizeof *found.items);
+    hd_array_free(&found);
+}
+
+static void resolve_jump(hd_sass_reader *b, hd_sass_jump *jump)
+{
+    hd_function *f = b->function;
+    switch ((hd_sass_control)jump->control) {
+    case HD_SASS_CONTROL_BRANCH:
+        if (target_of(b, jump) == HD_NONE)
+            report_target(b, jump);
+        break;
+    case HD_SASS_CONTROL_PUSH: target_of(b, jump); break;
+    case HD_SASS_CONTROL_CALL: classify_call(b, jump); break;
+    case HD_SASS_CONTROL_RETURN: { /* a label here is the caller's name */
+        hd_instruction *insn = &f->instructions.items[jump->instruction];
+        for (uint32_t i = 0; i < insn->operand_count; i++) {
+            hd_operand *o = &f->operands.items[insn->operand_first + i];
+            if (o->kind == HD_OPERAND_LABEL) {
+                o->value = f->labels.items[o->value].name;
+                o->kind = HD_OPERAND_NAME;
+            }
+        }
+        break;
+    }
+    default: break;
+    }
+}
+
+void hd_sass_resolve_flow(hd_sass_reader *b)
+{
+    hd_function *f = b->function;
+    hd_arena scratch = {0};
+    flow w = {.b = b, .count = f->instructions.count};
+    resolve_references(b);
+    for (uint32_t i = 0; i < b->jumps.count; i++)
+        resolve_jump(b, &b->jumps.items[i]);
+    find_meetings(b);
+    if (!f->tables.count || !w.count)
+        return;
+    w.jump_of = HD_ARENA_ARRAY(&scratch, uint32_t, w.count + 1);
+    w.queue = HD_ARENA_ARRAY(&scratch, uint32_t, w.count + 1);
+    w.stamp = HD_ARENA_ARRAY(&scratch, uint32_t, w.count + 1);
+    hd_u32_array *lists = HD_ARENA_ARRAY(&scratch, hd_u32_array, f->tables.count);
+    for (uint32_t i = 0; i < b->jumps.count; i++)
+        w.jump_of[b->jumps.items[i].instruction] = i + 1;
+    resolve_returns(&w, lists);
+    resolve_pops(&w, lists);
+    for (uint32_t i = 0; i < b->jumps.count; i++)
+        if (b->jumps.items[i].control == HD_SASS_CONTROL_INDIRECT)
+            resolve_indirect(b, &b->jumps.items[i], &lists[b->jumps.items[i].table]);
+    fill_tables(b, lists);
+    for (uint32_t t = 0; t < f->tables.count; t++)
+        hd_array_free(&lists[t]);
+    hd_arena_free(&scratch);
+}
