@@ -3,6 +3,19 @@
 
 #include "driver/check.h"
 
+/* Passes and models let lanes meet at post-dominators; a listing has its own sync points. */
+static void write_sync_points(hd_writer *out, const char *name, const hd_sync_points *sync)
+{
+    uint64_t all = sync->same + sync->later + sync->earlier + sync->nowhere;
+    if (all)
+        hd_write_format(
+            out,
+            "%s: of %llu branches that may diverge, %llu reconverge at the listing's sync point, %llu before it, "
+            "%llu after it, and %llu have none\n",
+            name, (unsigned long long)all, (unsigned long long)sync->same, (unsigned long long)sync->later,
+            (unsigned long long)sync->earlier, (unsigned long long)sync->nowhere);
+}
+
 static hd_status check_one(hd_part *part)
 {
     hd_cli *cli = &part->cli;
@@ -25,6 +38,7 @@ static hd_status check_one(hd_part *part)
                     status == HD_STATUS_WRONG ? "refuted"
                     : result.annotations      ? "sound"
                                               : "nothing to check");
+    write_sync_points(&part->text, cli->operands[0], &result.sync);
     return status;
 }
 

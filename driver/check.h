@@ -5,11 +5,13 @@
 #include "base/meter.h"
 #include "driver/status.h"
 #include "ir/ir.h"
+#include "passes/analysis/sync_points.h"
 #include <stdbool.h>
 
 typedef struct hd_check_result {
     uint64_t annotations; /* number checked */
     uint32_t functions;   /* with a body */
+    hd_sync_points sync;  /* machine code only */
 } hd_check_result;
 
 /* Runs every checker on every function whose name matches `kernel` (a glob, NULL: all). DONE; REJECTED if no name
