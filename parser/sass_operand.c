@@ -1,5 +1,6 @@
 /* Instructions and operands of a listing: gathers the operands as they are in the text, resolves them by the table
  * (ir/sass.h), and emits them to the IR in the shape that ir/machine.h describes. */
+#include "ir/opcode_text.h"
 #include "parser/sass_reader.h"
 
 /* ---- registers --------------------------------------------------------------------------------------------------- */
@@ -492,6 +493,23 @@ static void note_number(hd_sass_reader *b, uint32_t operand_first)
             hd_array_last(&b->jumps).operand = o;
 }
 
+/* The opcode with its modifiers, without those of annotations (.bow::boc). Only a spelling that is new can have some. */
+static hd_name spelling_of(hd_sass_reader *b)
+{
+    hd_module *m = b->module;
+    const char *text = m->source->text + b->opcode.begin;
+    size_t length = b->opcode.end - b->opcode.begin;
+    hd_name spelling = hd_names_add_padded(&m->names, text, length);
+    if (spelling < m->form_of_name.count && m->form_of_name.items[spelling])
+        return spelling;
+    char *plain = hd_malloc(length + 1);
+    size_t kept = hd_annotation_modifiers_cut(text, length, plain);
+    m->extended |= kept < length;
+    spelling = kept < length ? hd_names_add(&m->names, plain, kept) : spelling;
+    free(plain);
+    return spelling;
+}
+
 void hd_sass_instruction_end(hd_sass_reader *b)
 {
     hd_function *f = b->function;
@@ -501,8 +519,7 @@ void hd_sass_instruction_end(hd_sass_reader *b)
     if (!b->in_instruction || !f)
         return;
     b->in_instruction = false;
-    hd_name spelling =
-        hd_names_add_padded(&m->names, m->source->text + b->opcode.begin, b->opcode.end - b->opcode.begin);
+    hd_name spelling = spelling_of(b);
     uint32_t guard = guard_of(b, &e.never, &flags);
     uint32_t form =
         hd_machine_form_of(m, spelling, b->machine->generation, e.never ? HD_MACHINE_NEVER : HD_MACHINE_PLAIN);

@@ -1,6 +1,7 @@
 /* Changes instructions in place (passes/rewrite.h). Operands that do not fit in their old range are appended to the
  * function's operands, as the parser does; O(operands of the instruction) each. */
 #include "passes/rewrite.h"
+#include "ir/machine.h"
 
 /* ---- operand positions ------------------------------------------------------------------------------------------- */
 
@@ -212,6 +213,8 @@ bool hd_is_scoped_name(const hd_module *m, const hd_u32_array *variables, uint32
 
 static bool is_plain_load(const hd_form *form)
 {
+    if (form->machine)
+        return hd_machine_is_plain_load(form);
     if (form->opcode != HD_OP_LD && form->opcode != HD_OP_LDU && !(form->behaviour & HD_BEHAVE_TEXTURE))
         return false;
     uint16_t order = form->modifiers[HD_GROUP_SEM];

@@ -12,8 +12,8 @@ typedef struct hd_sync_points { /* branches that may diverge, by where the listi
     uint64_t nowhere;           /* no region around them: they do not diverge, or their lanes end apart */
 } hd_sync_points;
 
-/* Adds a function's branches to `sums`. A branch belongs to the smallest region around it: the blocks that are reachable
- * from the instruction that names the sync point, without passing that. O(regions x blocks). */
+/* Adds a function's branches to `sums`. A branch belongs to the smallest region around it: the blocks that are
+ * reachable from the instruction that names the sync point, without passing that. O(regions x blocks). */
 void hd_sync_points_compare(hd_pass_context *context, hd_sync_points *sums);
 
 #endif

@@ -16,6 +16,7 @@
 #include "passes/check/check.h"
 #include "passes/check/clashes.h"
 #include "passes/check/facts.h"
+#include "ir/machine.h"
 
 typedef struct demo_check {
     hd_facts facts;
@@ -43,6 +44,10 @@ static const char *fault_of_load(const hd_function *f, const hd_instruction *ins
     const hd_form *form = hd_insn_form(f, insn);
     uint16_t order = form->modifiers[HD_GROUP_SEM];
     const hd_operand *o = hd_insn_operands(f, insn);
+    if (form->machine && hd_machine_is_plain_load(form) && !(insn->flags & HD_INSN_OPAQUE))
+        return o->kind == HD_OPERAND_REGISTER && hd_register_words(f, o->value)
+                   ? NULL
+                   : "the load gives more than one register";
     if (insn->flags & HD_INSN_OPAQUE || form->opcode != HD_OP_LD)
         return "this is no load";
     if (form->behaviour & ~HD_BEHAVE_LOAD || (order && order != HD_MOD_SEM_WEAK) ||

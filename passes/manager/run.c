@@ -316,7 +316,7 @@ static bool takes_machine_code(const hd_pipeline *pipeline, const hd_module *mod
 {
     for (uint32_t s = 0; s < pipeline->steps.count; s++) {
         const hd_pass_info *pass = pipeline->steps.items[s].pass;
-        if (pass->keeps == HD_KEEPS_ALL)
+        if (hd_pass_is_of_technique(pass))
             continue;
         hd_report(diagnostics, HD_DIAG_MACHINE_CODE, module->source, (hd_span){0, 0},
                   "'%s' changes instructions, and machine code (SASS) is only annotated", pass->name);

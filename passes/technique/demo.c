@@ -25,6 +25,7 @@
  *
  * One forward walk over each block. Complexity: linear in operands, times the logarithm of the local variables.
  * Deterministic. */
+#include "ir/machine.h"
 #include "ir/operand_loads.h"
 #include "passes/technique/demo_use.h"
 #include "passes/technique/demo_work.h"
@@ -38,7 +39,8 @@ static const char *const kind_names[KINDS] = {"single-use, read by integer arith
                                               "single-use, read as an address",
                                               "single-use, read otherwise",
                                               "not converted: moving the load is unsafe",
-                                              "not converted: the consumer has all its memory operands"};
+                                              "not converted: the consumer has all its memory operands",
+                                              "not converted: machine code, and the load is not before its consumer"};
 
 /* ---- what instructions are --------------------------------------------------------------------------------------- */
 
@@ -46,7 +48,8 @@ static bool is_candidate(const demo_pass *p, const hd_instruction *insn)
 {
     const hd_form *form = hd_insn_form(p->function, insn);
     const hd_operand *o = hd_insn_operands(p->function, insn);
-    return form->opcode == HD_OP_LD && form->behaviour == HD_BEHAVE_LOAD && form->vector <= 1 &&
+    bool load = form->opcode == HD_OP_LD || hd_machine_is_plain_load(form);
+    return load && insn->operand_count && form->behaviour == HD_BEHAVE_LOAD && form->vector <= 1 &&
            !hd_insn_reads_bank(p->function, insn) && hd_insn_is_removable(p->function, insn) &&
            o->kind == HD_OPERAND_REGISTER && o->flags & HD_OPERAND_DEF && hd_register_words(p->function, o->value) &&
            !hd_register_set_has(p->liveness->module_wide_registers, o->value);
@@ -55,7 +58,7 @@ static bool is_candidate(const demo_pass *p, const hd_instruction *insn)
 static bool is_arithmetic(const hd_form *form)
 {
     hd_unit unit = hd_form_unit(form);
-    return form->opcode != HD_OP_MOV && form->behaviour == 0 &&
+    return form->opcode != HD_OP_MOV && !hd_machine_is_move(form) && form->behaviour == 0 &&
            (unit == HD_UNIT_INT || unit == HD_UNIT_SP || unit == HD_UNIT_DP || unit == HD_UNIT_SFU);
 }
 
@@ -66,7 +69,7 @@ static demo_kind kind_of(const demo_pass *p, const hd_instruction *insn, uint8_t
         return OTHER;
     if (slot == HD_SLOT_BASE)
         return ADDRESS;
-    if (form->opcode == HD_OP_ST)
+    if (form->opcode == HD_OP_ST || (form->machine && form->behaviour == HD_BEHAVE_STORE))
         return COPY;
     if (!is_arithmetic(form) || slot != HD_SLOT_SCALAR)
         return OTHER;
@@ -283,6 +286,23 @@ static bool are_placed(const demo_pass *p, uint32_t first, uint32_t count)
     return true;
 }
 
+/* Machine code keeps its order: only loads that directly precede their consumer remain. */
+static void keep_placed(demo_pass *p)
+{
+    uint32_t kept = 0;
+    demo_pair *pairs = hd_arena_alloc(&p->context->scratch, (p->pairs.count + 1) * sizeof *pairs);
+    for (uint32_t first = 0, count; first < p->pairs.count; first += count) {
+        count = loads_after(p, first) + 1;
+        bool placed = are_placed(p, first, count);
+        p->counts[APART] += placed ? 0 : count;
+        for (uint32_t i = first; i < first + count && placed; i++)
+            pairs[kept++] = p->pairs.items[i];
+    }
+    if (kept)
+        memcpy(p->pairs.items, pairs, kept * sizeof *pairs);
+    p->pairs.count = kept;
+}
+
 static bool is_shared(const demo_pass *p, const uint32_t *accesses, uint32_t reg)
 {
     return accesses[reg] > 2 && p->function->registers.items[reg].vector == 1;
@@ -434,13 +454,16 @@ bool hd_pass_demo(hd_pass_context *context)
         if (p.cfg->blocks[b].reachable)
             find_loads(&p, b);
     choose_pairs(&p);
+    if (f->machine)
+        keep_placed(&p);
     bool asked = context->counts && p.pairs.count;
     hd_operand_use before = asked ? hd_operand_use_of(f) : (hd_operand_use){0};
     rewrite(&p);
     if (asked)
         count_use(context, before, hd_operand_use_of(f));
     for (uint32_t k = 0; k < KINDS; k++)
-        hd_statistic_add(context, kind_names[k], p.counts[k]);
+        if (k != APART || f->machine)
+            hd_statistic_add(context, kind_names[k], p.counts[k]);
     hd_statistic_add(context, "loads converted to memory operands", p.pairs.count);
     hd_statistic_add(context, "loads moved", p.moved);
     bool any = had || p.pairs.count;

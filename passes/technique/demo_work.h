@@ -13,6 +13,7 @@ typedef enum demo_kind {
     OTHER,
     UNSAFE,
     OCCUPIED,
+    APART,
     KINDS
 } demo_kind;
 

@@ -15,6 +15,7 @@
  * Complexity: near-linear for each |Bs| tried, at most HD_ATTEMPTS. Deterministic. */
 #include "passes/technique/regmutex_work.h"
 
+#include "ir/machine.h"
 #include "passes/check/regalloc.h"
 #include "passes/technique/regmutex.h"
 #include "passes/analysis/analyses.h"
@@ -68,7 +69,7 @@ static bool is_supported(hd_pass_context *context, hd_architected *numbers)
 {
     const hd_function *f = context->function;
     if (hd_architected_of(f, numbers))
-        return f->is_entry && !has_asynchronous_matrices(f);
+        return f->is_entry && !has_asynchronous_matrices(f) && !(f->machine && f->machine->calls_out);
     if (f->is_entry)
         hd_report(
             context->diagnostics, HD_DIAG_NOT_ALLOCATED, f->module->source, f->header_span,
@@ -112,6 +113,8 @@ static bool attempt(regmutex_pass *p, uint32_t extended, hd_function *before)
     p->compaction = (hd_compaction){.base = base, .most = p->numbers.registers + HD_SPARE};
     if (p->compaction.most > HD_GENERAL_REGISTERS)
         p->compaction.most = HD_GENERAL_REGISTERS;
+    if (p->function->machine) /* its registers keep their names: what is above the base is the extended set */
+        return hd_regmutex_annotate(p->context, base, extended, &p->marks);
     hd_architected numbers;
     hd_pass_context inner;
     hd_pass_context_init(&inner, p->function, p->context->diagnostics);
