@@ -1,20 +1,22 @@
-/* Processor time (user and system, one thread) of the stages that a PTX text goes through, each on its own, best of
- * several runs:
+/* Processor time (user and system, one thread) of the stages that a PTX text, or a listing of machine code, goes
+ * through, each on its own, best of several runs:
  *
- *   bench_frontend [-r RUNS] [-s] FILE.ptx
+ *   bench_frontend [-r RUNS] [-s] FILE
  *
  * lex      the scanner with interning, no parser
  * parse    text to IR: scanner, grammar, names, operands and their roles
  * cfg      control-flow graphs of all functions
  * live     uniformity, thread-level and warp-level liveness of all functions
  * print    IR to text from spans
- * canon    IR to text from the IR
+ * canon    IR to text from the IR; PTX only
  * rewrite  parse, `-p bow`, print with annotations; one thread
  *
  * Memory is the peak resident size of a process of its own that only parses. -s prints one line for tables: bytes,
  * instructions, functions, and seconds of each stage, then that memory in bytes. */
 #include "driver/rewrite.h"
 #include "lexer/lexer.h"
+#include "lexer/sass.h"
+#include "parser/recognize.h"
 #include "passes/analysis/liveness.h"
 
 #include <stdio.h>
@@ -51,8 +53,21 @@ static void read_text(work *w)
     w->bytes = w->source.length;
 }
 
+static void lex_listing(work *w)
+{
+    hd_sass_lexer lexer;
+    hd_sass_token token;
+    hd_sass_lexer_init(&lexer, &w->source, (hd_span){0, w->source.length});
+    for (lexer.in_function = true; hd_sass_lexer_next(&lexer, &token) != HD_SASS_TOKEN_END;)
+        w->checksum += token.end;
+}
+
 static void lex(work *w)
 {
+    if (hd_is_sass(&w->source)) {
+        lex_listing(w);
+        return;
+    }
     hd_names names;
     hd_lexer lexer;
     hd_token token;
@@ -65,7 +80,7 @@ static void lex(work *w)
 
 static void parse(work *w)
 {
-    hd_parse_options options = {.ignore_annotations = true};
+    hd_parse_options options = {.ignore_annotations = true, .takes_listings = true};
     hd_diagnostics_init(&w->diagnostics);
     w->module = hd_parse_ptx(&w->source, &options, &w->diagnostics);
     if (w->diagnostics.error_count)
@@ -119,11 +134,15 @@ static void print_as(work *w, bool canonical)
     hd_writer_free(&writer);
 }
 static void print(work *w) { print_as(w, false); }
-static void canon(work *w) { print_as(w, true); }
+static void canon(work *w)
+{
+    if (!w->module->is_machine)
+        print_as(w, true);
+}
 
 static void rewrite(work *w)
 {
-    hd_rewrite_options options = {.passes = "bow(iw=3)", .pipeline = {.threads = 1}};
+    hd_rewrite_options options = {.passes = "bow(iw=3)", .pipeline = {.threads = 1}, .parse = {.takes_listings = true}};
     hd_writer writer;
     hd_writer_to_memory(&writer);
     hd_diagnostics_init(&w->diagnostics);

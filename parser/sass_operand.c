@@ -493,7 +493,7 @@ static void note_number(hd_sass_reader *b, uint32_t operand_first)
             hd_array_last(&b->jumps).operand = o;
 }
 
-/* The opcode with its modifiers, without those of annotations (.bow::boc). Only a spelling that is new can have some. */
+/* The opcode with its modifiers, without those of annotations (.bow::boc). Only a new spelling can have some. */
 static hd_name spelling_of(hd_sass_reader *b)
 {
     hd_module *m = b->module;
