@@ -243,6 +243,7 @@ line:
     kind = HD_SASS_TOKEN_OTHER;
 line_done:
     cursor = line_end(lexer, start, limit);
+    cursor += cursor == start; /* a CR that ends no line */
 done:
     s->start = start;
     s->cursor = cursor;
