@@ -91,8 +91,8 @@ static void report_target(hd_sass_reader *b, const hd_sass_jump *jump)
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
 
-/* A call of code elsewhere reads and writes all registers: its operands move to the end, where there is room. */
-static void call_out(hd_sass_reader *b, uint32_t ordinal)
+/* An instruction accesses all registers of the function: its operands move to the end, where there is room. */
+static void access_all(hd_sass_reader *b, uint32_t ordinal, uint8_t flags)
 {
     hd_function *f = b->function;
     hd_instruction *insn = &f->instructions.items[ordinal];
@@ -102,13 +102,17 @@ static void call_out(hd_sass_reader *b, uint32_t ordinal)
         hd_array_push(&f->operands, f->operands.items[insn->operand_first + i]);
     for (uint32_t r = 0; r < f->registers.count; r++)
         if (f->registers.items[r].type != HD_TYPE_CC)
-            hd_array_push(&f->operands, (hd_operand){.kind = HD_OPERAND_REGISTER,
-                                                     .begin = HD_NONE,
-                                                     .value = r,
-                                                     .flags = HD_OPERAND_DEF | HD_OPERAND_USE});
+            hd_array_push(&f->operands,
+                          (hd_operand){.kind = HD_OPERAND_REGISTER, .begin = HD_NONE, .value = r, .flags = flags});
     insn->operand_first = first;
     insn->operand_count = (uint16_t)(f->operands.count - first);
-    insn->flags |= HD_INSN_OPAQUE;
+}
+
+/* A call of code elsewhere. */
+static void call_out(hd_sass_reader *b, uint32_t ordinal)
+{
+    access_all(b, ordinal, HD_OPERAND_DEF | HD_OPERAND_USE);
+    b->function->instructions.items[ordinal].flags |= HD_INSN_OPAQUE;
     b->machine->calls_out = true;
 }
 
@@ -193,7 +197,7 @@ static void enter(flow *w, uint32_t entry, const hd_u32_array *after, hd_u32_arr
         for (uint32_t i = 0; returns && after && i < after->count; i++)
             add_target(&lists[jump->table], after->items[i]);
         if (returns && !after) {
-            f->instructions.items[at].flags |= HD_INSN_OPAQUE;
+            access_all(w->b, at, HD_OPERAND_USE);
             f->is_entry = false;
         }
         uint32_t count = next_of(w, at, next);

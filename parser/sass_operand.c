@@ -544,7 +544,7 @@ void hd_sass_instruction_end(hd_sass_reader *b)
     bool decides =
         m->forms.items[form].behaviour & (HD_BEHAVE_BRANCH | HD_BEHAVE_EXIT | HD_BEHAVE_RETURN | HD_BEHAVE_CALL);
     flags |= (uint16_t)((e.opaque ? HD_INSN_OPAQUE : 0) |
-                        (e.conditional && decides && row->control != HD_SASS_CONTROL_INDIRECT &&
+                        (e.conditional && decides && row && row->control != HD_SASS_CONTROL_INDIRECT &&
                                  row->control != HD_SASS_CONTROL_RETURN
                              ? HD_INSN_CONDITIONAL
                              : 0));
