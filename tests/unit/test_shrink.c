@@ -199,9 +199,14 @@ static void lost_registers_are_noticed(void **state)
 
 static const hd_rf_ops *observed; /* by `watched`, whose hooks call its own */
 static struct {
-    uint64_t executed, spilled, throttled, in_memory;
+    uint64_t executed, spilled, throttled, in_memory, ranked, victims, fills_after_spills;
     uint32_t needs;
 } seen;
+static struct { /* of an SM */
+    const hd_rf_model *model;
+    uint64_t issued[SHRT_MAX]; /* by slot: when its warp issued last */
+} orders[2];
+static uint64_t *order_of(const hd_rf_model *model) { return orders[orders[0].model != model].issued; }
 
 /* What the warps have is what is taken, by block and as a whole, and no register has two owners. Algorithm 1: what is
  * free and what the block with the most has is enough for one block, if the file is. */
@@ -240,12 +245,71 @@ static void check_state(const hd_release *r)
 static void watched_launch(hd_rf_model *model, const hd_rf_launch *launch)
 {
     observed->launch(model, launch);
+    bool second = orders[0].model && orders[0].model != model;
+    orders[second].model = model;
+    memset(orders[second].issued, 0, sizeof orders[second].issued);
     seen.needs = ((const hd_release *)model)->kernel_registers * launch->residency.cta_warps;
+}
+
+/* Whose registers went to memory: of another block than the warp's own first, and of those the ones that issued longest
+ * ago. `taken` is what the warps had before. */
+static void check_victims(const hd_release_shared *s, uint32_t own, const uint32_t *taken, const uint64_t *issued)
+{
+    for (uint32_t v = 0; v < s->warps.count; v++) {
+        bool is_victim = v != own && taken[v] && !s->warps.items[v].taken;
+        seen.victims += is_victim;
+        for (uint32_t n = 0; is_victim && n < s->warps.count; n++) {
+            if (n == own || !s->warps.items[n].taken)
+                continue;
+            bool near = s->warps.items[v].cta == s->warps.items[own].cta,
+                 other_near = s->warps.items[n].cta == s->warps.items[own].cta;
+            assert_true(near == other_near ? issued[v] <= issued[n] : other_near);
+        }
+    }
+}
+
+/* What comes from memory waits for what goes there in the same step. */
+static void check_fills(const hd_access_sink *sink)
+{
+    bool spills = false;
+    for (uint32_t i = 0; i < sink->accesses.count; i++) {
+        const hd_rf_access *a = &sink->accesses.items[i];
+        spills |= a->kind == HD_RF_SPILL;
+        assert_true(a->kind != HD_RF_FILL || !spills || a->after);
+        seen.fills_after_spills += a->kind == HD_RF_FILL && spills;
+    }
+}
+
+/* The block with the most registers goes first while it could run out of them. Of several that have as many, either. */
+static uint32_t watched_rank_warp(hd_rf_model *model, const hd_rf_step *next, uint64_t now)
+{
+    const hd_release *r = (const hd_release *)model;
+    const hd_release_shared *s = &r->shared;
+    uint32_t rank = observed->rank_warp(model, next, now), cta = s->warps.items[next->warp->slot].cta, most = 0,
+             same = 0;
+    for (uint32_t c = 0; c < s->ctas.count; c++) {
+        same = s->ctas.items[c] == most ? same + 1 : s->ctas.items[c] > most ? 1 : same;
+        most = s->ctas.items[c] > most ? s->ctas.items[c] : most;
+    }
+    uint32_t has = cta < s->ctas.count ? s->ctas.items[cta] : 0, rest = seen.needs > most ? seen.needs - most : 0;
+    bool could = !r->fits && has == most && hd_physical_free_count(&s->file) < 1 + rest;
+    assert_true(rank ? could : !could || same > 1);
+    seen.ranked += rank;
+    return rank;
 }
 
 static void watched_execute(hd_rf_model *model, const hd_rf_step *step, hd_access_sink *sink)
 {
+    static uint32_t taken[SHRT_MAX];
+    const hd_release_shared *s = &((const hd_release *)model)->shared;
+    uint32_t own = step->warp->slot;
+    assert_true(s->warps.count < SHRT_MAX);
+    for (uint32_t slot = 0; slot < s->warps.count; slot++)
+        taken[slot] = s->warps.items[slot].taken;
     observed->execute(model, step, sink);
+    check_victims(s, own, taken, order_of(model));
+    check_fills(sink);
+    order_of(model)[own] = seen.executed + 1;
     if (++seen.executed % 8 == 0 || sink->holds_warp)
         check_state((const hd_release *)model);
 }
@@ -352,7 +416,10 @@ static void stress_one(uint64_t seed, const hd_rf_ops *watched)
         program_print(&p, text, sizeof text);
         s.block = p.threads;
     }
-    stress_in_turns(&s, stress_in_time(&s));
+    memset(orders, 0, sizeof orders);
+    uint32_t registers = stress_in_time(&s);
+    memset(orders, 0, sizeof orders);
+    stress_in_turns(&s, registers);
     free(calls);
 }
 
@@ -364,10 +431,12 @@ static void random_kernels_never_deadlock(void **state)
     (void)state;
     watched.launch = watched_launch;
     watched.execute = watched_execute;
+    watched.rank_warp = watched_rank_warp;
     for (uint64_t seed = first; seed < first + count; seed++)
         stress_one(seed, &watched);
     if (count >= 16)
-        assert_true(seen.spilled > 1000 && seen.throttled > 1000 && seen.in_memory > 1000);
+        assert_true(seen.spilled > 1000 && seen.throttled > 1000 && seen.in_memory > 1000 && seen.ranked > 1000 &&
+                    seen.victims > 1000 && seen.fills_after_spills > 1000);
 }
 
 int main(void)
