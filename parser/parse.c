@@ -36,7 +36,7 @@ hd_module *hd_parse_ptx(hd_source *source, const hd_parse_options *options, hd_d
     module->low_memory = options->low_memory;
     uint32_t errors = diagnostics->error_count;
     if (options->takes_listings && hd_is_sass(source)) {
-        hd_parse_sass(module, options);
+        hd_parse_sass(module);
         hd_module_index(module);
         if (!options->ignore_annotations && diagnostics->error_count == errors)
             hd_read_annotations(module, options);

@@ -527,7 +527,6 @@ void hd_sass_instruction_end(hd_sass_reader *b)
     b->operands.text = m->source->text;
     name_label(b, machine->row);
     const hd_sass_row *row = machine->row && !b->broken ? hd_sass_resolve(machine->sass, &b->operands) : NULL;
-    b->row = row;
     e.opaque = !row && !e.never;
     if (!machine->row)
         report_unknown(b, form, HD_DIAG_UNKNOWN_OPCODE, "the instruction table has no");

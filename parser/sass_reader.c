@@ -399,11 +399,10 @@ static void free_reader(hd_sass_reader *b)
     hd_array_free(&b->reuse);
 }
 
-void hd_parse_sass(hd_module *module, const hd_parse_options *options)
+void hd_parse_sass(hd_module *module)
 {
     hd_sass_reader *b = hd_calloc(1, sizeof *b);
     b->module = module;
-    b->options = options;
     b->address = b->control = b->group = b->location = HD_NONE;
     b->has_code = true;
     module->is_machine = true;
@@ -414,38 +413,4 @@ void hd_parse_sass(hd_module *module, const hd_parse_options *options)
         hd_sass_error_at(b, EMPTY_INPUT, ((hd_span){0, module->source->length ? 1 : 0}), "no function in this listing");
     free_reader(b);
     free(b);
-}
-
-/* ---- one instruction --------------------------------------------------------------------------------------------- */
-
-bool hd_sass_decode(hd_module *forms, const char *text, size_t length, uint32_t sm, hd_sass_decoded *decoded)
-{
-    hd_source source = {.name = forms->source->name, .text = (char *)text, .length = (uint32_t)length};
-    hd_source *before = forms->source;
-    hd_sass_reader *b = hd_calloc(1, sizeof *b);
-    uint32_t errors = forms->diagnostics->error_count;
-    b->module = forms;
-    b->sm = sm;
-    b->address = b->control = b->group = b->location = HD_NONE;
-    forms->source = &source;
-    hd_sass_lexer_init(&b->lexer, &source, (hd_span){0, source.length});
-    b->lexer.in_function = true;
-    hd_sass_parse(b);
-    bool good = forms->diagnostics->error_count == errors && b->function && b->function->instructions.count == 1;
-    *decoded = (hd_sass_decoded){.guard_number = HD_SASS_NO_NUMBER};
-    if (good) {
-        const hd_instruction *insn = &b->function->instructions.items[0];
-        const hd_machine_form *machine = hd_insn_machine(b->function, insn);
-        decoded->operands = b->operands;
-        decoded->never = machine->variant == HD_MACHINE_NEVER;
-        decoded->row = b->row;
-        if (b->has_guard)
-            hd_sass_register_of(text + b->guard.name_begin, b->guard.name_end - b->guard.name_begin,
-                                &decoded->guard_class, &decoded->guard_number);
-    }
-    b->function = NULL;
-    forms->source = before;
-    free_reader(b);
-    free(b);
-    return good;
 }

@@ -33,7 +33,6 @@ typedef struct hd_sass_jump { /* an instruction whose targets are known at the e
 
 typedef struct hd_sass_reader {
     hd_module *module;
-    const hd_parse_options *options;
     hd_sass_lexer lexer;
     hd_sass_token tokens[HD_SASS_LINE_TOKENS];
     uint32_t token_count, last_begin, last_end;
@@ -70,7 +69,6 @@ typedef struct hd_sass_reader {
     uint32_t bracket_end; /* end of the last closing one */
     uint32_t statement_end;
     hd_name note;
-    const hd_sass_row *row; /* of the last instruction; NULL: unknown */
 } hd_sass_reader;
 
 #define hd_sass_error_at(b, kind, span, ...) \
