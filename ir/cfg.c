@@ -62,9 +62,7 @@ static bool has_table(const hd_function *f, const hd_instruction *insn)
 
 static hd_flow machine_flow(const hd_function *f, const hd_instruction *insn, uint32_t behaviour)
 {
-    if (behaviour & HD_BEHAVE_EXIT)
-        return HD_FLOW_LEAVE;
-    if (behaviour & HD_BEHAVE_RETURN)
+    if (behaviour & (HD_BEHAVE_EXIT | HD_BEHAVE_RETURN)) /* an exit: of a trace, where other lanes go on */
         return has_table(f, insn) ? HD_FLOW_BRANCH : HD_FLOW_LEAVE;
     if (behaviour & HD_BEHAVE_BRANCH)
         return names_label(f, insn) || has_table(f, insn) ? HD_FLOW_BRANCH : HD_FLOW_LEAVE;

@@ -46,6 +46,11 @@ static uint32_t memory_behaviour(const hd_sass_row *row)
     return 0;
 }
 
+static bool is_traced(hd_machine_variant variant)
+{
+    return variant == HD_MACHINE_TRACED || variant == HD_MACHINE_TRACED_JUMP;
+}
+
 static uint32_t control_behaviour(const hd_sass_row *row, hd_machine_variant variant)
 {
     switch ((hd_sass_control)row->control) {
@@ -54,8 +59,9 @@ static uint32_t control_behaviour(const hd_sass_row *row, hd_machine_variant var
     case HD_SASS_CONTROL_INDIRECT:
     case HD_SASS_CONTROL_POP: return HD_BEHAVE_BRANCH;
     case HD_SASS_CONTROL_CALL:
-        return variant == HD_MACHINE_LOCAL ? HD_BEHAVE_BRANCH : HD_BEHAVE_CALL | HD_BEHAVE_VOLATILE;
-    case HD_SASS_CONTROL_RETURN: return HD_BEHAVE_RETURN;
+        return variant == HD_MACHINE_LOCAL || is_traced(variant) ? HD_BEHAVE_BRANCH
+                                                                 : HD_BEHAVE_CALL | HD_BEHAVE_VOLATILE;
+    case HD_SASS_CONTROL_RETURN: return is_traced(variant) ? HD_BEHAVE_BRANCH : HD_BEHAVE_RETURN;
     case HD_SASS_CONTROL_EXIT:
     case HD_SASS_CONTROL_KILL: return HD_BEHAVE_EXIT;
     case HD_SASS_CONTROL_BARRIER: return HD_BEHAVE_BARRIER;
@@ -75,14 +81,16 @@ static uint32_t behaviour_of(const hd_machine_form *machine)
     const hd_sass_row *row = machine->row;
     if (machine->variant == HD_MACHINE_NEVER)
         return 0;
+    uint32_t jump = machine->variant == HD_MACHINE_TRACED_JUMP ? HD_BEHAVE_BRANCH : 0;
     if (!row)
-        return HD_BEHAVE_VOLATILE;
-    uint32_t behaviour = memory_behaviour(row) | control_behaviour(row, (hd_machine_variant)machine->variant);
+        return HD_BEHAVE_VOLATILE | jump;
+    uint32_t behaviour = jump | memory_behaviour(row) | control_behaviour(row, (hd_machine_variant)machine->variant);
     if (is_warp_wide(row))
         behaviour |= HD_BEHAVE_WARP | HD_BEHAVE_MEET;
     if (is_divergent(row))
         behaviour |= HD_BEHAVE_DIVERGENT;
-    if (hd_sass_form_has(machine->sass, ".S") && machine->generation < 50)
+    if (hd_sass_form_has(machine->sass, ".S") && machine->generation < 50 &&
+        !is_traced((hd_machine_variant)machine->variant))
         behaviour |= HD_BEHAVE_BRANCH;
     return behaviour;
 }

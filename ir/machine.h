@@ -11,6 +11,10 @@
  * analyses see the whole, without knowing which return belongs to which call. A call of other code reads and writes
  * all registers that the function uses.
  *
+ * The code of a trace (hwmodel/trace/accel_sim.h) has the registers that the trace lists. What follows an instruction
+ * is what followed it in some warp. Each write that leaves lanes of a warp an older value which they read has a guard,
+ * a predicate that nothing writes.
+ *
  * Instructions are never changed, only annotated.
  */
 #ifndef HD_IR_MACHINE_H
@@ -24,6 +28,9 @@ typedef enum hd_machine_variant {
     HD_MACHINE_PLAIN,
     HD_MACHINE_NEVER, /* guarded by !PT: is not executed */
     HD_MACHINE_LOCAL, /* a call of code in the same function */
+    /* of a trace: where it goes on is a table, its last operand, if not only to the next instruction */
+    HD_MACHINE_TRACED,
+    HD_MACHINE_TRACED_JUMP, /* the same, though the opcode is none that branches */
     HD_MACHINE_VARIANTS
 } hd_machine_variant;
 

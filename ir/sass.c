@@ -494,3 +494,74 @@ const hd_sass_row *hd_sass_resolve(const hd_sass_form *form, hd_sass_operands *o
     }
     return NULL;
 }
+
+/* ---- lists of registers ------------------------------------------------------------------------------------------ */
+
+typedef struct list_match {
+    const candidate *row;
+    hd_sass_listed *list;
+    uint8_t slot_of[HD_SASS_LISTED];
+    bool found;
+} list_match;
+
+/* Whether registers within brackets belong to the slot. */
+static bool has_inner(const slot *s) { return memmem(s->names, s->names_length, "(R", 2) != NULL; }
+
+static bool takes_general(const slot *s) { return s->takes & 1u << HD_SASS_GENERAL || has_inner(s); }
+
+static bool needs_general(const slot *s) { return s->takes == 1u << HD_SASS_GENERAL && !s->optional; }
+
+/* Whether the i-th register may be in that slot: what is listed as written is the first operand. */
+static bool fits_slot(const list_match *m, uint32_t i, uint32_t s)
+{
+    const slot *to = &m->row->slots[s];
+    bool is_written = to->role == HD_SASS_WRITTEN && !has_inner(to), may_be_first = true;
+    for (uint32_t before = 0; before < s; before++)
+        may_be_first = may_be_first && m->row->slots[before].optional;
+    return takes_general(to) && (i < m->list->destinations ? is_written && may_be_first : !(is_written && s == 0));
+}
+
+static void note_match(list_match *m)
+{
+    for (uint32_t i = 0; i < m->list->count; i++) {
+        const slot *s = &m->row->slots[m->slot_of[i]];
+        uint8_t role = has_inner(s) ? HD_SASS_READ : s->role, words = m->row->varies ? 1 : s->general;
+        if (m->found && role != m->list->role[i])
+            role = i < m->list->destinations ? HD_SASS_WRITTEN : HD_SASS_READ;
+        if (m->found && words != m->list->words[i])
+            words = 1;
+        m->list->role[i] = role;
+        m->list->words[i] = words;
+    }
+    m->found = true;
+}
+
+/* All order-preserving matches: each step gives slot `s` a register or skips it. At most SLOTS deep. */
+static void match_list(list_match *m, uint32_t i, uint32_t s)
+{
+    if (s == m->row->slot_count) {
+        if (i == m->list->count)
+            note_match(m);
+        return;
+    }
+    if (i < m->list->count && fits_slot(m, i, s)) {
+        m->slot_of[i] = (uint8_t)s;
+        match_list(m, i + 1, s + 1);
+    }
+    if (!needs_general(&m->row->slots[s]))
+        match_list(m, i, s + 1);
+}
+
+void hd_sass_resolve_list(const hd_sass_form *form, hd_sass_listed *list)
+{
+    for (uint32_t i = 0; i < list->count; i++) {
+        list->role[i] = i < list->destinations ? HD_SASS_WRITTEN : HD_SASS_READ;
+        list->words[i] = 1;
+    }
+    for (uint32_t c = 0; c < form->candidate_count; c++) {
+        list_match m = {.row = &form->candidates[c], .list = list};
+        match_list(&m, 0, 0);
+        if (m.found)
+            return;
+    }
+}

@@ -167,6 +167,18 @@ bool hd_sass_form_has(const hd_sass_form *form, const char *modifier); /* ".S" *
 /* Assigns roles and widths. The row that matched; NULL: none did. */
 const hd_sass_row *hd_sass_resolve(const hd_sass_form *form, hd_sass_operands *operands);
 
+/* An instruction of which only the general registers are known, as in a trace. */
+enum { HD_SASS_LISTED = 16 };
+typedef struct hd_sass_listed {
+    uint8_t destinations, count;   /* the first so many are listed as written; all */
+    uint8_t role[HD_SASS_LISTED];  /* result: HD_SASS_READ or HD_SASS_WRITTEN */
+    uint8_t words[HD_SASS_LISTED]; /* result: 1 where rows of the table, or matches with one, differ */
+} hd_sass_listed;
+/* Assigns roles and widths to registers in the order of the text. One that is listed as read is written where every
+ * match says so: lists name as written only a first operand. Without a row that fits, all are as listed, of one word.
+ * Exponential in optional slots, of which rows have few. */
+void hd_sass_resolve_list(const hd_sass_form *form, hd_sass_listed *list);
+
 /* The generation of the table that describes a chip: 50 for sm_53; the nearest older one of chips that it lacks. 0:
  * none. */
 uint32_t hd_sass_generation(uint32_t sm);
