@@ -41,7 +41,7 @@ PIC := $(if $(SANITIZE),,-fPIC $(if $(SHARED),,-fvisibility=hidden))
 ALL_CFLAGS = -std=c17 $(WARNINGS) $(SANITIZERS) $(CFLAGS) $(PIC) -pthread
 ALL_LDFLAGS = $(SANITIZERS) $(CFLAGS) $(LDFLAGS) -pthread \
               $(if $(SHARED),-Wl$(comma)--enable-new-dtags$(comma)-rpath$(comma)$(abspath $(O)))
-LIBS := -lxxhash -ljansson -lyaml -lzstd -liberty -lm
+LIBS := -lxxhash -ljansson -lyaml -lzstd -llzma -liberty -lm
 VERSION := $(shell sed -n 's/^\#define HD_VERSION "\(.*\)"/\1/p' base/version.h)
 SONAME := libheddle.so.$(firstword $(subst ., ,$(VERSION)))
 RUNTIME_LIBS := -llz4 -ldl

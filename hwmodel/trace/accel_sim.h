@@ -1,0 +1,122 @@
+/* Traces of Accel-Sim: what warps of a real GPU executed, as text.
+ *
+ *   hd_traced *traced = hd_traced_read(&source, path, diagnostics);    NULL: reported
+ *   hd_module *module = hd_traced_module(traced, diagnostics);         its code
+ *   hd_traced_play(traced, sinks, count, &statistics, meter);          the events of the launch
+ *
+ * A text is a header of `-key = value` lines, then a line for each warp instruction: grouped by thread block and warp
+ * (.traceg), or as they arrived, each with its thread block and warp (.trace). Versions of the tracer up to 5 are read;
+ * compressed texts (.xz) too.
+ *
+ * The code of a trace (ir/machine.h) is its distinct instructions in the order of their addresses: a machine function
+ * with the registers that lines list. Widths, and which registers are written, are those of ir/sass.def where they are
+ * the same for all operands that the instruction may have (hd_sass_resolve_list).
+ *
+ * A warp goes through the code as one: the order of its lines is a path. Divergence shows in masks only, as predication
+ * does; all lanes that have not left are active, and those of the mask execute. So a branch never splits a warp, and a
+ * write that is not by all lanes has a guard. It has none where the other lanes never read what they had before.
+ *
+ * Barriers: a trace does not say which one an instruction uses. Each opens when all warps of the block that have not
+ * ended wait at one; BAR.ARV does not wait.
+ *
+ * Memory: a line takes about 50 bytes of text and 8 bytes of its place. Linear in the text.
+ */
+#ifndef HD_HWMODEL_TRACE_ACCEL_SIM_H
+#define HD_HWMODEL_TRACE_ACCEL_SIM_H
+
+#include "base/index.h"
+#include "base/meter.h"
+#include "hwmodel/stream.h"
+#include "ir/sass.h"
+
+enum {
+    HD_TRACED_NEWEST = 5,    /* version of the tracer */
+    HD_TRACED_THREADS = 1024 /* of a block, at most */
+};
+
+/* Where events have the windows: the texts name them at any address. */
+#define HD_TRACED_SHARED ((uint64_t)1 << 56)
+#define HD_TRACED_LOCAL (HD_TRACED_SHARED + ((uint64_t)1 << 24))
+#define HD_TRACED_LIMIT (HD_TRACED_LOCAL + ((uint64_t)1 << 24))
+
+typedef struct hd_traced_step { /* a line */
+    uint32_t begin;             /* in the text, after the columns of block and warp */
+    uint32_t code;              /* index in `code` */
+} hd_traced_step;
+
+typedef HD_ARRAY(hd_traced_step) hd_traced_warp;
+
+typedef struct hd_traced_cta {
+    uint32_t index; /* linear in the grid */
+    hd_traced_warp *warps;
+} hd_traced_cta;
+
+typedef struct hd_traced_code { /* a distinct instruction */
+    uint64_t pc;
+    hd_span opcode, line;    /* in the text; line: the first one with it */
+    hd_u32_array successors; /* indices in `code`, each once; HD_NONE: a warp ends here */
+    hd_sass_listed list;
+    uint8_t registers[HD_SASS_LISTED]; /* 255: RZ */
+    bool guarded, leaves, waits;       /* leaves: EXIT; waits: at a barrier */
+    bool access;
+    uint8_t space; /* hd_sass_space */
+} hd_traced_code;
+
+typedef struct hd_traced {
+    hd_source *source; /* borrowed */
+    hd_diagnostics *diagnostics;
+    const char *kernel; /* in the arena, as the other texts */
+    uint32_t version, sm, grid[3], block[3], shared_bytes, registers;
+    uint64_t shared_window, local_window; /* addresses of the shared and the local window; 0: not given */
+    bool has_lines;                       /* each instruction line has a number of a source line */
+    bool grouped;
+    uint32_t prefix;   /* columns before them: of block, warp and SM */
+    bool more_columns; /* the format names some after the addresses that are not read */
+    uint32_t threads, cta_warps;
+    HD_ARRAY(hd_traced_cta) ctas;  /* by index, those that have lines */
+    HD_ARRAY(hd_traced_code) code; /* by address */
+    hd_arena arena;
+} hd_traced;
+
+/* Whether a name is that of a trace (.traceg, .trace, also with .xz), or of a list of them (kernelslist*). */
+bool hd_traced_is_name(const char *path);
+bool hd_traced_is_list(const char *path);
+
+/* Reads a file into `source`, decompressed if it is of xz. false: reported. */
+bool hd_traced_load(const char *path, hd_source *source, hd_diagnostics *diagnostics);
+/* The source must stay. */
+hd_traced *hd_traced_read(hd_source *source, hd_diagnostics *diagnostics);
+void hd_traced_free(hd_traced *traced); /* NULL is allowed */
+
+/* The kernel as the only function. Takes ownership of the source's text. */
+hd_module *hd_traced_module(hd_traced *traced);
+
+typedef struct hd_traced_statistics {
+    uint64_t warp_instructions, thread_instructions;
+} hd_traced_statistics;
+/* The launch's events, in the order of the blocks. false: a sink stopped it. */
+bool hd_traced_play(const hd_traced *traced, const hd_sink *sinks, uint32_t count, hd_traced_statistics *statistics,
+                    hd_meter *meter);
+
+/* ---- private to accel_sim*.c ------------------------------------------------------------------------------------- */
+
+typedef struct hd_traced_line {
+    uint64_t pc;
+    uint32_t place[6]; /* columns before: block x, y, z, warp, and SM, warp in it */
+    uint32_t mask;
+    hd_span opcode;
+    hd_sass_listed list;
+    uint8_t registers[HD_SASS_LISTED];
+    bool access; /* with addresses, of the lanes of the mask */
+    uint64_t addresses[32];
+    uint32_t begin;    /* after the columns before */
+    const char *wrong; /* what is malformed, as text; NULL: nothing */
+    uint32_t at;       /* where */
+} hd_traced_line;
+
+/* Reads the line at `begin`; prefix: with the columns before. Returns the offset of the next line. */
+uint32_t hd_traced_read_line(const hd_traced *traced, uint32_t begin, bool prefix, hd_traced_line *line);
+/* Sorts blocks and code, and finds successors and guards. */
+void hd_traced_finish(hd_traced *traced);
+
+#endif
