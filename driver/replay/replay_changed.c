@@ -29,6 +29,8 @@ static bool is_apart(const replay_part *p, uint32_t m)
 static const char *rewriting_of(const replay_part *p, const replay_file *f, uint32_t m)
 {
     const hd_rf_model_info *info = p->plan->models[m];
+    if (f->traced)
+        return NULL;
     bool rewritten = changes_code(info->pass) && !replay_has_annotations(f->module, info->technique);
     return rewritten || is_apart(p, m) ? info->pass : NULL;
 }

@@ -60,6 +60,10 @@ static bool add_models(replay_part *p, replay_file *f)
     hd_pass_contexts_open(&f->contexts, f->module, &p->diagnostics);
     for (uint32_t m = 0; m < p->plan->model_count; m++)
         done[m] = replay_sees_changed(p, f, m); /* in a run of its own */
+    for (uint32_t m = 0; m < p->plan->model_count && f->traced; m++) {
+        f->refusals[m] = replay_trace_refusal(p, m);
+        done[m] = f->refusals[m] != NULL;
+    }
     for (uint32_t m = 0; m < p->plan->model_count; m++)
         if (!done[m] && !add_models_of(p, f, m, done))
             return false;
@@ -165,7 +169,7 @@ static bool fits_on_gpu(replay_part *p, const replay_file *f, const hd_replay_ke
 static const char *const *find_orders(replay_part *p, const replay_file *f)
 {
     const char **orders = HD_ARENA_ARRAY(&p->arena, const char *, f->launch->launches.count + 1);
-    for (uint32_t i = 0; i < f->launch->launches.count && p->plan->options->time; i++)
+    for (uint32_t i = 0; i < f->launch->launches.count && p->plan->options->time && !f->traced; i++)
         orders[i] = replay_order_of(f->module, f->launch->launches.items[i].kernel);
     return orders;
 }
@@ -175,7 +179,8 @@ hd_status replay_prepare(replay_part *p, replay_file *f)
     const char *const *orders = find_orders(p, f);
     if ((f->allocates && !allocate_registers(p, f, &p->diagnostics)) || !add_models(p, f))
         return HD_STATUS_REJECTED;
-    if (!p->plan->faulty) /* a lane may take another way than the others because of a wrong result */
+    /* a lane may take another way than the others because of a wrong result; of a trace, no branch splits a warp */
+    if (!p->plan->faulty && !f->traced)
         replay_expect_uniform_branches(f, &p->diagnostics);
     open_rows(p, f, orders);
     for (uint32_t i = 0; i < p->rows.count; i++)
@@ -211,6 +216,10 @@ void replay_go_first(replay_run *run)
     replay_part *p = run->part;
     replay_file *f = run->file;
     run->tallies = p->tallies;
+    if (f->traced) {
+        replay_run_watched(run);
+        return;
+    }
     if (!replay_open_session(run, f->module))
         return;
     hd_exec_options *options = &run->session->options;

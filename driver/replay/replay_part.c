@@ -76,9 +76,27 @@ static uint32_t most_shared_bytes(const hd_gpu_limits *limits)
     return limits->shared_bytes_per_cta < of_sm ? limits->shared_bytes_per_cta : of_sm;
 }
 
+static hd_status run_all(replay_part *p, replay_file *f)
+{
+    replay_runs(p, f);
+    drop_idle_rows(p);
+    replay_fill_results(p);
+    return p->status;
+}
+
+static hd_status run_trace(replay_part *p, replay_file *f)
+{
+    hd_diagnostics_init_part(&f->said, &p->diagnostics);
+    bool good = replay_read_trace(p, f);
+    hd_diagnostics_join(&p->diagnostics, &f->said);
+    return good ? run_all(p, f) : HD_STATUS_REJECTED;
+}
+
 static hd_status run_file(replay_part *p, replay_file *f)
 {
     replay_await_turn(p, f->path);
+    if (hd_traced_is_name(f->path))
+        return run_trace(p, f);
     f->launch = hd_launch_read(f->path, &p->diagnostics);
     if (p->plan->options->memory_base)
         f->launch->memory_base = p->plan->options->memory_base;
@@ -88,10 +106,7 @@ static hd_status run_file(replay_part *p, replay_file *f)
     f->launch->gpu_shared_bytes = most_shared_bytes(&p->plan->gpu->limits);
     if (!f->launch->valid || !make_module(p, f))
         return HD_STATUS_REJECTED;
-    replay_runs(p, f);
-    drop_idle_rows(p);
-    replay_fill_results(p);
-    return p->status;
+    return run_all(p, f);
 }
 
 /* ---- closing ----------------------------------------------------------------------------------------------------- */
@@ -112,6 +127,7 @@ static void close_file(replay_file *f)
     hd_rf_module_free(f->code);
     hd_module_free(f->original);
     close_module(f->module);
+    hd_traced_free(f->traced);
     if (f->launch && !f->rewriting) {
         f->yaml = f->launch->yaml;
         f->launch->yaml = NULL;

@@ -36,6 +36,12 @@ static bool has_run(const replay_run *run, uint32_t launch)
     return false;
 }
 
+/* Of a trace, all of it is dynamic. */
+static uint32_t static_shared_bytes(const replay_run *run, uint32_t launch)
+{
+    return run->file->traced ? 0 : hd_program_describe(run->session->programs[launch]).static_shared_bytes;
+}
+
 /* As many CTAs are resident as fit on an SM of the GPU, with the allocated registers. */
 static void one_starts(void *context, uint32_t launch, const hd_grid *grid)
 {
@@ -43,10 +49,9 @@ static void one_starts(void *context, uint32_t launch, const hd_grid *grid)
     if (run == run->part->runs)
         hd_meter_next_item(run->part->meter);
     const hd_replay_kernel *k = &run->part->rows.items[launch];
-    hd_program_facts facts = hd_program_describe(run->session->programs[launch]);
     hd_occupancy_use use = {.threads = hd_grid_threads_per_cta(grid),
                             .registers = k->general,
-                            .shared_bytes = facts.static_shared_bytes + grid->dynamic_shared_bytes};
+                            .shared_bytes = static_shared_bytes(run, launch) + grid->dynamic_shared_bytes};
     const hd_gpu_limits *limits = &run->part->plan->gpu->limits;
     hd_occupancy fits = hd_occupancy_of(limits, &use);
     uint32_t ctas = most_virtual(run, k, (use.threads + 31) / 32);
@@ -154,7 +159,8 @@ static void open_timer(replay_run *run, hd_session_watch *watch, hd_sink *sinks)
     hd_timer_show(timer, &run->timing_meter);
     hd_timer_sample(timer, options->sample);
     hd_timer_record(timer, &(hd_timeline_range){options->timeline_sm, options->timeline_first, options->timeline_end});
-    hd_timer_open(timer, &run->session->memory, run->part->threads, &run->part->budget);
+    const hd_memory *spaces = run->file->traced ? replay_trace_spaces(run) : &run->session->memory;
+    hd_timer_open(timer, spaces, run->part->threads, &run->part->budget);
     sinks[watch->sink_count++] = hd_timer_sink(timer);
 }
 
@@ -218,7 +224,8 @@ void replay_run_watched(replay_run *run)
     hd_exec_statistics statistics = {0};
     hd_count_launches(count, one_is_over, run);
     open_timer(run, &watch, sinks);
-    hd_exec_status status = hd_session_run(run->session, &watch, &statistics);
+    hd_exec_status status = run->file->traced ? replay_play_trace(run, &watch, &statistics)
+                                              : hd_session_run(run->session, &watch, &statistics);
     if (!hd_count_flush(count) && status == HD_EXEC_DONE)
         status = HD_EXEC_STOPPED;
     add_times(run);

@@ -7,6 +7,7 @@
 #include "hwmodel/launch/launch.h"
 #include "hwmodel/count/count.h"
 #include "hwmodel/sm/timer.h"
+#include "hwmodel/trace/accel_sim.h"
 #include "parser/link.h"
 #include "passes/analysis/analyses.h"
 #include "target/gpu.h"
@@ -22,7 +23,8 @@ enum { HD_REPLAY_BATCH = 8192 }; /* events per batch: a millisecond of work, so 
  * pipes. */
 typedef struct replay_file {
     const char *path;
-    hd_launch_file *launch; /* with `rewriting`: that of the first run */
+    hd_launch_file *launch; /* with `rewriting`: that of the first run; of a trace: one launch, and no steps */
+    hd_traced *traced;      /* NULL: no trace */
     hd_source source;       /* with `rewriting`: none, the module uses the source of the first run */
     hd_link_result linked;  /* texts that diagnostics refer to */
     hd_module *module;
@@ -211,6 +213,15 @@ bool replay_reads_time(const hd_module *module);
 
 /* replay_watch.c */
 void replay_run_watched(replay_run *run); /* all steps, with the models of run->file */
+
+/* replay_traced.c: traces, which are played instead of run */
+bool replay_read_trace(replay_part *p, replay_file *f); /* false: reported */
+/* Why a chosen model cannot be applied to a trace; NULL: it can. */
+const char *replay_trace_refusal(const replay_part *p, uint32_t m);
+/* As hd_session_run, with the same calls of the watch. */
+hd_exec_status replay_play_trace(replay_run *run, const hd_session_watch *watch, hd_exec_statistics *statistics);
+/* Where the windows of the address space are. */
+const hd_memory *replay_trace_spaces(replay_run *run);
 
 /* replay_changed.c: runs of rewritten code */
 /* The original of an annotated module: sets f->original or f->is_original. */
