@@ -35,6 +35,8 @@ static const uint8_t classes[][3] = {
 static uint8_t class_of(const hd_form *form)
 {
     const uint8_t *of = classes[families[form->opcode]];
+    if (form->machine)
+        return hd_sm_machine_class(form->machine);
     switch (hd_form_unit(form)) {
     case HD_UNIT_NONE:
     case HD_UNIT_CTRL: return HD_MACHINE_CLASS_MOVE;
@@ -61,12 +63,13 @@ static bool bypasses_l1(const hd_form *form)
 
 static uint16_t traits_of(const hd_form *form, bool writes)
 {
+    bool copies = form->opcode == HD_OP_CP_ASYNC || (form->machine && form->behaviour & HD_BEHAVE_ASYNC);
     const struct {
         bool has;
         uint16_t trait;
     } all[] = {
         {form->behaviour & HD_BEHAVE_LOAD && writes, HD_SM_LOAD},
-        {form->behaviour & HD_BEHAVE_STORE && form->opcode != HD_OP_CP_ASYNC, HD_SM_STORE},
+        {form->behaviour & HD_BEHAVE_STORE && !copies, HD_SM_STORE},
         {form->behaviour & HD_BEHAVE_ATOMIC, HD_SM_ATOMIC},
         {hd_trace_arrives(form), HD_SM_BARRIER},
         {form->behaviour & (HD_BEHAVE_BRANCH | HD_BEHAVE_CALL | HD_BEHAVE_RETURN), HD_SM_CONTROL},
@@ -79,7 +82,7 @@ static uint16_t traits_of(const hd_form *form, bool writes)
         {form->opcode == HD_OP_CP_ASYNC_COMMIT_GROUP, HD_SM_COMMIT},
         {form->opcode == HD_OP_CP_ASYNC_WAIT_GROUP || form->opcode == HD_OP_CP_ASYNC_WAIT_ALL, HD_SM_WAIT_COPIES},
     };
-    uint16_t traits = 0;
+    uint16_t traits = form->machine ? hd_sm_machine_traits(form->machine) : 0;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         traits = (uint16_t)(traits | (all[i].has ? all[i].trait : 0));
     return traits;
@@ -114,6 +117,8 @@ static uint32_t groups_of(const hd_function *f, const hd_instruction *insn)
 static uint16_t bytes_of(const hd_function *f, const hd_instruction *insn)
 {
     const hd_form *form = hd_insn_form(f, insn);
+    if (form->machine)
+        return hd_sm_machine_bytes(form->machine);
     if (form->opcode == HD_OP_CP_ASYNC)
         return (uint16_t)literal_of(f, insn, 2);
     uint32_t bits = form->type_count ? hd_types[form->types[0]].bits : 32;

@@ -56,6 +56,13 @@ typedef struct hd_sm_code {
     uint32_t name_count;       /* the most of all functions */
 } hd_sm_code;
 
+/* Of machine code (ops_machine.c): the class; bytes of a lane's access; traits besides those by behaviour. Copies from
+ * global to shared memory are loads that no register waits for. */
+struct hd_machine_form;
+uint8_t hd_sm_machine_class(const struct hd_machine_form *form);
+uint16_t hd_sm_machine_bytes(const struct hd_machine_form *form);
+uint16_t hd_sm_machine_traits(const struct hd_machine_form *form);
+
 hd_sm_code *hd_sm_code_new(const hd_rf_module *code);
 void hd_sm_code_free(hd_sm_code *code);
 
