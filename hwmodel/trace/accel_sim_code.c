@@ -256,7 +256,7 @@ static void add_instruction(builder *b, uint32_t ordinal)
     push_registers(b, c);
     if (elsewhere && !only_ends && !(behaviour & control))
         form = hd_machine_form_of(b->module, spelling, generation, HD_MACHINE_TRACED_JUMP);
-    if ((elsewhere && !only_ends) || behaviour & HD_BEHAVE_BRANCH)
+    if (behaviour & HD_BEHAVE_BRANCH || (!only_ends && (elsewhere || behaviour & HD_BEHAVE_EXIT)))
         push_table(b, ordinal);
     uint32_t id = f->next_instruction_id++;
     hd_instruction insn = {.id = id,
