@@ -183,8 +183,11 @@ int hd_cli_replay(hd_cli *cli)
     if (!hd_cli_inputs_fit(cli) || !hd_cli_replay_options(cli, options))
         return HD_STATUS_USAGE;
     hd_replay *replay = hd_cli_replay_new(cli, options);
+    const char *const *paths = (const char *const *)cli->operands;
+    uint32_t count = (uint32_t)cli->operand_count;
     if (hd_replay_status(replay) != HD_STATUS_DONE)
         return (int)hd_replay_status(replay);
-    return hd_cli_replay_files(cli, replay, options, (const char *const *)cli->operands, (uint32_t)cli->operand_count,
-                               NULL);
+    if (!hd_replay_expand(&cli->arena, &paths, &count, &cli->diagnostics))
+        return HD_STATUS_REJECTED;
+    return hd_cli_replay_files(cli, replay, options, paths, count, NULL);
 }

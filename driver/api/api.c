@@ -434,9 +434,13 @@ static const hd_replay_report *run_replay(hd_context *context, const char *const
     if (good) {
         context->replay = hd_replay_new(&options, &context->diagnostics);
         good = hd_replay_status(context->replay) == HD_STATUS_DONE;
-        if (good)
-            hd_replay_files(context->replay, launch_files, (uint32_t)count);
-        *outcome = (hd_outcome)hd_replay_status(context->replay);
+        hd_arena names = {0};
+        uint32_t files = (uint32_t)count;
+        bool listed = good && hd_replay_expand(&names, &launch_files, &files, &context->diagnostics);
+        if (listed)
+            hd_replay_files(context->replay, launch_files, files);
+        *outcome = good && !listed ? HD_OUTCOME_REJECTED : (hd_outcome)hd_replay_status(context->replay);
+        hd_arena_free(&names);
     }
     end_job(context);
     return good ? hd_replay_report_of(context->replay) : NULL;

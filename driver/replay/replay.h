@@ -1,5 +1,6 @@
 /* The replay as a library call: runs launch files, several in parallel, in the hardware model, feeds all selected
- * techniques from one functional run, verifies every operand, compares outputs.
+ * techniques from one functional run, verifies every operand, compares outputs. Traces (hwmodel/trace/accel_sim.h) are
+ * played instead: they are replayed as they are, and have no outputs.
  *
  *   hd_replay *replay = hd_replay_new(&options, diagnostics);
  *   hd_replay_files(replay, paths, count);                       once
@@ -63,6 +64,10 @@ typedef struct hd_replay_options {
     void *print_context; /* of both */
     hd_meter *meters;    /* by file: how much of it is done, with launches as items; NULL: nobody wants to know */
 } hd_replay_options;
+
+/* Replaces lists of traces (kernelslist.g) among the paths by what they name. The result is in the arena. false: a list
+ * cannot be read, or names none (reported). */
+bool hd_replay_expand(hd_arena *arena, const char *const **paths, uint32_t *count, hd_diagnostics *diagnostics);
 
 typedef struct hd_replay hd_replay;
 
