@@ -501,31 +501,48 @@ typedef struct list_match {
     const candidate *row;
     hd_sass_listed *list;
     uint8_t slot_of[HD_SASS_LISTED];
-    bool found;
+    bool bases, found;
 } list_match;
 
-/* Whether registers within brackets belong to the slot. */
-static bool has_inner(const slot *s) { return memmem(s->names, s->names_length, "(R", 2) != NULL; }
+/* Whether general registers within brackets belong to the slot: mem(URb+Ra). */
+static bool has_inner(const slot *s)
+{
+    const char *open = memchr(s->names, '(', s->names_length), *end = s->names + s->names_length;
+    for (const char *at = open; at && at + 1 < end; at++)
+        if ((*at == '(' || *at == '+') && at[1] == 'R')
+            return true;
+    return false;
+}
+
+/* Whether operands that a list lacks decide widths: the shape and the mask of a texture. */
+static bool varies_in_list(const hd_sass_row *row)
+{
+    return row->space == HD_SASS_SPACE_TEXTURE || strstr(row->widths, "n=");
+}
 
 static bool takes_general(const slot *s) { return s->takes & 1u << HD_SASS_GENERAL || has_inner(s); }
 
-static bool needs_general(const slot *s) { return s->takes == 1u << HD_SASS_GENERAL && !s->optional; }
+/* With `bases`, each address has a base register. */
+static bool needs_general(const slot *s, bool bases)
+{
+    return !s->optional && (s->takes == 1u << HD_SASS_GENERAL || (bases && s->takes == KIND_BIT(HD_SASS_ADDRESS)));
+}
 
-/* Whether the i-th register may be in that slot: what is listed as written is the first operand. */
+/* Whether the i-th register may be in that slot: what is listed as written is a register that is the first operand. */
 static bool fits_slot(const list_match *m, uint32_t i, uint32_t s)
 {
     const slot *to = &m->row->slots[s];
-    bool is_written = to->role == HD_SASS_WRITTEN && !has_inner(to), may_be_first = true;
+    bool alone = !has_inner(to), may_be_first = true;
     for (uint32_t before = 0; before < s; before++)
         may_be_first = may_be_first && m->row->slots[before].optional;
-    return takes_general(to) && (i < m->list->destinations ? is_written && may_be_first : !(is_written && s == 0));
+    return takes_general(to) && (i < m->list->destinations ? alone && may_be_first : !(alone && s == 0));
 }
 
 static void note_match(list_match *m)
 {
     for (uint32_t i = 0; i < m->list->count; i++) {
         const slot *s = &m->row->slots[m->slot_of[i]];
-        uint8_t role = has_inner(s) ? HD_SASS_READ : s->role, words = m->row->varies ? 1 : s->general;
+        uint8_t role = has_inner(s) ? HD_SASS_READ : s->role, words = varies_in_list(m->row->row) ? 1 : s->general;
         if (m->found && role != m->list->role[i])
             role = i < m->list->destinations ? HD_SASS_WRITTEN : HD_SASS_READ;
         if (m->found && words != m->list->words[i])
@@ -548,7 +565,7 @@ static void match_list(list_match *m, uint32_t i, uint32_t s)
         m->slot_of[i] = (uint8_t)s;
         match_list(m, i + 1, s + 1);
     }
-    if (!needs_general(&m->row->slots[s]))
+    if (!needs_general(&m->row->slots[s], m->bases))
         match_list(m, i, s + 1);
 }
 
@@ -558,8 +575,9 @@ void hd_sass_resolve_list(const hd_sass_form *form, hd_sass_listed *list)
         list->role[i] = i < list->destinations ? HD_SASS_WRITTEN : HD_SASS_READ;
         list->words[i] = 1;
     }
-    for (uint32_t c = 0; c < form->candidate_count; c++) {
-        list_match m = {.row = &form->candidates[c], .list = list};
+    for (uint32_t c = 0; c < 2 * form->candidate_count; c++) { /* first, all rows with bases */
+        list_match m = {
+            .row = &form->candidates[c % form->candidate_count], .list = list, .bases = c < form->candidate_count};
         match_list(&m, 0, 0);
         if (m.found)
             return;

@@ -174,8 +174,8 @@ typedef struct hd_sass_listed {
     uint8_t role[HD_SASS_LISTED];  /* result: HD_SASS_READ or HD_SASS_WRITTEN */
     uint8_t words[HD_SASS_LISTED]; /* result: 1 where rows of the table, or matches with one, differ */
 } hd_sass_listed;
-/* Assigns roles and widths to registers in the order of the text. One that is listed as read is written where every
- * match says so: lists name as written only a first operand. Without a row that fits, all are as listed, of one word.
+/* Assigns roles and widths to registers in the order of the text. Lists name as written what is the first operand, and
+ * all others as read: every match may say otherwise. Without a row that fits, all are as listed, of one word.
  * Exponential in optional slots, of which rows have few. */
 void hd_sass_resolve_list(const hd_sass_form *form, hd_sass_listed *list);
 
