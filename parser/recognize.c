@@ -59,6 +59,8 @@ static const kind source_code = {"C++ or CUDA source", "compile it to PTX: nvcc 
 static const kind llvm = {"LLVM IR", "make PTX of it: llc -march=nvptx64 %s"};
 static const kind mlir = {"MLIR", "lower it to PTX first"};
 static const kind json = {"JSON", "'heddle diff' compares reports in JSON"};
+static const kind trace = {"a trace of Accel-Sim",
+                           "'heddle replay' takes it where its name ends in .trace or .traceg: heddle-trace(5)"};
 static const kind page = {"an HTML page", "save the file itself, not the page that shows it"};
 static const kind launch = {"a launch file", "'heddle replay' runs it"};
 static const kind gpu = {"a GPU description", "--gpu=%s takes it: heddle-gpu(5)"};
@@ -233,6 +235,8 @@ static const kind *text_kind(const hd_source *source)
         return &source_code;
     if (is_llvm(word))
         return &llvm;
+    if (begins(word, "-kernel name = "))
+        return &trace;
     if (is_launch(word))
         return &launch;
     if (is_gpu(word))

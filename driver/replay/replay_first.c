@@ -61,7 +61,7 @@ static bool add_models(replay_part *p, replay_file *f)
     for (uint32_t m = 0; m < p->plan->model_count; m++)
         done[m] = replay_sees_changed(p, f, m); /* in a run of its own */
     for (uint32_t m = 0; m < p->plan->model_count && f->traced; m++) {
-        f->refusals[m] = replay_trace_refusal(p, m);
+        f->refusals[m] = replay_trace_refusal(p, f, m);
         done[m] = f->refusals[m] != NULL;
     }
     for (uint32_t m = 0; m < p->plan->model_count; m++)

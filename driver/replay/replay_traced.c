@@ -1,6 +1,7 @@
 /* Traces of Accel-Sim (hwmodel/trace/accel_sim.h): the trace takes the place of launch file, module and interpreter. It
  * has no values, so nothing is compared at the end; operands are verified as in any replay. */
 #include "driver/replay/replay_work.h"
+#include "ir/machine.h"
 #include "passes/manager/manager.h"
 
 /* A launch of the trace's shape, for rows and amounts. */
@@ -54,14 +55,21 @@ static bool changes_code(const char *passes)
     return false;
 }
 
-const char *replay_trace_refusal(const replay_part *p, uint32_t m)
+const char *replay_trace_refusal(const replay_part *p, const replay_file *f, uint32_t m)
 {
+    uint32_t ordinal;
     const hd_rf_model_info *info = p->plan->models[m];
     if (info->ops->columns & HD_COLUMN_WIDTHS)
         return "a trace has no values, and so not how many bytes they need";
     if (info->ops->columns & (HD_COLUMN_RESULTS | HD_COLUMN_LOADED))
         return "a trace has no values";
-    return changes_code(info->pass) ? "its pass changes the code, and a trace is of the code as it is" : NULL;
+    if (changes_code(info->pass))
+        return "its pass changes the code, and a trace is of the code as it is";
+    if (*info->pass && f->traced->several_entries)
+        return "warps begin at different instructions: the trace is not whole";
+    return *info->pass && hd_machine_obstacle(f->module->functions.items[0], &ordinal)
+               ? "an instruction uses registers after it has been issued"
+               : NULL;
 }
 
 const hd_memory *replay_trace_spaces(replay_run *run)

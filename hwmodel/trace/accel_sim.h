@@ -74,7 +74,8 @@ typedef struct hd_traced {
     bool more_columns; /* the format names some after the addresses that are not read */
     uint32_t threads, cta_warps;
     HD_ARRAY(hd_traced_cta) ctas;  /* by index, those that have lines */
-    HD_ARRAY(hd_traced_code) code; /* by address */
+    HD_ARRAY(hd_traced_code) code; /* by address, after the one with which warps begin */
+    bool several_entries;          /* warps begin with different ones: the trace is not whole */
     hd_arena arena;
 } hd_traced;
 

@@ -16,11 +16,14 @@ enum { RZ = 255 };
 typedef struct keyed_code {
     uint64_t pc;
     uint32_t code;
+    bool later; /* not the entry */
 } keyed_code;
 
 static int compare_code(const void *a, const void *b)
 {
     const keyed_code *left = a, *right = b;
+    if (left->later != right->later)
+        return left->later ? 1 : -1;
     if (left->pc != right->pc)
         return left->pc < right->pc ? -1 : 1;
     return left->code < right->code ? -1 : left->code > right->code;
@@ -50,14 +53,27 @@ static void renumber(hd_traced *t, const hd_traced_warp *warp, uint32_t index, v
         warp->items[i].code = number[warp->items[i].code];
 }
 
+static void find_entry(hd_traced *t, const hd_traced_warp *warp, uint32_t index, void *context)
+{
+    uint32_t *entry = context;
+    (void)index;
+    if (!warp->count)
+        return;
+    t->several_entries |= *entry != HD_NONE && *entry != warp->items[0].code;
+    *entry = warp->items[0].code;
+}
+
+/* By address, after the instruction with which warps begin. */
 static void sort_code(hd_traced *t)
 {
-    uint32_t count = t->code.count;
+    uint32_t count = t->code.count, entry = HD_NONE;
+    for_each_warp(t, find_entry, &entry);
+    entry = t->several_entries ? HD_NONE : entry;
     keyed_code *keyed = hd_calloc(count, sizeof *keyed);
     uint32_t *number = hd_calloc(count, sizeof *number);
     hd_traced_code *sorted = hd_calloc(count, sizeof *sorted);
     for (uint32_t i = 0; i < count; i++)
-        keyed[i] = (keyed_code){t->code.items[i].pc, i};
+        keyed[i] = (keyed_code){t->code.items[i].pc, i, i != entry};
     qsort(keyed, count, sizeof *keyed, compare_code);
     for (uint32_t i = 0; i < count; i++) {
         number[keyed[i].code] = i;
