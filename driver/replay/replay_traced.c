@@ -25,12 +25,18 @@ static hd_launch_file *make_launch(const hd_traced *t, const char *path)
     return file;
 }
 
+/* Options that ask about values or memory. */
 static bool has_conflict(const replay_part *p, replay_file *f)
 {
-    const char *wrong = p->plan->faulty ? "--lane-fault: a trace has no values that a faulty lane could change" : NULL;
-    if (wrong)
-        hd_report(&f->said, HD_DIAG_UNSUPPORTED, NULL, (hd_span){0, 0}, "%s: %s", f->path, wrong);
-    return wrong;
+    const hd_replay_options *options = p->plan->options;
+    const char *option = p->plan->faulty                ? "--lane-fault"
+                         : options->check_uninitialized ? "--uninitialized"
+                         : options->check_races         ? "--race"
+                                                        : NULL;
+    if (option)
+        hd_report(&f->said, HD_DIAG_UNSUPPORTED, NULL, (hd_span){0, 0},
+                  "%s: a trace has no values, and no memory, for %s", f->path, option);
+    return option;
 }
 
 bool replay_read_trace(replay_part *p, replay_file *f)

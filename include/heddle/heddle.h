@@ -210,8 +210,9 @@ typedef struct hd_replay_settings {
     uint64_t timeline_first, timeline_end;
 } hd_replay_settings;
 
-/* Runs launch files in the hardware model (see heddle-replay(1)) and returns the results as data. *report is set
- * whatever the outcome, but NULL if a setting is invalid. It belongs to the context and is valid until its next job. */
+/* Runs launch files, or plays traces, in the hardware model (see heddle-replay(1), heddle-trace(5)) and returns the
+ * results as data. *report is set whatever the outcome, but NULL if a setting is invalid. It belongs to the context and
+ * is valid until its next job. */
 hd_outcome hd_context_replay_results(hd_context *context, const char *const *launch_files, size_t count,
                                      const hd_replay_settings *settings, const hd_replay_report **report);
 

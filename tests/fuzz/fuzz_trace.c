@@ -1,5 +1,5 @@
-/* Fuzz target of the reader of traces: any bytes are read or reported, within the sanitizers' rules. Of what is read the
- * IR validator finds nothing wrong in the code, its graph can be built, and events name instructions of it. */
+/* Fuzz target of the reader of traces: any bytes are read or reported. Of what is read,
+ * the IR validator finds nothing wrong in the code, its graph can be built, and events name instructions of it. */
 #include "hwmodel/trace/accel_sim.h"
 #include "ir/cfg.h"
 
