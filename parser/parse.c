@@ -38,6 +38,7 @@ hd_module *hd_parse_ptx(hd_source *source, const hd_parse_options *options, hd_d
     if (options->takes_listings && hd_is_sass(source)) {
         hd_parse_sass(module);
         hd_module_index(module);
+        hd_module_set_origins(module);
         if (!options->ignore_annotations && diagnostics->error_count == errors)
             hd_read_annotations(module, options);
         return module;

@@ -50,7 +50,7 @@ static const kind objects[] = {{"an object file", EXTRACT},
                                {"an executable program or shared library", EXTRACT},
                                {"an ELF file", EXTRACT}};
 static const kind sass = {"a listing of machine code (SASS)",
-                          "dump, rewrite, check and strip take listings: heddle-sass(7)"};
+                          "dump, report, rewrite, check and strip take listings: heddle-sass(7)"};
 static const kind sass_json = {"the JSON of nvdisasm, which defines no labels",
                                "nvdisasm without -json makes a listing that heddle reads"};
 static const kind dumped = {"the output of cuobjdump, PTX and what stands around it",

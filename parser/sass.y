@@ -40,7 +40,7 @@ line: LINE_END                    { hd_sass_line_end(b); }
     | prefixes LINE_END           { hd_sass_line_end(b); }
     | FUNCTION LINE_END           { hd_sass_function_start(b, T($1), true); hd_sass_line_end(b); }
     | CODE_SECTION LINE_END       { hd_sass_function_start(b, T($1), false); hd_sass_line_end(b); }
-    | OTHER_SECTION LINE_END      { hd_sass_function_stop(b, T($1)->begin); hd_sass_line_end(b); }
+    | OTHER_SECTION LINE_END      { hd_sass_other_section(b, T($1)); hd_sass_line_end(b); }
     | FUNCTION_END LINE_END       { hd_sass_function_stop(b, T($1)->begin); hd_sass_line_end(b); }
     | ARCHITECTURE LINE_END       { hd_sass_architecture(b, T($1)); hd_sass_line_end(b); }
     | REGISTERS LINE_END          { hd_sass_registers(b, T($1)); hd_sass_line_end(b); }

@@ -203,6 +203,13 @@ void hd_sass_function_stop(hd_sass_reader *b, uint32_t end)
     b->lexer.in_function = false;
 }
 
+/* Where sections are printed, those of code begin functions, and labels in others are data. */
+void hd_sass_other_section(hd_sass_reader *b, const hd_sass_token *token)
+{
+    hd_sass_function_stop(b, token->begin);
+    b->header_seen = true;
+}
+
 /* An instruction outside any function: the listing is a function's body cut out. */
 void hd_sass_need_function(hd_sass_reader *b, uint32_t begin)
 {
@@ -247,8 +254,9 @@ static uint32_t file_number(hd_module *m, hd_name name)
     for (uint32_t i = m->files.count; i-- > 0;)
         if (m->files.items[i].name == name)
             return m->files.items[i].number;
-    hd_array_push(&m->files, (hd_file){m->files.count + 1, name});
-    return m->files.count;
+    uint32_t number = m->files.count + 1; /* before the push counts */
+    hd_array_push(&m->files, (hd_file){number, name});
+    return number;
 }
 
 /* A quoted name and `, line N` at *at; false: none. */

@@ -84,6 +84,7 @@ void hd_sass_line_end(hd_sass_reader *b);
 void hd_sass_need_function(hd_sass_reader *b, uint32_t begin); /* begins one without a name where none is open */
 void hd_sass_function_start(hd_sass_reader *b, const hd_sass_token *token, bool header);
 void hd_sass_function_stop(hd_sass_reader *b, uint32_t end);
+void hd_sass_other_section(hd_sass_reader *b, const hd_sass_token *token);
 void hd_sass_architecture(hd_sass_reader *b, const hd_sass_token *token);
 void hd_sass_registers(hd_sass_reader *b, const hd_sass_token *token);
 void hd_sass_location(hd_sass_reader *b, const hd_sass_token *token);
