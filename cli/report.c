@@ -136,6 +136,7 @@ static hd_status report_one(hd_part *part)
     hd_source *source = HD_ARENA_NEW(&cli->arena, hd_source); /* diagnostics point to it */
     options.threads = part->threads;
     options.meter = part->meter;
+    options.parse.takes_listings = true;
     if (!hd_cli_read(cli, cli->operands[0], source))
         return HD_STATUS_REJECTED;
     hd_report_job *job = hd_report_new(source, &options, &cli->diagnostics);

@@ -29,9 +29,46 @@ hd_quantity hd_quantity_from_name(const char *name, size_t length)
                         : (hd_quantity)HD_FIND_ROW(hd_quantities, HD_QUANTITY_COUNT, name, name, length);
 }
 
+/* Those that machine code has otherwise, or not at all. */
+static bool machine_quantity(const hd_report_kernel *k, hd_quantity quantity, double *value, bool *known)
+{
+    const hd_report_machine *m = &k->machine;
+    switch (quantity) {
+    case HD_QUANTITY_REGISTERS:
+        *value = m->registers;
+        *known = !m->registers_unknown;
+        return true;
+    case HD_QUANTITY_OCCUPANCY:
+    case HD_QUANTITY_WARPS:
+    case HD_QUANTITY_CTAS: *known = false; return m->bound != NULL;
+    case HD_QUANTITY_SPILL_BYTES:
+        *value = (double)(m->local_store_bytes + m->local_load_bytes);
+        *known = true;
+        return true;
+    case HD_QUANTITY_ALLOCATED:
+    case HD_QUANTITY_ESTIMATE:
+    case HD_QUANTITY_PTXAS:
+    case HD_QUANTITY_PREDICTED_SPILL_BYTES:
+    case HD_QUANTITY_PTXAS_SPILL_BYTES: *known = false; return true;
+    case HD_QUANTITY_SHARED_BYTES:
+    case HD_QUANTITY_LOCAL_BYTES: *known = false; return m->info_unknown != NULL;
+    case HD_QUANTITY_BANK_CONFLICTS: *known = false; return m->banks_unknown != NULL;
+    case HD_QUANTITY_MAX_PRESSURE:
+    case HD_QUANTITY_INSTRUCTIONS:
+    case HD_QUANTITY_INPUT_INSTRUCTIONS:
+    case HD_QUANTITY_ADDED:
+    case HD_QUANTITY_REMOVED:
+    case HD_QUANTITY_COUNT: break;
+    }
+    return false;
+}
+
 bool hd_quantity_of(const hd_report_kernel *k, hd_quantity quantity, double *value)
 {
     const hd_report_ptxas *p = &k->ptxas;
+    bool known;
+    if (k->is_machine && machine_quantity(k, quantity, value, &known))
+        return known;
     switch (quantity) {
     case HD_QUANTITY_REGISTERS: *value = k->use.registers; return true;
     case HD_QUANTITY_MAX_PRESSURE: *value = k->max_pressure; return true;
@@ -59,14 +96,37 @@ bool hd_quantity_of(const hd_report_kernel *k, hd_quantity quantity, double *val
     return false;
 }
 
+bool hd_report_is_bound(const hd_report_kernel *k)
+{
+    return k->dynamic_shared_unknown || (k->is_machine && k->machine.bound);
+}
+
 bool hd_report_has_spills(const hd_report_kernel *k)
 {
     double bytes;
     return hd_quantity_of(k, HD_QUANTITY_SPILL_BYTES, &bytes) && bytes > 0;
 }
 
+static const char *machine_unknown(const hd_report_kernel *k, hd_quantity quantity)
+{
+    const hd_report_machine *m = &k->machine;
+    switch (quantity) {
+    case HD_QUANTITY_REGISTERS: return m->registers_unknown;
+    case HD_QUANTITY_OCCUPANCY:
+    case HD_QUANTITY_WARPS:
+    case HD_QUANTITY_CTAS: return m->bound;
+    case HD_QUANTITY_SHARED_BYTES:
+    case HD_QUANTITY_LOCAL_BYTES: return m->info_unknown;
+    case HD_QUANTITY_BANK_CONFLICTS: return m->banks_unknown;
+    case HD_QUANTITY_SPILL_BYTES: return NULL;
+    default: return "it is of PTX, and this is machine code";
+    }
+}
+
 const char *hd_quantity_unknown(const hd_report_kernel *k, hd_quantity quantity)
 {
+    if (k->is_machine)
+        return machine_unknown(k, quantity);
     switch (quantity) {
     case HD_QUANTITY_PTXAS:
     case HD_QUANTITY_PTXAS_SPILL_BYTES: return k->ptxas.unknown ? k->ptxas.unknown : "no numbers of ptxas";

@@ -8,7 +8,7 @@ static void write_position(hd_json *j, const char *key, const hd_report_position
 {
     hd_json_compact_object(j, key);
     if (p->ptx_line)
-        hd_json_number(j, "ptx_line", p->ptx_line);
+        hd_json_number(j, p->in_listing ? "listing_line" : "ptx_line", p->ptx_line);
     else
         hd_json_null(j, "ptx_line");
     hd_json_text(j, "file", p->file);
@@ -46,12 +46,45 @@ static void write_registers(hd_json *j, const hd_report_kernel *k)
     hd_json_object(j, "registers");
     hd_json_number(j, "max_pressure", k->max_pressure);
     write_if(j, "allocated", k->allocated, !k->allocated_unknown);
-    hd_json_number(j, "estimate", k->estimate);
+    write_if(j, "estimate", k->estimate, !k->is_machine);
     write_if(j, "ptxas", k->ptxas.registers, k->ptxas.known);
     hd_json_number(j, "max_predicate_pressure", k->max_predicate_pressure);
     write_if(j, "allocated_predicates", k->allocated_predicates, !k->allocated_unknown);
     hd_json_end(j);
     hd_json_text(j, "allocated_unknown", k->allocated_unknown);
+}
+
+/* null for PTX */
+static void write_machine(hd_json *j, const hd_report_kernel *k)
+{
+    const hd_report_machine *m = &k->machine;
+    if (!k->is_machine) {
+        hd_json_null(j, "machine_code");
+        return;
+    }
+    hd_json_object(j, "machine_code");
+    write_if(j, "registers", m->registers, !m->registers_unknown);
+    hd_json_text(j, "registers_unknown", m->registers_unknown);
+    hd_json_number(j, "named_registers", m->named);
+    hd_json_number(j, "predicates", m->predicates);
+    hd_json_number(j, "uniform_registers", m->uniform_registers);
+    write_if(j, "code_bytes", m->code_bytes, m->code_bytes != 0);
+    hd_json_number(j, "calls", m->calls);
+    hd_json_compact_object(j, "local_memory");
+    hd_json_number(j, "stores", m->local_stores);
+    hd_json_number(j, "store_bytes", m->local_store_bytes);
+    hd_json_number(j, "loads", m->local_loads);
+    hd_json_number(j, "load_bytes", m->local_load_bytes);
+    hd_json_end(j);
+    hd_json_compact_object(j, "reuse_cache");
+    write_if(j, "sources", m->sources, !m->banks_unknown);
+    write_if(j, "flags", m->reuse_flags, !m->banks_unknown);
+    write_if(j, "served", m->reuse_served, !m->banks_unknown);
+    hd_json_end(j);
+    hd_json_text(j, "info_unknown", m->info_unknown);
+    hd_json_text(j, "banks_unknown", m->banks_unknown);
+    hd_json_text(j, "occupancy_bound", m->bound);
+    hd_json_end(j);
 }
 
 static void write_ptxas(hd_json *j, const hd_report_kernel *k)
@@ -92,6 +125,11 @@ static void write_spills(hd_json *j, const hd_report_kernel *k)
 /* Upper and lower bounds of the estimate. */
 static void write_bounds(hd_json *j, const hd_report_kernel *k)
 {
+    if (k->is_machine) {
+        hd_json_null(j, "register_cap");
+        hd_json_null(j, "loop_live");
+        return;
+    }
     hd_json_compact_object(j, "register_cap");
     hd_json_number(j, "registers", k->cap.registers);
     hd_json_text(j, "from", k->cap.reason);
@@ -141,11 +179,11 @@ static void write_sweep(hd_json *j, const hd_report_kernel *k)
     hd_json_end(j);
 }
 
-static void write_occupancy(hd_json *j, const hd_report_module *report, const hd_report_kernel *k)
+static void write_occupancy(hd_json *j, const hd_report_kernel *k)
 {
     const hd_report_occupancy *o = &k->occupancy;
     hd_json_object(j, "occupancy");
-    hd_json_text(j, "arch", report->arch);
+    hd_json_text(j, "arch", k->arch);
     hd_json_number(j, "block", k->use.threads);
     hd_json_text(j, "block_from", k->block_from);
     hd_json_number(j, "registers", k->use.registers);
@@ -259,9 +297,10 @@ static void write_findings(hd_json *j, const hd_report_kernel *k)
 static void write_traffic(hd_json *j, const hd_report_kernel *k)
 {
     hd_json_compact_object(j, "bank_conflicts");
+    bool known = !k->left_virtual && !(k->is_machine && k->machine.banks_unknown);
     hd_json_number(j, "banks", k->banks);
-    write_if(j, "count", k->bank_conflicts, !k->left_virtual);
-    write_if(j, "weighted", k->bank_conflicts_weighted, !k->left_virtual);
+    write_if(j, "count", k->bank_conflicts, known);
+    write_if(j, "weighted", k->bank_conflicts_weighted, known);
     hd_json_end(j);
     hd_json_compact_object(j, "loads");
     hd_json_number(j, "count", k->loads);
@@ -341,6 +380,16 @@ static void write_listing(hd_json *j, const hd_report_kernel *k)
     hd_json_end(j);
 }
 
+static void write_memory(hd_json *j, const hd_report_kernel *k)
+{
+    bool known = !k->is_machine || !k->machine.info_unknown;
+    write_if(j, "shared_bytes", k->static_shared_bytes, known);
+    write_if(j, "local_bytes", k->local_bytes, known);
+    write_if(j, "constant_bytes", k->constant_bytes, !k->is_machine);
+    write_if(j, "parameter_bytes", k->parameter_bytes, known);
+    write_if(j, "barriers", k->barriers, known);
+}
+
 static void write_kernel(hd_json *j, const hd_report_module *report, const hd_report_kernel *k, bool listing)
 {
     hd_json_object(j, NULL);
@@ -357,12 +406,9 @@ static void write_kernel(hd_json *j, const hd_report_module *report, const hd_re
     write_spills(j, k);
     write_bounds(j, k);
     write_ptxas(j, k);
-    hd_json_number(j, "shared_bytes", k->static_shared_bytes);
-    hd_json_number(j, "local_bytes", k->local_bytes);
-    hd_json_number(j, "constant_bytes", k->constant_bytes);
-    hd_json_number(j, "parameter_bytes", k->parameter_bytes);
-    hd_json_number(j, "barriers", k->barriers);
-    write_occupancy(j, report, k);
+    write_machine(j, k);
+    write_memory(j, k);
+    write_occupancy(j, k);
     write_pressure_point(j, k);
     write_traffic(j, k);
     write_techniques(j, k);
@@ -381,6 +427,7 @@ static void write_modules(hd_json *j, const hd_reports *reports)
         hd_json_compact_object(j, NULL);
         hd_json_text(j, "path", report->path);
         hd_json_text(j, "arch", report->arch);
+        hd_json_bool(j, "machine_code", report->is_machine);
         hd_json_text(j, "ptxas_version", report->ptxas_version);
         hd_json_text(j, "ptxas_unknown", report->ptxas_unknown);
         hd_json_end(j);

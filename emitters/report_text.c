@@ -1,39 +1,16 @@
 /* The report for the terminal: a table if there are several kernels, then each kernel, the most useful facts first. For
  * many kernels only the table is shown; with `listing`, the instructions follow. */
 #include "emitters/quantity.h"
-#include "emitters/report.h"
+#include "emitters/report_text_print.h"
 
 #include <stdio.h>
 
-enum {
-    DETAILS_AT_MOST = 8,
-    VALUES_AT_MOST = 12,
-    FINDINGS_AT_MOST = 3,
-    NAME_WIDTH = 44,
-    LIST_COLUMNS = 120,
-    LABEL_WIDTH = 12
-};
+enum { DETAILS_AT_MOST = 8, VALUES_AT_MOST = 12, FINDINGS_AT_MOST = 3, NAME_WIDTH = 44, LIST_COLUMNS = 120 };
 
-typedef struct style {
-    const char *strong, *dim, *good, *warn, *bad, *off;
-} style;
-static const style plain = {"", "", "", "", "", ""};
-static const style coloured = {"\33[1m", "\33[2m", "\33[1;32m", "\33[1;35m", "\33[1;31m", "\33[0m"};
+static const text_style plain = {"", "", "", "", "", ""};
+static const text_style coloured = {"\33[1m", "\33[2m", "\33[1;32m", "\33[1;35m", "\33[1;31m", "\33[0m"};
 
-typedef struct printer {
-    hd_writer *w;
-    const hd_report_module *report;
-    const hd_report_kernel *k;
-    const style *s;
-    bool listing;
-} printer;
-
-static void label(printer *p, const char *text)
-{
-    hd_write_format(p->w, "  %s%-*s%s", p->s->strong, LABEL_WIDTH, text, p->s->off);
-}
-
-static void more(printer *p) { hd_write_format(p->w, "  %-*s", LABEL_WIDTH, ""); }
+static const char *line_name(const hd_report_position *p) { return p->in_listing ? "line" : "PTX line"; }
 
 /* "a.cu:12", "PTX line 40"; with the inlining locations. */
 static void write_position(hd_writer *w, const hd_report_position *position)
@@ -43,7 +20,9 @@ static void write_position(hd_writer *w, const hd_report_position *position)
     if (position->inlined_file)
         hd_write_format(w, ", inlined at %s:%u", position->inlined_file, position->inlined_line);
     if (position->ptx_line)
-        hd_write_format(w, "%sPTX line %u", position->file ? ", " : "", position->ptx_line);
+        hd_write_format(w, "%s%s%s %u", position->file ? ", " : "",
+                        position->file && position->in_listing ? "listing " : "", line_name(position),
+                        position->ptx_line);
 }
 
 /* The same for tables, short: without the file's folder. */
@@ -53,7 +32,7 @@ static const char *short_position(const hd_report_position *position, char *buff
     if (position->file)
         snprintf(buffer, size, "%s:%u", slash ? slash + 1 : position->file, position->line);
     else if (position->ptx_line)
-        snprintf(buffer, size, "PTX line %u", position->ptx_line);
+        snprintf(buffer, size, "%s %u", line_name(position), position->ptx_line);
     else
         snprintf(buffer, size, "-");
     return buffer;
@@ -85,31 +64,40 @@ static const char *table_name(const char *name, int *length)
 /* Whether the block size for its occupancy is assumed. */
 static bool is_assumed(const hd_report_kernel *k) { return strcmp(k->block_from, "assumed") == 0; }
 
-static void write_table_row(printer *p, const hd_report_kernel *k)
+/* After a count of registers: an estimate, or a lower bound. */
+static const char *register_mark(const hd_report_kernel *k)
+{
+    if (k->is_machine)
+        return k->machine.registers_unknown ? "+" : " ";
+    return k->ptxas.known ? " " : "~";
+}
+
+static void write_table_row(text_printer *p, const hd_report_kernel *k)
 {
     int length;
     const char *name = table_name(k->demangled, &length);
     bool bad = (k->is_entry && !k->occupancy.ctas) || k->failed_gate_count;
     double spilled;
-    char allocated[16];
+    char allocated[16], estimate[16];
+    bool bound = hd_report_is_bound(k);
     snprintf(allocated, sizeof allocated, k->allocated_unknown ? "-" : "%u", k->allocated);
-    hd_write_format(p->w, "%s%-*.*s%s %9u%s %6u %6u %6s ", bad ? p->s->bad : "", NAME_WIDTH,
+    snprintf(estimate, sizeof estimate, k->is_machine ? "-" : "%u", k->estimate);
+    hd_write_format(p->w, "%s%-*.*s%s %9u%s %6s %6u %6s ", bad ? p->s->bad : "", NAME_WIDTH,
                     length < NAME_WIDTH ? length : NAME_WIDTH, name, length > NAME_WIDTH ? "+" : " ", k->use.registers,
-                    k->ptxas.known ? " " : "~", k->estimate, k->max_pressure, allocated);
+                    register_mark(k), estimate, k->max_pressure, allocated);
     if (k->is_entry)
-        hd_write_format(p->w, "%s%*.1f%%  %-10s %5u%c", k->dynamic_shared_unknown ? "<=" : "",
-                        k->dynamic_shared_unknown ? 6 : 8, 100 * k->occupancy.fraction, k->occupancy.limiter,
-                        k->use.threads, is_assumed(k) ? '?' : ' ');
+        hd_write_format(p->w, "%s%*.1f%%  %-10s %5u%c", bound ? "<=" : "", bound ? 6 : 8, 100 * k->occupancy.fraction,
+                        k->occupancy.limiter, k->use.threads, is_assumed(k) ? '?' : ' ');
     else
         hd_write_format(p->w, "%9s  %-10s %5s ", "-", "-", "-");
     if (hd_quantity_of(k, HD_QUANTITY_SPILL_BYTES, &spilled))
-        hd_write_format(p->w, "%7.0f%s ", spilled, k->ptxas.known ? " " : "~");
+        hd_write_format(p->w, "%7.0f%s ", spilled, k->ptxas.known || k->is_machine ? " " : "~");
     else
         hd_write_format(p->w, "%8s ", "?");
     hd_write_format(p->w, "%8u %8u%s\n", k->instruction_count, k->position.ptx_line, bad ? p->s->off : "");
 }
 
-static void write_table_part(printer *p, bool entries, const char *title)
+static void write_table_part(text_printer *p, bool entries, const char *title)
 {
     for (uint32_t i = 0; i < p->report->kernel_count; i++) {
         if (p->report->kernels[i].is_entry != entries)
@@ -117,7 +105,7 @@ static void write_table_part(printer *p, bool entries, const char *title)
         if (title)
             hd_write_format(p->w, "%s%-*s  %9s  %6s %6s %6s %9s  %-10s %5s %8s %8s %8s%s\n", p->s->strong, NAME_WIDTH,
                             title, "registers", "estim.", "press.", "alloc.", "occupancy", "limited by", "block",
-                            "spilled", "instr.", "PTX line", p->s->off);
+                            "spilled", "instr.", p->report->is_machine ? "line" : "PTX line", p->s->off);
         title = NULL;
         write_table_row(p, &p->report->kernels[i]);
     }
@@ -126,7 +114,7 @@ static void write_table_part(printer *p, bool entries, const char *title)
 }
 
 /* Kernels, then functions, each in text order. */
-static void write_table(printer *p)
+static void write_table(text_printer *p)
 {
     write_table_part(p, true, "kernel");
     write_table_part(p, false, "function");
@@ -134,7 +122,7 @@ static void write_table(printer *p)
 
 /* ---- one kernel -------------------------------------------------------------------------------------------------- */
 
-static void write_title(printer *p)
+static void write_title(text_printer *p)
 {
     const hd_report_kernel *k = p->k;
     hd_write_format(p->w, "%s%s%s%s\n", p->s->strong, k->demangled, p->s->off, k->is_entry ? "" : " (a function)");
@@ -147,21 +135,21 @@ static void write_title(printer *p)
         hd_write_format(p->w, "  %sgate not met: %s%s\n", p->s->bad, k->failed_gates[i], p->s->off);
 }
 
-static void write_spills(printer *p)
+static void write_spills(text_printer *p)
 {
     const hd_report_kernel *k = p->k;
     const hd_report_spills *own = &k->predicted;
     bool by_ptxas = k->ptxas.known && k->ptxas.spill_stores + k->ptxas.spill_loads, by_us = own->stores + own->loads;
     if (by_ptxas) {
-        more(p);
+        text_more(p);
         hd_write_format(p->w, "%sptxas spills: %llu bytes stored, %llu loaded%s\n", p->s->warn,
                         (unsigned long long)k->ptxas.spill_stores, (unsigned long long)k->ptxas.spill_loads, p->s->off);
     }
     if (own->unknown) {
-        more(p);
+        text_more(p);
         hd_write_format(p->w, "spills are not predicted: %s\n", own->unknown);
     } else if (by_us || by_ptxas) {
-        more(p);
+        text_more(p);
         hd_write_format(p->w, "%spredicted spills: %llu bytes stored, %llu loaded%s\n",
                         k->ptxas.known ? "" : p->s->warn, (unsigned long long)own->stores,
                         (unsigned long long)own->loads, p->s->off);
@@ -169,7 +157,7 @@ static void write_spills(printer *p)
 }
 
 /* How registers could be freed if the estimate is below the words live into a loop. */
-static void write_loop_live(printer *p)
+static void write_loop_live(text_printer *p)
 {
     const hd_report_kernel *k = p->k;
     const hd_report_loop *l = &k->loop;
@@ -181,7 +169,7 @@ static void write_loop_live(printer *p)
                  {l->uniform, "uniform"}};
     if (k->estimate >= l->words)
         return;
-    more(p);
+    text_more(p);
     hd_write_format(p->w, "%u registers are live into the loop at ", l->words);
     write_position(p->w, &l->position);
     for (uint32_t i = 0, some = 0; i < sizeof parts / sizeof *parts; i++)
@@ -193,10 +181,10 @@ static void write_loop_live(printer *p)
     hd_write_char(p->w, '\n');
 }
 
-static void write_registers(printer *p)
+static void write_registers(text_printer *p)
 {
     const hd_report_kernel *k = p->k;
-    label(p, "registers");
+    text_label(p, "registers");
     if (k->ptxas.known)
         hd_write_format(p->w, "%u by ptxas, ", k->ptxas.registers);
     hd_write_format(p->w, "%u estimated for ptxas, maximum register pressure %u, ", k->estimate, k->max_pressure);
@@ -205,11 +193,11 @@ static void write_registers(printer *p)
     else
         hd_write_format(p->w, "%u in heddle's own allocation\n", k->allocated);
     if (k->cap.binds) {
-        more(p);
+        text_more(p);
         hd_write_format(p->w, "at most %u: %s\n", k->cap.registers, k->cap.reason);
     }
     if (k->cap.ignored) {
-        more(p);
+        text_more(p);
         hd_write_format(p->w, "%s\n", k->cap.ignored);
     }
     write_loop_live(p);
@@ -217,9 +205,9 @@ static void write_registers(printer *p)
 }
 
 /* "next occupancy step (-16 registers, to 48): 37.5 %, 3 thread blocks" */
-static void write_step(printer *p, const hd_report_step *step, int distance, const char *colour)
+static void write_step(text_printer *p, const hd_report_step *step, int distance, const char *colour)
 {
-    more(p);
+    text_more(p);
     hd_write_format(p->w, "next occupancy step (%+d register%s, to %u): ", distance,
                     distance == 1 || distance == -1 ? "" : "s", step->registers);
     if (step->then.ctas)
@@ -229,30 +217,32 @@ static void write_step(printer *p, const hd_report_step *step, int distance, con
         hd_write_format(p->w, "%sno thread block%s: %s\n", colour, p->s->off, step->then.impossible);
 }
 
-static void write_occupancy(printer *p)
+static void write_occupancy(text_printer *p)
 {
     const hd_report_kernel *k = p->k;
     const hd_report_occupancy *o = &k->occupancy;
-    label(p, "occupancy");
+    text_label(p, "occupancy");
     if (!o->ctas) {
-        hd_write_format(p->w, "%snone on %s%s: %s\n", p->s->bad, p->report->arch, p->s->off, o->impossible);
+        hd_write_format(p->w, "%snone on %s%s: %s\n", p->s->bad, k->arch, p->s->off, o->impossible);
     } else {
         hd_write_format(p->w, "%s%.1f %% on %s: %u thread block%s of %u threads%s, %u warps per SM; limited by %s\n",
-                        k->dynamic_shared_unknown ? "at most " : "", 100 * o->fraction, p->report->arch, o->ctas,
+                        hd_report_is_bound(k) ? "at most " : "", 100 * o->fraction, k->arch, o->ctas,
                         o->ctas == 1 ? "" : "s", k->use.threads, is_assumed(k) ? " (assumed)" : "", o->warps,
                         o->limiter);
     }
-    if (k->dynamic_shared_unknown) {
-        more(p);
+    if (k->is_machine) {
+        text_machine_bound(p);
+    } else if (k->dynamic_shared_unknown) {
+        text_more(p);
         hd_write_string(
             p->w, "dynamic shared memory is used, its size is unknown and counted as 0: give it with --shared=BYTES\n");
     }
     if (is_assumed(k)) {
-        more(p);
+        text_more(p);
         hd_write_string(p->w, "the block size is an assumption: give the one that launches use with --block=N\n");
     }
     if (k->cluster_ctas > 1) {
-        more(p);
+        text_more(p);
         hd_write_format(p->w, "the kernel asks for clusters of %u thread blocks; occupancy is counted without them\n",
                         k->cluster_ctas);
     }
@@ -262,7 +252,7 @@ static void write_occupancy(printer *p)
         write_step(p, &k->loss, (int)(k->loss.registers - k->use.registers), p->s->warn);
 }
 
-static void write_value(printer *p, const hd_report_value *v)
+static void write_value(text_printer *p, const hd_report_value *v)
 {
     const hd_report_kernel *k = p->k;
     char from[40], to[40];
@@ -271,7 +261,7 @@ static void write_value(printer *p, const hd_report_value *v)
         v->definition == HD_REPORT_NONE ? &none : &k->instructions[v->definition].position, from, sizeof from);
     const char *last =
         short_position(v->last_use == HD_REPORT_NONE ? &none : &k->instructions[v->last_use].position, to, sizeof to);
-    more(p);
+    text_more(p);
     hd_write_format(p->w, "%-10s %5u  %-24s %-24s %5u %7u  ", k->registers[v->reg].name, v->words, definition, last,
                     v->uses, v->uses_in_loop);
     if (v->live_through)
@@ -283,11 +273,11 @@ static void write_value(printer *p, const hd_report_value *v)
     hd_write_char(p->w, '\n');
 }
 
-static void write_values(printer *p)
+static void write_values(text_printer *p)
 {
     const hd_report_kernel *k = p->k;
     uint32_t shown = 0, left = 0;
-    more(p);
+    text_more(p);
     hd_write_format(p->w, "%s%-10s %5s  %-24s %-24s %5s %7s%s\n", p->s->dim, "value", "regs", "defined", "last use",
                     "uses", "in loop", p->s->off);
     for (uint32_t i = 0; i < k->value_count; i++) {
@@ -301,31 +291,31 @@ static void write_values(printer *p)
         shown++;
     }
     if (left) {
-        more(p);
+        text_more(p);
         hd_write_format(p->w, "and %u more (--listing shows all)\n", left);
     }
 }
 
-static void write_pressure(printer *p)
+static void write_pressure(text_printer *p)
 {
     const hd_report_kernel *k = p->k;
     if (k->max_pressure_at == HD_REPORT_NONE)
         return;
     const hd_report_instruction *at = &k->instructions[k->max_pressure_at];
-    label(p, "pressure");
+    text_label(p, "pressure");
     hd_write_format(p->w, "%u 32-bit registers live at ", k->max_pressure);
     write_position(p->w, &at->position);
     if (at->loop_depth)
         hd_write_format(p->w, ", in a loop of depth %u", at->loop_depth);
     hd_write_char(p->w, '\n');
-    more(p);
+    text_more(p);
     hd_write_format(p->w, "%s%s%s\n", p->s->dim, at->text, p->s->off);
     if (k->value_count)
         write_values(p);
 }
 
 /* Some of each kind; other formats have all. */
-static void write_findings(printer *p)
+static void write_findings(text_printer *p)
 {
     const hd_report_kernel *k = p->k;
     char position[40];
@@ -335,9 +325,9 @@ static void write_findings(printer *p)
         if (of_kind >= FINDINGS_AT_MOST && !p->listing)
             continue;
         if (i)
-            more(p);
+            text_more(p);
         else
-            label(p, "findings");
+            text_label(p, "findings");
         hd_write_format(p->w, "%s: %s [%s]\n", short_position(&f->position, position, sizeof position), f->message,
                         f->rule);
     }
@@ -355,16 +345,16 @@ static void write_found(hd_writer *w, const hd_report_technique *technique)
     }
 }
 
-static void write_techniques(printer *p)
+static void write_techniques(text_printer *p)
 {
     const hd_report_kernel *k = p->k;
     for (uint32_t t = 0; t < k->technique_count; t++) {
         const hd_report_technique *technique = &k->techniques[t];
         if (!t) {
-            label(p, "techniques");
+            text_label(p, "techniques");
             hd_write_format(p->w, "in the code with %s registers\n", technique->allocated ? "allocated" : "virtual");
         }
-        more(p);
+        text_more(p);
         hd_write_format(p->w, "%s%s: ", technique->name, technique->rewrites ? " (rewrites the code)" : "");
         if (technique->refusal)
             hd_write_string(p->w, technique->refusal);
@@ -374,37 +364,48 @@ static void write_techniques(printer *p)
     }
 }
 
-static void write_traffic(printer *p)
+static void write_distances(text_printer *p)
 {
     const hd_report_kernel *k = p->k;
     uint64_t reuses = 0;
-    label(p, "code");
-    hd_write_format(p->w,
-                    "%u instructions (%u in the input), %u blocks, %u loops; %llu loads, %llu of them single-use\n",
-                    k->instruction_count, k->input_instructions, k->block_count, k->loop_count,
-                    (unsigned long long)k->loads, (unsigned long long)k->single_use_loads);
-    label(p, "memory");
-    hd_write_format(p->w, "%llu bytes shared, %llu local, %llu constant, %llu of parameters; %u barriers\n",
-                    (unsigned long long)k->static_shared_bytes, (unsigned long long)k->local_bytes,
-                    (unsigned long long)k->constant_bytes, (unsigned long long)k->parameter_bytes, k->barriers);
-    label(p, "banks");
-    if (k->left_virtual)
-        hd_write_string(p->w, "conflicts are not known: its registers are not allocated\n");
-    else
-        hd_write_format(
-            p->w, "%llu instructions with two source operands in one of %u register banks (%llu weighted by loops)\n",
-            (unsigned long long)k->bank_conflicts, k->banks, (unsigned long long)k->bank_conflicts_weighted);
     for (uint32_t i = 0; i < HD_REUSE_BUCKETS; i++)
         reuses += k->reuse[i];
     if (!reuses)
         return;
-    label(p, "reuse");
+    text_label(p, "reuse");
     hd_write_string(p->w, "read again after (instructions, %):");
     for (uint32_t i = 0; i < HD_REUSE_BUCKETS; i++)
         hd_write_format(p->w, "%s %s: %.0f", i ? "," : "",
                         i == HD_REUSE_BUCKETS - 1 ? "another block" : hd_report_reuse_names[i],
                         100.0 * (double)k->reuse[i] / (double)reuses);
     hd_write_char(p->w, '\n');
+}
+
+static void write_traffic(text_printer *p)
+{
+    const hd_report_kernel *k = p->k;
+    if (k->is_machine) {
+        text_machine_code(p);
+        write_distances(p);
+        return;
+    }
+    text_label(p, "code");
+    hd_write_format(p->w,
+                    "%u instructions (%u in the input), %u blocks, %u loops; %llu loads, %llu of them single-use\n",
+                    k->instruction_count, k->input_instructions, k->block_count, k->loop_count,
+                    (unsigned long long)k->loads, (unsigned long long)k->single_use_loads);
+    text_label(p, "memory");
+    hd_write_format(p->w, "%llu bytes shared, %llu local, %llu constant, %llu of parameters; %u barriers\n",
+                    (unsigned long long)k->static_shared_bytes, (unsigned long long)k->local_bytes,
+                    (unsigned long long)k->constant_bytes, (unsigned long long)k->parameter_bytes, k->barriers);
+    text_label(p, "banks");
+    if (k->left_virtual)
+        hd_write_string(p->w, "conflicts are not known: its registers are not allocated\n");
+    else
+        hd_write_format(
+            p->w, "%llu instructions with two source operands in one of %u register banks (%llu weighted by loops)\n",
+            (unsigned long long)k->bank_conflicts, k->banks, (unsigned long long)k->bank_conflicts_weighted);
+    write_distances(p);
 }
 
 /* ---- the listing ------------------------------------------------------------------------------------------------- */
@@ -428,7 +429,7 @@ static void begin_ranges(columns *c, const hd_report_kernel *k, uint32_t instruc
     }
 }
 
-static void write_row(printer *p, columns *c, uint32_t i, uint32_t *touch)
+static void write_row(text_printer *p, columns *c, uint32_t i, uint32_t *touch)
 {
     static const char symbols[] = {':', '^', 'v', 'x'};
     const hd_report_kernel *k = p->k;
@@ -469,7 +470,7 @@ static uint32_t most_columns(const hd_report_kernel *k)
     return most;
 }
 
-static void write_listing(printer *p)
+static void write_listing(text_printer *p)
 {
     const hd_report_kernel *k = p->k;
     columns c = {.room = most_columns(k)};
@@ -479,7 +480,8 @@ static void write_listing(printer *p)
     hd_write_format(
         p->w, "  %s^ written, v read, x both, : live; a column may hold several registers one after the other%s\n",
         p->s->dim, p->s->off);
-    hd_write_format(p->w, "%s     #    PTX source               live  p%s\n", p->s->strong, p->s->off);
+    hd_write_format(p->w, "%s     #   %s source               live  p%s\n", p->s->strong,
+                    p->report->is_machine ? "line" : " PTX", p->s->off);
     for (uint32_t i = 0; i < k->instruction_count; i++) {
         if (!i || k->instructions[i].block != k->instructions[i - 1].block)
             hd_write_format(p->w, "b%u: maximum pressure %u\n", k->instructions[i].block,
@@ -490,10 +492,10 @@ static void write_listing(printer *p)
     free(c.column_of);
 }
 
-static void write_kernel(printer *p)
+static void write_kernel(text_printer *p)
 {
     write_title(p);
-    write_registers(p);
+    (p->k->is_machine ? text_machine_registers : write_registers)(p);
     if (p->k->is_entry)
         write_occupancy(p);
     write_pressure(p);
@@ -505,7 +507,7 @@ static void write_kernel(printer *p)
     hd_write_char(p->w, '\n');
 }
 
-static void write_head(printer *p)
+static void write_head(text_printer *p)
 {
     const hd_report_module *report = p->report;
     uint32_t entries = 0, functions;
@@ -515,17 +517,21 @@ static void write_head(printer *p)
     hd_write_format(p->w, "%s: %u kernel%s", report->path, entries, entries == 1 ? "" : "s");
     if (functions)
         hd_write_format(p->w, " and %u function%s", functions, functions == 1 ? "" : "s");
-    hd_write_format(p->w, " on %s%s", report->arch, report->simplified ? "" : ", as written (not simplified)");
+    hd_write_format(p->w, " on %s%s", report->arch,
+                    report->is_machine   ? "; machine code: nothing is estimated"
+                    : report->simplified ? ""
+                                         : ", as written (not simplified)");
     if (report->ptxas_version)
         hd_write_format(p->w, "; ptxas %s", report->ptxas_version);
-    else if (report->ptxas_unknown)
+    else if (report->ptxas_unknown && !report->is_machine)
         hd_write_format(p->w, "; %s", report->ptxas_unknown);
     hd_write_string(p->w, "\n\n");
 }
 
 static void write_module(hd_writer *writer, const hd_report_module *report, const hd_report_style *chosen)
 {
-    printer p = {.w = writer, .report = report, .s = chosen->colour ? &coloured : &plain, .listing = chosen->listing};
+    text_printer p = {
+        .w = writer, .report = report, .s = chosen->colour ? &coloured : &plain, .listing = chosen->listing};
     uint32_t count = report->kernel_count;
     write_head(&p);
     if (count > 1)

@@ -9,6 +9,7 @@
 #include "base/demangle.h"
 #include "driver/report/gates.h"
 #include "driver/report/ptxas.h"
+#include "ir/machine.h"
 #include "ir/techniques.h"
 #include "passes/clean/offsets.h"
 #include "target/gpu.h"
@@ -61,6 +62,9 @@ static bool runs_on(const hd_module *module, const hd_gpu *gpu)
 {
     const char *target = hd_names_text(&module->names, module->target);
     uint32_t number = gpu->compute_major * 10 + gpu->compute_minor;
+    if (module->is_machine) /* machine code runs on GPUs of its major version, from its minor version on */
+        return !module->target_number ||
+               (gpu->compute_major == module->target_number / 10 && number >= module->target_number);
     switch (*target ? target[strlen(target) - 1] : 0) {
     case 'a': return number == module->target_number;
     case 'f': return number >= module->target_number && gpu->compute_major == module->target_number / 10;
@@ -68,16 +72,44 @@ static bool runs_on(const hd_module *module, const hd_gpu *gpu)
     }
 }
 
+/* The GPU of code for sm_`number`. */
+static hd_gpu *load_gpu_of(hd_report_job *job, const char *target, uint32_t number)
+{
+    uint32_t found;
+    const char *name = hd_gpu_name_for(number, &found);
+    if (name && found != number)
+        hd_report(job->diagnostics, HD_DIAG_ASSUMED_GPU, NULL, (hd_span){0, 0},
+                  "there is no description of '%s': occupancy is that of %s", target, name);
+    return hd_gpu_load(name ? name : target, job->diagnostics);
+}
+
+/* A listing of a program may hold functions for several architectures. */
+static bool load_other_gpus(hd_report_job *job)
+{
+    const hd_module *module = job->common.module;
+    bool valid = true;
+    for (uint32_t f = 0; module->is_machine && !job->options.gpu && f < module->functions.count; f++) {
+        uint32_t sm = module->functions.items[f]->machine->sm;
+        if (!sm || sm == module->target_number || report_gpu_of(&job->common, module->functions.items[f]) != job->gpu)
+            continue;
+        hd_gpu *gpu = load_gpu_of(job, hd_arena_printf(&job->arena, "sm_%u", sm), sm);
+        hd_array_push(&job->common.gpus, (report_gpu){sm, gpu});
+        valid &= gpu->valid;
+    }
+    return valid;
+}
+
 static bool choose_gpu(hd_report_job *job)
 {
     const hd_module *module = job->common.module;
-    const char *name = job->options.gpu;
-    uint32_t found;
-    if (!name && (name = hd_gpu_name_for(module->target_number, &found)) && found != module->target_number)
-        hd_report(job->diagnostics, HD_DIAG_ASSUMED_GPU, NULL, (hd_span){0, 0},
-                  "there is no description of '%s': occupancy is that of %s",
-                  hd_names_text(&module->names, module->target), name);
-    job->gpu = hd_gpu_load(name ? name : hd_names_text(&module->names, module->target), job->diagnostics);
+    if (!job->options.gpu && !module->target_number && module->is_machine) {
+        hd_report(job->diagnostics, HD_DIAG_BAD_TARGET, module->source, (hd_span){0, 0},
+                  "this listing does not say for which architecture it is: give it with --arch");
+        return false;
+    }
+    job->gpu = job->options.gpu
+                   ? hd_gpu_load(job->options.gpu, job->diagnostics)
+                   : load_gpu_of(job, hd_names_text(&module->names, module->target), module->target_number);
     job->common.gpu = job->gpu;
     if (job->options.gpu && job->gpu->valid && !runs_on(module, job->gpu))
         hd_report(job->diagnostics, HD_DIAG_UNFIT_GPU, NULL, (hd_span){0, 0},
@@ -87,7 +119,15 @@ static bool choose_gpu(hd_report_job *job)
     uint32_t banks = job->gpu->register_banks;
     banks = banks ? banks : job->gpu->compute_major >= 7 ? BANKS_SINCE_VOLTA : BANKS_BEFORE_VOLTA;
     job->common.banks = banks < MOST_BANKS ? banks : MOST_BANKS;
-    return job->gpu->valid;
+    return job->gpu->valid && load_other_gpus(job);
+}
+
+const hd_gpu *report_gpu_of(const report_common *c, const hd_function *function)
+{
+    for (uint32_t i = 0; function->machine && i < c->gpus.count; i++)
+        if (c->gpus.items[i].sm == function->machine->sm)
+            return c->gpus.items[i].gpu;
+    return c->gpu;
 }
 
 /* ---- functions to process ---------------------------------------------------------------------------------------- */
@@ -126,13 +166,14 @@ static void list_items(hd_report_job *job)
 
 static hd_module *copy_of(hd_report_job *job, worker *w)
 {
-    hd_parse_options parse = {.ignore_annotations = true};
+    hd_parse_options parse = {.ignore_annotations = true, .takes_listings = job->common.module->is_machine};
     if (!w->module) {
         hd_source *source = job->common.module->source;
         hd_source_from_memory(&w->source, source->name, source->text, source->length);
         hd_diagnostics_init(&w->diagnostics);
         w->module = hd_parse_ptx(&w->source, &parse, &w->diagnostics);
-        hd_module_lower_offsets(w->module);
+        if (!w->module->is_machine)
+            hd_module_lower_offsets(w->module);
     }
     return w->module;
 }
@@ -143,6 +184,26 @@ static void name_kernel(const hd_report_job *job, report_kernel_work *work)
     k->name = hd_names_text(&job->common.module->names, work->input->name);
     k->demangled = job->options.no_demangle ? k->name : hd_demangle(work->arena, k->name);
     k->is_entry = work->input->is_entry;
+    k->is_machine = work->input->machine != NULL;
+    k->arch = report_gpu_of(&job->common, work->input)->name;
+}
+
+/* Of machine code nothing is simplified, estimated or allocated. */
+static void work_on_machine_code(report_kernel_work *work, work_item *item)
+{
+    report_machine(work);
+    item->numbers = (hd_architected){work->kernel->machine.named, work->kernel->machine.predicates, 0, 0};
+    if (item->reported)
+        report_techniques(work);
+}
+
+static void work_on_ptx(report_kernel_work *work, work_item *item)
+{
+    report_resources(work);
+    report_cap(work);
+    report_estimate(work);
+    if (report_allocation(work, &item->numbers) && item->reported)
+        report_techniques(work);
 }
 
 static void work_on(void *opaque, uint32_t index, uint32_t worker_index)
@@ -165,11 +226,7 @@ static void work_on(void *opaque, uint32_t index, uint32_t worker_index)
     report_code(&work);
     report_lines(&work);
     report_values(&work);
-    report_resources(&work);
-    report_cap(&work);
-    report_estimate(&work);
-    if (report_allocation(&work, &item->numbers) && item->reported)
-        report_techniques(&work);
+    (work.kernel->is_machine ? work_on_machine_code : work_on_ptx)(&work, item);
     hd_pass_context_free(&work.context);
     hd_arena_free(&work.scratch);
     hd_function_drop_cfg(work.function);
@@ -259,6 +316,8 @@ static void pass_unknown_to_callers(hd_report_job *job)
 static void stack_frames(hd_report_job *job)
 {
     hd_module *module = job->common.module;
+    if (module->is_machine)
+        return;
     for (uint32_t i = 0; i < job->items.count; i++) {
         work_item *item = &job->items.items[i];
         item->kernel.allocated = item->numbers.registers;
@@ -290,7 +349,9 @@ static void start_ptxas(hd_report_job *job)
                                 .seconds = job->options.ptxas_seconds,
                                 .text = module->source->text,
                                 .length = module->source->length};
-    if (job->options.ptxas)
+    if (module->is_machine)
+        job->ptxas_result.unknown = "machine code: ptxas has run";
+    else if (job->options.ptxas)
         job->ptxas = hd_ptxas_start(&request, &job->ptxas_result, job->diagnostics);
     else
         job->ptxas_result.unknown = "ptxas was not asked";
@@ -327,7 +388,8 @@ static void finish_item(void *opaque, uint32_t index, uint32_t worker_index)
 
 static void parse_passes(hd_report_job *job)
 {
-    job->common.clean = job->options.no_clean ? NULL : hd_pipeline_parse("clean", job->diagnostics);
+    bool as_written = job->options.no_clean || job->common.module->is_machine;
+    job->common.clean = as_written ? NULL : hd_pipeline_parse("clean", job->diagnostics);
     job->common.technique_passes = HD_ARENA_ARRAY(&job->arena, hd_pipeline *, HD_TECHNIQUE_COUNT);
     for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
         if (*hd_techniques[t].pass)
@@ -338,6 +400,7 @@ static void describe(hd_report_job *job)
 {
     hd_report_module *report = &job->report;
     report->path = job->common.module->source->name;
+    report->is_machine = job->common.module->is_machine;
     report->arch = job->gpu->name;
     report->block = job->options.block;
     report->simplified = job->common.clean != NULL;
@@ -355,6 +418,8 @@ static hd_status run(hd_report_job *job)
         return hd_status_of(job->diagnostics);
     hd_source_position(module->source, 0); /* builds the line table before several threads use it */
     parse_passes(job);
+    if (module->is_machine)
+        job->common.sections = report_read_sections(module, &job->arena);
     list_items(job);
     start_workers(job);
     start_ptxas(job);
@@ -423,6 +488,9 @@ void hd_report_free(hd_report_job *job)
     hd_ptxas_free(&job->ptxas_result);
     hd_module_free(job->common.module);
     hd_gpu_free(job->gpu);
+    for (uint32_t i = 0; i < job->common.gpus.count; i++)
+        hd_gpu_free(job->common.gpus.items[i].gpu);
+    hd_array_free(&job->common.gpus);
     hd_array_free(&job->items);
     hd_arena_free(&job->arena);
     free(job);

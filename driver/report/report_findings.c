@@ -16,7 +16,11 @@ static uint32_t threads_of(const report_common *c, const hd_function *f, const c
 {
     uint64_t threads = c->options->block;
     *from = "option";
-    if (!threads) {
+    if (!threads && f->machine) {
+        const report_section *s = &c->sections.functions[f->index];
+        *from = s->required ? "reqntid" : s->threads[0] ? "maxntid" : "assumed";
+        threads = product_of(s->threads);
+    } else if (!threads) {
         *from = f->required_threads[0] ? "reqntid" : f->max_threads[0] ? "maxntid" : "assumed";
         threads = product_of(f->required_threads[0] ? f->required_threads : f->max_threads);
     }
@@ -52,17 +56,27 @@ static void report_sweep(hd_report_kernel *k, const hd_gpu_limits *limits, const
         k->sweep[i] = occupancy_result(&rows[i]);
 }
 
+static uint32_t registers_of(const hd_report_kernel *k, const char **from)
+{
+    const hd_report_machine *m = &k->machine;
+    if (!k->is_machine) {
+        *from = k->ptxas.known ? "ptxas" : "estimate";
+        return k->ptxas.known ? k->ptxas.registers : k->estimate;
+    }
+    *from = m->registers ? "listing" : "code";
+    return m->registers ? m->registers : m->named;
+}
+
 void report_occupancy(const report_common *c, const hd_function *function, hd_report_kernel *k, hd_arena *arena)
 {
-    const hd_gpu_limits *limits = &c->gpu->limits;
+    const hd_gpu_limits *limits = &report_gpu_of(c, function)->limits;
     uint64_t shared = k->static_shared_bytes + c->options->shared_bytes;
     k->dynamic_shared_unknown = k->uses_dynamic_shared && !c->options->shared_known;
     k->cluster_ctas = function->cluster_ctas[0] ? (uint32_t)product_of(function->cluster_ctas) : 0;
     k->use = (hd_report_use){.threads = threads_of(c, function, &k->block_from),
-                             .registers = k->ptxas.known ? k->ptxas.registers : k->estimate,
+                             .registers = registers_of(k, &k->registers_from),
                              .shared_bytes = shared < UINT32_MAX ? (uint32_t)shared : UINT32_MAX,
                              .barriers = k->ptxas.known ? k->ptxas.barriers : k->barriers};
-    k->registers_from = k->ptxas.known ? "ptxas" : "estimate";
     const hd_occupancy_use use = {k->use.threads, k->use.registers, k->use.shared_bytes, k->use.barriers};
     hd_occupancy occupancy = hd_occupancy_of(limits, &use);
     k->occupancy = occupancy_result(&occupancy);
@@ -102,6 +116,9 @@ static hd_report_finding *add(finder *f, hd_diagnostic_kind kind, uint32_t instr
 static const char *conditions(const hd_report_kernel *k)
 {
     bool assumed = strcmp(k->block_from, "assumed") == 0;
+    if (k->is_machine && k->machine.bound && !k->dynamic_shared_unknown)
+        return assumed ? "; the block size is assumed, and not all that a thread block uses is known"
+                       : "; not all that a thread block uses is known";
     return k->dynamic_shared_unknown && assumed ? "; the block size is assumed, the dynamic shared memory not known"
            : k->dynamic_shared_unknown          ? "; the dynamic shared memory is not known"
            : assumed                            ? "; the block size is assumed"
@@ -142,11 +159,28 @@ static void find_pressure(finder *f)
             conditions(k));
 }
 
+/* In machine code, spilled registers and variables in local memory look the same. */
+static void find_local_memory(finder *f)
+{
+    const hd_report_machine *m = &f->kernel->machine;
+    if (!m->local_stores && !m->local_loads)
+        return;
+    hd_report_finding *found = add(f, HD_DIAG_REGISTER_SPILL, f->kernel->max_pressure_at);
+    if (found)
+        found->message = hd_arena_printf(
+            f->arena, "the code stores %llu and loads %llu bytes of local memory: spills, or local variables",
+            (unsigned long long)m->local_store_bytes, (unsigned long long)m->local_load_bytes);
+}
+
 static void find_spills(finder *f)
 {
     const hd_report_kernel *k = f->kernel;
     const hd_report_ptxas *p = &k->ptxas;
     const hd_report_spills *own = &k->predicted;
+    if (k->is_machine) {
+        find_local_memory(f);
+        return;
+    }
     if (p->known ? !(p->spill_stores + p->spill_loads) : own->unknown || !(own->stores + own->loads))
         return;
     hd_report_finding *found = add(f, HD_DIAG_REGISTER_SPILL, k->max_pressure_at);

@@ -13,6 +13,7 @@ hd_report_position report_position(const report_common *c, const hd_instruction 
     const hd_origin_place *place = hd_instruction_place(c->module, insn);
     if (insn->span.end > insn->span.begin)
         position.ptx_line = hd_source_position(c->module->source, insn->span.begin).line;
+    position.in_listing = c->module->is_machine;
     if (place->at.file) {
         position.file = place->at.file;
         position.line = place->at.line;
@@ -40,7 +41,8 @@ static void set_header_position(report_kernel_work *work)
 {
     hd_report_kernel *k = work->kernel;
     k->position = (hd_report_position){
-        .ptx_line = hd_source_position(work->common->module->source, work->input->header_span.begin).line};
+        .ptx_line = hd_source_position(work->common->module->source, work->input->header_span.begin).line,
+        .in_listing = work->common->module->is_machine};
     for (uint32_t i = 0; i < work->input->instructions.count; i++) {
         hd_report_position position = report_position(work->common, &work->input->instructions.items[i]);
         if (!position.file || position.inlined_file)

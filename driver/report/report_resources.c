@@ -65,7 +65,7 @@ static bool is_load(const hd_function *f, const hd_instruction *insn)
     return form->behaviour & HD_BEHAVE_LOAD && !(form->behaviour & others) && !parameter;
 }
 
-static void count_loads(report_kernel_work *work)
+void report_loads(report_kernel_work *work)
 {
     const hd_function *f = work->function;
     hd_report_kernel *k = work->kernel;
@@ -90,7 +90,7 @@ void report_resources(report_kernel_work *work)
 {
     add_own_memory(work);
     add_called(work);
-    count_loads(work);
+    report_loads(work);
 }
 
 /* ---- registers --------------------------------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
  */
 #include "driver/report/report_work.h"
 
+#include "ir/machine.h"
 #include "ir/techniques.h"
 
 static void keep_statistics(report_kernel_work *work, const hd_statistic_array *found, hd_report_technique *technique)
@@ -43,6 +44,20 @@ static void start_context(report_kernel_work *work, hd_pass_context *context)
     context->block = work->common->machine.block;
 }
 
+/* Why a technique is not for this machine code, or NULL. */
+static const char *refusal_of_machine_code(report_kernel_work *work, const hd_report_technique *technique)
+{
+    uint32_t ordinal;
+    if (!work->function->machine)
+        return NULL;
+    const char *obstacle = hd_machine_obstacle(work->function, &ordinal);
+    if (technique->rewrites)
+        return "changes instructions, and machine code is only annotated";
+    return obstacle ? hd_arena_printf(work->arena, "line %u %s", work->kernel->instructions[ordinal].position.ptx_line,
+                                      obstacle)
+                    : NULL;
+}
+
 static void try_technique(report_kernel_work *work, hd_pass_context *context, uint32_t t,
                           hd_report_technique *technique)
 {
@@ -54,6 +69,9 @@ static void try_technique(report_kernel_work *work, hd_pass_context *context, ui
         return;
     }
     technique->rewrites = !hd_pipeline_only_annotates(passes);
+    technique->refusal = refusal_of_machine_code(work, technique);
+    if (technique->refusal)
+        return;
     hd_function *before = technique->rewrites ? hd_function_copy(work->function) : NULL;
     run_pass(work, context, passes, technique);
     if (!before) {

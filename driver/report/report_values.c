@@ -288,6 +288,8 @@ static bool frees_words(const value_search *s, const hd_report_value *v)
 static const char *remedy_of(const value_search *s, const hd_report_value *v)
 {
     const hd_function *f = s->work->function;
+    if (f->machine) /* nobody edits it */
+        return NULL;
     if (!v->live_through || v->definition == HD_REPORT_NONE || !frees_words(s, v))
         return NULL;
     const hd_instruction *insn = &f->instructions.items[v->definition];

@@ -9,6 +9,8 @@
  *   report_resources.c  memory, barriers, loads, allocation, bank conflicts
  *   report_techniques.c statistics of each technique's pass
  *   report_findings.c   occupancy and findings
+ *   report_sections.c   what sections of a listing of machine code state
+ *   report_machine.c    machine code: registers, local memory, banks, reuse cache
  *
  * The input is parsed once as a read-only module, and once more by each worker, whose copy the passes change. A kernel
  * is processed by one worker, and its results do not depend on other kernels of that worker.
@@ -30,6 +32,30 @@ typedef struct report_uses {
     bool indirect;          /* calls through a register */
 } report_uses;
 
+/* What the sections of nvdisasm's listing state about a function. */
+typedef struct report_section {
+    uint32_t registers; /* per thread; 0: not stated */
+    uint32_t threads[3];
+    bool required; /* threads are exactly so many; else at most */
+    uint32_t barriers;
+    uint32_t frame_bytes;     /* stack per thread: local variables and spills */
+    uint32_t parameter_bytes; /* in the constant bank */
+    uint64_t shared_bytes;    /* static, with what the GPU reserves */
+    bool is_entry;
+} report_section;
+typedef struct report_sections {
+    report_section *functions; /* by function of the module */
+    bool any_info;             /* it has attributes: what they do not state is zero */
+    bool any_entry;            /* it says which functions are entries */
+} report_sections;
+/* Linear in the text. */
+report_sections report_read_sections(const hd_module *module, hd_arena *arena);
+
+typedef struct report_gpu { /* of functions for one architecture */
+    uint32_t sm;
+    hd_gpu *gpu;
+} report_gpu;
+
 /* Data for all kernels; read-only while workers run. */
 typedef struct report_common {
     const hd_report_options *options;
@@ -37,6 +63,8 @@ typedef struct report_common {
     const hd_gpu *gpu;
     uint32_t banks;
     report_uses *uses;              /* by function of the module */
+    report_sections sections;       /* of machine code */
+    HD_ARRAY(report_gpu) gpus;      /* of machine code for several architectures: those that `gpu` is not for */
     hd_pipeline *clean;             /* NULL: none */
     hd_pipeline **technique_passes; /* by technique; NULL: none */
     hd_pipeline_options machine;    /* the GPU that they decide for */
@@ -101,6 +129,9 @@ void report_estimate(report_kernel_work *work); /* after the cap */
 /* Allocates registers: the function is then architected. false (reported) if they do not fit. */
 bool report_allocation(report_kernel_work *work, hd_architected *numbers);
 void report_techniques(report_kernel_work *work); /* after an allocation that fits */
+void report_machine(report_kernel_work *work);    /* machine code, instead of resources and what follows */
+void report_loads(report_kernel_work *work);      /* loads and their uses; a part of the resources */
+const hd_gpu *report_gpu_of(const report_common *common, const hd_function *function);
 
 /* When all kernels are done, and ptxas if requested. */
 void report_occupancy(const report_common *common, const hd_function *function, hd_report_kernel *kernel,

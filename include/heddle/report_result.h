@@ -6,9 +6,10 @@
  *   allocated     registers needed by heddle's own register allocation; unknown if it, or a callee, is left virtual
  *   estimate      predicted count of ptxas: a model with known error
  *   ptxas         ptxas' own count, if it was run
+ * A listing of machine code (SASS) has its own counts instead of the last three: hd_report_machine.
  *
  * Positions. Every instruction of the simplified code leads by its origin to an instruction of the input; lines are
- * those of the input's PTX text, source positions those of its .loc. Instructions are identified by their ordinal in
+ * those of the input's text, source positions those of its .loc. Instructions are identified by their ordinal in
  * the simplified function: the index in hd_report_kernel.instructions.
  *
  * All arrays and strings belong to the producer of the report; hd_context_report_results() documents their lifetime. An
@@ -30,8 +31,9 @@ extern "C" {
 #define HD_REPORT_NONE UINT32_MAX
 
 typedef struct hd_report_position {
-    uint32_t ptx_line; /* 0: none */
-    const char *file;  /* of .loc, or NULL */
+    uint32_t ptx_line; /* of the input: of the PTX, or of the listing of machine code; 0: none */
+    bool in_listing;
+    const char *file; /* of .loc, or NULL */
     uint32_t line, column;
     const char *inlined_file; /* where it was inlined, or NULL */
     uint32_t inlined_line;
@@ -176,9 +178,32 @@ typedef struct hd_report_step {
     hd_report_occupancy then;
 } hd_report_step;
 
+/* Machine code (SASS). All numbers are exact, or unknown with the reason. */
+typedef struct hd_report_machine {
+    uint32_t named;                         /* general registers that the code names: the highest, plus 1 */
+    uint32_t registers;                     /* per thread, as the listing states; 0: it does not */
+    const char *registers_unknown;          /* why they are unknown, or NULL */
+    uint32_t predicates, uniform_registers; /* likewise by name */
+    uint64_t code_bytes;                    /* 0: the listing has no addresses */
+    /* instructions that access local memory, each once, and their bytes per thread: spilled registers and variables in
+     * local memory, which look the same */
+    uint32_t local_stores, local_loads;
+    uint64_t local_store_bytes, local_load_bytes;
+    uint32_t calls;            /* call instructions */
+    const char *info_unknown;  /* why memory sizes, barriers and launch bounds are unknown, or NULL */
+    const char *bound;         /* why the occupancy is an upper bound, or NULL */
+    const char *banks_unknown; /* why bank conflicts and use of the reuse cache are unknown, or NULL */
+    uint32_t conflict_sources; /* an instruction conflicts if so many of its sources are in one bank */
+    /* source operands that are one general register, those with .reuse, and those that the reuse cache serves */
+    uint64_t sources, reuse_flags, reuse_served;
+} hd_report_machine;
+
 typedef struct hd_report_kernel {
     const char *name, *demangled; /* demangled: equal to name if it is not mangled */
     bool is_entry;
+    bool is_machine; /* machine code: `machine` is set; estimate, cap, predicted, loop, ptxas, allocated are not */
+    hd_report_machine machine;
+    const char *arch;            /* name of the GPU description for its occupancy */
     hd_report_position position; /* of its header */
     uint32_t instruction_count, input_instructions, block_count, loop_count;
     hd_report_instruction *instructions; /* of the simplified function */
@@ -213,7 +238,8 @@ typedef struct hd_report_kernel {
     bool uses_dynamic_shared;    /* it, or a callee, names shared memory whose size a launch gives */
     bool dynamic_shared_unknown; /* that size is unknown: the occupancy is an upper bound */
     uint32_t cluster_ctas;       /* thread blocks of its cluster; 0: none */
-    const char *registers_from;  /* "ptxas" or "estimate": the origin of the registers in `use` */
+    /* the origin of the registers in `use`: "ptxas", "estimate"; of machine code "listing", or "code": those named */
+    const char *registers_from;
     hd_report_occupancy occupancy;
     hd_report_limit *limits; /* the existing limits */
     uint32_t limit_count;
@@ -223,7 +249,8 @@ typedef struct hd_report_kernel {
 
     uint32_t banks;                   /* register-file banks for the next two */
     bool left_virtual;                /* our allocation cannot handle it: the next two are unknown */
-    uint64_t bank_conflicts;          /* instructions with two sources in one bank, in allocated code */
+    uint64_t bank_conflicts;          /* instructions with two sources in one bank, in allocated code; of machine code
+                                       * see conflict_sources */
     uint64_t bank_conflicts_weighted; /* each counts 10 to the power of its loop depth */
     uint64_t single_use_loads, loads;
     uint64_t reuse[HD_REUSE_BUCKETS];
@@ -237,7 +264,8 @@ typedef struct hd_report_kernel {
 } hd_report_kernel;
 
 typedef struct hd_report_module {
-    const char *path;          /* of the PTX file */
+    const char *path;          /* of the input */
+    bool is_machine;           /* a listing of machine code, not PTX */
     const char *arch;          /* name of the GPU description */
     uint32_t block;            /* threads per block given by the user; 0: each kernel's own */
     const char *ptxas_version; /* or NULL */

@@ -1,0 +1,215 @@
+/* What the sections of a listing by nvdisasm state about each function, besides its code:
+ *
+ *   .nv.info, .nv.info.NAME   attributes: a line `//----- nvinfo : EIATTR_X`, then data lines
+ *   .nv.shared.NAME           static shared memory, as `.zero N`
+ *   .text.NAME                `.other NAME,@"STO_CUDA_ENTRY ..."` of a kernel
+ *
+ * The attribute of a function is in the section that has its name, or names the function as index@(NAME). On
+ * sm_90 and later .nv.shared.NAME begins with what the GPU reserves for each thread block, which a GPU description
+ * counts on its own. Other listings have no such sections. Linear in the text.
+ */
+#include "driver/report/report_work.h"
+
+#include "ir/machine.h"
+
+enum { FIRST_SM_WITH_RESERVE = 90, RESERVED_BYTES = 1024 };
+
+typedef enum section_kind { OTHER, INFO, SHARED } section_kind;
+typedef enum attribute {
+    NO_ATTRIBUTE,
+    REGCOUNT,
+    FRAME_SIZE,
+    MAX_THREADS,
+    REQNTID,
+    NUM_BARRIERS,
+    CBANK_PARAM_SIZE,
+} attribute;
+
+typedef struct section_reader {
+    const hd_module *module;
+    report_sections *sections;
+    section_kind kind;
+    uint32_t owner;        /* the function that the section's name names; HD_NONE */
+    uint32_t function;     /* of the attribute: the owner, or that of index@(); HD_NONE */
+    uint32_t attribute;    /* being read */
+    uint32_t words, bytes; /* data lines of it so far */
+} section_reader;
+
+typedef struct text_line {
+    const char *at, *end;
+} text_line;
+
+static void skip_blanks(text_line *l)
+{
+    while (l->at < l->end && hd_is_blank(*l->at))
+        l->at++;
+}
+
+/* Whether the text comes next; it is skipped. */
+static bool take(text_line *l, const char *text)
+{
+    size_t length = strlen(text);
+    if ((size_t)(l->end - l->at) < length || memcmp(l->at, text, length) != 0)
+        return false;
+    l->at += length;
+    return true;
+}
+
+static uint32_t function_of(const hd_module *m, const char *name, size_t length)
+{
+    hd_name found = hd_names_find(&m->names, name, length);
+    const hd_function *f = found == HD_NO_NAME ? NULL : hd_module_function(m, found);
+    return f ? f->index : HD_NONE;
+}
+
+static size_t name_length(const text_line *l)
+{
+    const char *at = l->at;
+    while (at < l->end && *at != ',' && *at != ')' && !hd_is_blank(*at))
+        at++;
+    return (size_t)(at - l->at);
+}
+
+static uint64_t number_at(const text_line *l)
+{
+    char digits[24];
+    size_t count = 0;
+    while (l->at + count < l->end && count < sizeof digits - 1 && !hd_is_blank(l->at[count]) && l->at[count] != ',') {
+        digits[count] = l->at[count];
+        count++;
+    }
+    digits[count] = '\0';
+    return strtoull(digits, NULL, 0);
+}
+
+static void begin_section(section_reader *r, text_line *l)
+{
+    static const char info[] = ".nv.info", shared[] = ".nv.shared.";
+    r->kind = OTHER;
+    r->owner = r->function = HD_NONE;
+    r->attribute = NO_ATTRIBUTE;
+    skip_blanks(l);
+    if (take(l, shared))
+        r->kind = SHARED;
+    else if (take(l, info) && (l->at == l->end || *l->at == ',' || take(l, ".")))
+        r->kind = INFO;
+    if (r->kind != OTHER)
+        r->owner = r->function = function_of(r->module, l->at, name_length(l));
+}
+
+static void begin_attribute(section_reader *r, const text_line *l)
+{
+    static const struct {
+        const char *name;
+        attribute attribute;
+    } names[] = {{"REGCOUNT", REGCOUNT}, {"FRAME_SIZE", FRAME_SIZE},     {"MAX_THREADS", MAX_THREADS},
+                 {"REQNTID", REQNTID},   {"NUM_BARRIERS", NUM_BARRIERS}, {"CBANK_PARAM_SIZE", CBANK_PARAM_SIZE}};
+    size_t length = name_length(l);
+    r->attribute = NO_ATTRIBUTE;
+    r->words = r->bytes = 0;
+    r->function = r->owner;
+    r->sections->any_info = true;
+    for (uint32_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i].name) == length && memcmp(l->at, names[i].name, length) == 0)
+            r->attribute = names[i].attribute;
+}
+
+static void set(section_reader *r, uint64_t wide)
+{
+    report_section *s = &r->sections->functions[r->function];
+    uint32_t value = wide < UINT32_MAX ? (uint32_t)wide : UINT32_MAX;
+    switch ((attribute)r->attribute) {
+    case NO_ATTRIBUTE: break;
+    case REGCOUNT: s->registers = value; break;
+    case FRAME_SIZE: s->frame_bytes = value; break;
+    case MAX_THREADS:
+    case REQNTID:
+        if (r->words < 3 && (!s->required || r->attribute == REQNTID))
+            s->threads[r->words] = value;
+        s->required |= r->attribute == REQNTID;
+        break;
+    case NUM_BARRIERS: s->barriers = value; break;
+    case CBANK_PARAM_SIZE: s->parameter_bytes = value; break;
+    }
+}
+
+/* `.word index@(NAME)`, `.word N`, `.short N`; of the barriers `.byte` twice: what it is, then the number. */
+static void read_data(section_reader *r, text_line *l)
+{
+    bool is_short = take(l, ".short"), is_byte = !is_short && take(l, ".byte");
+    if (!is_short && !is_byte && !take(l, ".word"))
+        return;
+    skip_blanks(l);
+    r->bytes += is_byte;
+    if (take(l, "index@(")) {
+        r->function = function_of(r->module, l->at, name_length(l));
+        return;
+    }
+    if (r->function == HD_NONE || l->at == l->end || *l->at < '0' || *l->at > '9')
+        return;
+    if (is_short  ? r->attribute == CBANK_PARAM_SIZE
+        : is_byte ? r->attribute == NUM_BARRIERS && r->bytes == 2
+                  : r->attribute != NUM_BARRIERS) {
+        set(r, number_at(l));
+        r->words++;
+    }
+}
+
+static void add_shared(section_reader *r, text_line *l)
+{
+    if (r->function == HD_NONE || !take(l, ".zero"))
+        return;
+    skip_blanks(l);
+    r->sections->functions[r->function].shared_bytes += number_at(l);
+}
+
+static void note_entry(section_reader *r, text_line *l)
+{
+    skip_blanks(l);
+    size_t length = name_length(l);
+    uint32_t function = function_of(r->module, l->at, length);
+    l->at += length;
+    if (function == HD_NONE || !memmem(l->at, (size_t)(l->end - l->at), "STO_CUDA_ENTRY", 14))
+        return;
+    r->sections->any_entry = true;
+    r->sections->functions[function].is_entry = true;
+}
+
+static void read_line(section_reader *r, text_line l)
+{
+    skip_blanks(&l);
+    if (take(&l, ".section") && l.at < l.end && hd_is_blank(*l.at)) {
+        begin_section(r, &l);
+    } else if (take(&l, ".other")) {
+        note_entry(r, &l);
+    } else if (r->kind == SHARED) {
+        add_shared(r, &l);
+    } else if (r->kind == INFO) {
+        if (take(&l, "//----- nvinfo : EIATTR_")) {
+            begin_attribute(r, &l);
+            return;
+        }
+        const char *comment = take(&l, "/*") ? memmem(l.at, (size_t)(l.end - l.at), "*/", 2) : NULL;
+        l.at = comment ? comment + 2 : l.at;
+        skip_blanks(&l);
+        read_data(r, &l);
+    }
+}
+
+report_sections report_read_sections(const hd_module *module, hd_arena *arena)
+{
+    report_sections sections = {.functions = HD_ARENA_ARRAY(arena, report_section, module->functions.count + 1)};
+    section_reader r = {.module = module, .sections = &sections, .function = HD_NONE};
+    const char *at = module->source->text, *end = at + module->source->length;
+    while (at < end) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline ? newline : end;
+        read_line(&r, (text_line){at, stop > at && stop[-1] == '\r' ? stop - 1 : stop});
+        at = stop + 1;
+    }
+    for (uint32_t f = 0; f < module->functions.count; f++) {
+        report_section *s = &sections.functions[f];
+        if (module->functions.items[f]->machine->sm >= FIRST_SM_WITH_RESERVE && s->shared_bytes >= RESERVED_BYTES)
+            s->shared_bytes -= RESERVED_BYTES;
+    }
+    return sections;
+}
