@@ -31,11 +31,13 @@ static void write_facts(hd_writer *w, const hd_report_module *report)
     page_text(w, report->arch ? report->arch : "unknown");
     if (report->block)
         hd_write_format(w, " &middot; CTAs of %u threads", report->block);
-    hd_write_string(w, report->simplified ? " &middot; PTX after simplification" : " &middot; PTX as written");
+    hd_write_string(w, report->is_machine   ? " &middot; machine code: nothing is estimated"
+                       : report->simplified ? " &middot; PTX after simplification"
+                                            : " &middot; PTX as written");
     if (report->ptxas_version) {
         hd_write_string(w, " &middot; ptxas ");
         page_text(w, report->ptxas_version);
-    } else if (report->ptxas_unknown) {
+    } else if (report->ptxas_unknown && !report->is_machine) {
         hd_write_string(w, " &middot; ");
         page_text(w, report->ptxas_unknown);
     }
@@ -54,7 +56,7 @@ static void write_title(hd_writer *w, const hd_reports *reports)
 
 /* ---- the table of kernels ---------------------------------------------------------------------------------------- */
 
-static const char *const columns[][2] = {
+static const char *const ptx_columns[][2] = {
     {"Kernel", NULL},
     {"Pressure", "Live registers by instruction"},
     {"Instr.", "Instructions after simplification"},
@@ -69,10 +71,27 @@ static const char *const columns[][2] = {
     {"Findings", "What is worth a look"},
 };
 
-static void write_columns(hd_writer *w)
+/* Of machine code, in the same places. */
+static const char *const machine_columns[][2] = {
+    {"Kernel", NULL},
+    {"Pressure", "Live registers by instruction"},
+    {"Instr.", "Instructions"},
+    {"Registers", "Registers per thread, as the listing states"},
+    {"Named", "General registers up to the highest that the code names"},
+    {"Maximum pressure", "Maximum register pressure, in live 32-bit registers; exact"},
+    {"Conflicts", "Instructions with bank conflicts"},
+    {"Occupancy", "Warps of an SM at a time, of the most that it holds, and what limits them"},
+    {"More at", "Registers per thread at which more thread blocks fit: how many fewer, and the occupancy then"},
+    {"Less at", "Registers per thread at which fewer thread blocks fit: how many more, and the occupancy then"},
+    {"Local memory", "Bytes stored and loaded in local memory: spills and local variables"},
+    {"Findings", "What is worth a look"},
+};
+_Static_assert(sizeof ptx_columns == sizeof machine_columns, "one row of cells for both");
+
+static void write_columns(hd_writer *w, const char *const (*columns)[2], size_t count)
 {
     hd_write_string(w, "<thead><tr>");
-    for (uint32_t c = 0; c < sizeof columns / sizeof *columns; c++) {
+    for (size_t c = 0; c < count; c++) {
         hd_write_string(w, "<th scope=\"col\"");
         if (columns[c][1]) {
             hd_write_string(w, " title=\"");
@@ -172,10 +191,12 @@ static void write_occupancy(hd_writer *w, const hd_report_kernel *k)
         hd_write_string(w, "</small></td>");
         return;
     }
-    hd_write_format(w,
-                    "<td data-sort=\"%.6g\"><strong>%.3g %%</strong> <small>%u warps, limited by %s, with %u registers "
-                    "(%s)</small></td>",
-                    o->fraction, 100 * o->fraction, o->warps, o->limiter, k->use.registers, k->registers_from);
+    hd_write_format(
+        w,
+        "<td data-sort=\"%.6g\"><strong>%s%.3g %%</strong> <small>%u warps, limited by %s, with %u registers "
+        "(%s)</small></td>",
+        o->fraction, k->is_machine && k->machine.bound ? "&le; " : "", 100 * o->fraction, o->warps, o->limiter,
+        k->use.registers, k->registers_from);
 }
 
 static void write_step(hd_writer *w, const hd_report_kernel *k, const hd_report_step *step)
@@ -203,7 +224,7 @@ static void write_spills(hd_writer *w, const hd_report_kernel *k)
         hd_write_string(w, "\">?</td>");
         return;
     }
-    hd_write_format(w, "<td class=\"num\">%s%.0f", k->ptxas.known ? "" : "~", bytes);
+    hd_write_format(w, "<td class=\"num\">%s%.0f", k->ptxas.known || k->is_machine ? "" : "~", bytes);
     if (k->ptxas.known && !k->predicted.unknown && k->predicted.stores + k->predicted.loads)
         hd_write_format(w, "<br><small>predicted %llu</small>",
                         (unsigned long long)(k->predicted.stores + k->predicted.loads));
@@ -228,6 +249,17 @@ static void write_unknown(hd_writer *w, const char *why)
     hd_write_string(w, "\">-</td>");
 }
 
+static const char *why(const char *unknown) { return unknown ? unknown : "unknown"; }
+
+/* unknown: the reason, or NULL */
+static void write_known(hd_writer *w, uint64_t count, const char *unknown)
+{
+    if (unknown)
+        write_unknown(w, unknown);
+    else
+        write_count(w, count);
+}
+
 static void write_kernel(hd_writer *w, const hd_report_kernel *k, uint32_t index)
 {
     hd_write_format(w, "<tr%s><th scope=\"row\"><a href=\"#kernel=%u\" data-kernel=\"%u\" title=\"",
@@ -238,16 +270,14 @@ static void write_kernel(hd_writer *w, const hd_report_kernel *k, uint32_t index
     hd_write_string(w, k->is_entry ? "</a></th>" : "</a> <small>function</small></th>");
     write_spark(w, k);
     write_count(w, k->instruction_count);
-    if (k->ptxas.known)
-        write_count(w, k->ptxas.registers);
-    else
-        write_unknown(w, k->ptxas.unknown);
-    write_count(w, k->estimate);
+    write_known(w, k->is_machine ? k->machine.registers : k->ptxas.registers,
+                k->is_machine    ? k->machine.registers_unknown
+                : k->ptxas.known ? NULL
+                                 : why(k->ptxas.unknown));
+    write_count(w, k->is_machine ? k->machine.named : k->estimate);
     write_count(w, k->max_pressure);
-    if (k->allocated_unknown)
-        write_unknown(w, k->allocated_unknown);
-    else
-        write_count(w, k->allocated);
+    write_known(w, k->is_machine ? k->bank_conflicts : k->allocated,
+                k->is_machine ? k->machine.banks_unknown : k->allocated_unknown);
     write_occupancy(w, k);
     write_step(w, k, &k->gain);
     write_step(w, k, &k->loss);
@@ -264,11 +294,29 @@ static void write_table(hd_writer *w, const hd_report_module *report, uint32_t f
         return;
     }
     hd_write_string(w, "<div class=\"scroll\"><table class=\"kernels\">\n");
-    write_columns(w);
+    write_columns(w, report->is_machine ? machine_columns : ptx_columns, sizeof ptx_columns / sizeof *ptx_columns);
     hd_write_string(w, "<tbody>\n");
     for (uint32_t k = 0; k < report->kernel_count; k++)
         write_kernel(w, &report->kernels[k], first + k);
     hd_write_string(w, "</tbody></table></div>\n");
+}
+
+static void write_explanation(hd_writer *w, const hd_reports *reports)
+{
+    bool any_ptx = !reports->count, any_machine = false;
+    for (uint32_t m = 0; m < reports->count; m++) {
+        any_ptx |= !reports->items[m]->is_machine;
+        any_machine |= reports->items[m]->is_machine;
+    }
+    if (any_ptx)
+        hd_write_string(
+            w, "<p class=\"meta\"><b>Maximum pressure</b> is exact, on the simplified PTX; "
+               "<b>allocated</b> is what heddle's own allocation needs; <b>estimate</b> is a model of what ptxas will "
+               "use; <b>ptxas</b> is its own count. Occupancy is that of the count of ptxas where it is known, else of "
+               "the estimate.</p>\n");
+    if (any_machine)
+        hd_write_string(w, "<p class=\"meta\">Numbers of machine code are exact; what the listing does not say is "
+                           "unknown. An occupancy after &le; is an upper bound.</p>\n");
 }
 
 static void write_overview(hd_writer *w, const hd_reports *reports)
@@ -283,11 +331,8 @@ static void write_overview(hd_writer *w, const hd_reports *reports)
         }
         write_table(w, reports->items[m], first);
     }
-    hd_write_string(
-        w, "<p class=\"meta\"><b>Maximum pressure</b> is exact, on the simplified PTX; "
-           "<b>allocated</b> is what heddle's own allocation needs; <b>estimate</b> is a model of what ptxas will "
-           "use; <b>ptxas</b> is its own count. Occupancy is that of the count of ptxas where it is known, else of "
-           "the estimate.</p>\n</section>\n<noscript><p>The details of each kernel need scripts.</p></noscript>\n");
+    write_explanation(w, reports);
+    hd_write_string(w, "</section>\n<noscript><p>The details of each kernel need scripts.</p></noscript>\n");
 }
 
 /* ---- the data ---------------------------------------------------------------------------------------------------- */

@@ -9,10 +9,32 @@
 
 /* ---- the PTX text ------------------------------------------------------------------------------------------------ */
 
+static uint32_t find(const hd_source *source, hd_span span, const char *text)
+{
+    const char *found = memmem(source->text + span.begin, span.end - span.begin, text, strlen(text));
+    return found ? (uint32_t)(found - source->text) : span.end;
+}
+
+/* Of a listing of machine code, without address, encoding and live ranges. */
+static hd_span without_comments(const hd_source *source, hd_span span)
+{
+    while (span.begin < span.end && hd_is_blank(source->text[span.begin]))
+        span.begin++;
+    span.end = find(source, span, "/* 0x");
+    span.end = find(source, span, "// |");
+    if (span.end - span.begin > 2 && !strncmp(source->text + span.begin, "/*", 2)) {
+        uint32_t end = find(source, span, "*/");
+        span.begin = end < span.end ? end + 2 : span.end;
+    }
+    return span;
+}
+
 /* The line without surrounding blanks; empty for .loc and for comment lines. Line 0 is empty. */
-static hd_span shown_line(hd_source *source, uint32_t line)
+static hd_span shown_line(hd_source *source, const hd_report_kernel *k, uint32_t line)
 {
     hd_span span = line ? hd_source_line(source, line) : (hd_span){0};
+    if (k->is_machine)
+        span = without_comments(source, span);
     while (span.begin < span.end && hd_is_blank(source->text[span.begin]))
         span.begin++;
     while (span.end > span.begin && hd_is_blank(source->text[span.end - 1]))
@@ -61,7 +83,7 @@ static uint32_t text_end(hd_source *ptx, const hd_report_kernel *k)
         last = k->removed_lines[k->removed_line_count - 1];
     uint32_t lines = hd_source_position(ptx, ptx->length).line;
     for (uint32_t line = last + 1; line <= lines && line <= last + 8; line++)
-        if (closes(ptx, shown_line(ptx, line)))
+        if (closes(ptx, shown_line(ptx, k, line)))
             return line + 1;
     return last + 1;
 }
@@ -71,7 +93,7 @@ static void write_ptx(hd_writer *w, hd_source *ptx, const hd_report_kernel *k)
     hd_write_format(w, "\"first\":%u,\"ptx\":[", k->position.ptx_line);
     uint32_t end = k->position.ptx_line ? text_end(ptx, k) : 0;
     for (uint32_t line = k->position.ptx_line; line < end; line++) {
-        hd_span span = shown_line(ptx, line);
+        hd_span span = shown_line(ptx, k, line);
         if (line != k->position.ptx_line)
             hd_write_char(w, ',');
         page_string(w, ptx->text + span.begin, span.end - span.begin);
@@ -86,7 +108,7 @@ static void write_texts(hd_writer *w, hd_source *ptx, const hd_report_kernel *k)
     for (uint32_t i = 0, some = 0; i < k->instruction_count; i++) {
         const hd_report_instruction *insn = &k->instructions[i];
         uint32_t line = insn->position.ptx_line;
-        if (line < k->position.ptx_line || line <= shown || !line_is(ptx, shown_line(ptx, line), insn->text)) {
+        if (line < k->position.ptx_line || line <= shown || !line_is(ptx, shown_line(ptx, k, line), insn->text)) {
             hd_write_format(w, "%s%u,", some++ ? "," : "", i);
             page_string(w, insn->text, strlen(insn->text));
         }

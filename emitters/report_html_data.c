@@ -43,6 +43,30 @@ static void write_position(hd_writer *w, const hd_report_position *position, pag
 
 /* ---- registers --------------------------------------------------------------------------------------------------- */
 
+static void write_machine(hd_writer *w, const hd_report_kernel *k)
+{
+    const hd_report_machine *m = &k->machine;
+    hd_write_string(w, "\"machine\":{");
+    write_number(w, "named", m->named);
+    write_number(w, "registers", m->registers);
+    page_member(w, "registers_unknown", m->registers_unknown);
+    write_number(w, "predicates", m->predicates);
+    write_number(w, "uniform_registers", m->uniform_registers);
+    write_number(w, "code_bytes", m->code_bytes);
+    write_number(w, "calls", m->calls);
+    write_number(w, "local_stores", m->local_stores);
+    write_number(w, "local_loads", m->local_loads);
+    write_number(w, "local_bytes", m->local_store_bytes + m->local_load_bytes);
+    page_member(w, "info_unknown", m->info_unknown);
+    page_member(w, "banks_unknown", m->banks_unknown);
+    page_member(w, "bound", m->bound);
+    write_number(w, "conflict_sources", m->conflict_sources);
+    write_number(w, "sources", m->sources);
+    write_number(w, "reuse_flags", m->reuse_flags);
+    write_number(w, "reuse_served", m->reuse_served);
+    close(w, "}");
+}
+
 static void write_summary(hd_writer *w, const hd_report_kernel *k)
 {
     write_number(w, "max_pressure", k->max_pressure);
@@ -56,7 +80,10 @@ static void write_summary(hd_writer *w, const hd_report_kernel *k)
     }
     if (!k->predicted.unknown)
         write_number(w, "predicted_spills", k->predicted.stores + k->predicted.loads);
-    write_number(w, "estimate", k->estimate);
+    if (k->is_machine)
+        write_machine(w, k);
+    else
+        write_number(w, "estimate", k->estimate);
     if (k->ptxas.unknown)
         page_member(w, "ptxas_unknown", k->ptxas.unknown);
     if (k->ptxas.known) {

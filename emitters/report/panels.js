@@ -36,7 +36,48 @@ function tile(label, value, note, title) {
   );
 }
 
+// What machine code has instead of an allocation and an estimate.
+function machineTiles(k) {
+  const m = k.machine,
+    box = element("div", "tiles"),
+    [ctas, warps, fraction, limiter, impossible] = k.occupancy;
+  box.append(
+    tile(
+      "Maximum pressure",
+      k.max_pressure,
+      `exact; ${counted(k.max_predicate_pressure, "predicate")}`,
+      "Maximum register pressure, in live 32-bit registers",
+    ),
+    tile("Registers", m.registers || "-", m.registers_unknown || "per thread", "Registers per thread, as the listing states"),
+    tile(
+      "Named",
+      m.named,
+      `${counted(m.predicates, "predicate")}, ${counted(m.uniform_registers, "uniform register")}`,
+      "General registers up to the highest that the code names",
+    ),
+    tile(
+      "Occupancy",
+      impossible ? "none" : (m.bound ? "\u2264 " : "") + percent(fraction),
+      impossible || `${ctas} CTAs, ${warps} warps; limited by ${limiter}`,
+      m.bound ? "An upper bound: " + m.bound : "",
+    ),
+    tile(
+      "Local memory",
+      m.local_bytes,
+      `bytes; ${counted(m.local_stores, "store")}, ${counted(m.local_loads, "load")}`,
+      "Bytes stored and loaded, each access in the code once: spills and local variables",
+    ),
+    tile(
+      "Reuse cache",
+      m.sources ? percent(m.reuse_served / m.sources) : "-",
+      m.banks_unknown || `serves ${m.reuse_served} of ${m.sources} source operands; ${m.reuse_flags} have .reuse`,
+    ),
+  );
+  return box;
+}
+
 function tiles(k) {
+  if (k.machine) return machineTiles(k);
   const box = element("div", "tiles");
   const used = (from) => (k.use.from === from ? "used for occupancy" : "");
   box.append(
@@ -81,8 +122,39 @@ function tiles(k) {
   return box;
 }
 
+function machineRows(k) {
+  const m = k.machine,
+    known = (text) => (m.info_unknown ? "not known: " + m.info_unknown : text);
+  return [
+    [
+      "Instructions",
+      `${k.count}${m.code_bytes ? ` (${m.code_bytes} bytes)` : ""}, ` +
+        `${counted(k.blockPressure.length, "block")}, ${counted(k.loops, "loop")}, ${counted(m.calls, "call")}`,
+    ],
+    ["Shared memory", known(`${k.static_shared_bytes} bytes static of a CTA; ${k.use.shared_bytes} counted for occupancy`)],
+    ["Stack", known(`${k.local_bytes} bytes of a thread`)],
+    ["Parameters", known(`${k.parameter_bytes} bytes`)],
+    ["Barriers", known(`${k.barriers}`)],
+    [
+      "Bank conflicts",
+      m.banks_unknown
+        ? "not known: " + m.banks_unknown
+        : `${counted(k.bank_conflicts, "instruction")} with ${m.conflict_sources} sources in one of ${k.banks} ` +
+          `register banks; ${k.bank_conflicts_weighted} weighted by loops`,
+    ],
+    ["Single-use loads", `${k.single_use_loads} of ${k.loads} loads are read by one instruction only`],
+  ];
+}
+
 function facts(k) {
-  const rows = [
+  const rows = k.machine ? machineRows(k) : ptxRows(k);
+  const list = element("dl", "facts");
+  for (const [name, text] of rows) list.append(element("dt", "", name), element("dd", "", text));
+  return list;
+}
+
+function ptxRows(k) {
+  return [
     [
       "Instructions",
       `${k.count} (${k.input_instructions} before simplification), ` +
@@ -103,9 +175,6 @@ function facts(k) {
     ],
     ["Single-use loads", `${k.single_use_loads} of ${k.loads} loads are read by one instruction only`],
   ];
-  const list = element("dl", "facts");
-  for (const [name, text] of rows) list.append(element("dt", "", name), element("dd", "", text));
-  return list;
 }
 
 // Bars of the distances from an access of a value to its next read.

@@ -90,7 +90,7 @@ class KernelView {
       this.chooser.append(option);
     }
     this.chooser.addEventListener("change", () => this.showFile(Number(this.chooser.value), NONE));
-    const ptx = element("div", "pane ptx", element("h3", "", "PTX"), this.listing);
+    const ptx = element("div", "pane ptx", element("h3", "", this.codeName()), this.listing);
     const source = element("div", "pane", element("h3", "", "Source ", this.chooser), this.source);
     const side = this.files.length
       ? [source, element("div", "pane", this.live)]
@@ -98,13 +98,23 @@ class KernelView {
           element(
             "div",
             "pane",
-            element("p", "hint", "The PTX has no .loc: with nvcc -lineinfo, source lines stand here."),
+            element(
+              "p",
+              "hint",
+              this.kernel.machine
+                ? "The listing has no source lines: with nvcc -lineinfo and nvdisasm -g, they are here."
+                : "The PTX has no .loc: with nvcc -lineinfo, source lines are here.",
+            ),
             this.live,
           ),
         ];
     const box = element("section", "", element("div", "code", ptx, element("div", "side", ...side)), this.status);
     box.setAttribute("aria-label", "Code");
     return box;
+  }
+
+  codeName() {
+    return this.kernel.machine ? "Machine code" : "PTX";
   }
 
   panels() {
@@ -133,7 +143,7 @@ class KernelView {
 
   makeLists() {
     const k = this.kernel;
-    this.ptxList = new RowList(this.listing, "PTX", {
+    this.ptxList = new RowList(this.listing, this.codeName(), {
       render: (index, row) => this.renderPtx(index, row),
       pick: (index, step) => this.pickRow(index, step),
       point: (index) => this.point(index === NONE ? NONE : k.rowInstruction[index]),
@@ -304,7 +314,7 @@ class KernelView {
 function highlight(text) {
   const comment = text.indexOf("//"),
     code = comment < 0 ? text : text.slice(0, comment);
-  const parts = /^(@!?\S+\s+)?([a-z][\w.:]*)(\s[^]*|;[^]*)?$/.exec(code);
+  const parts = /^(@!?\S+\s+)?([A-Za-z][\w.:]*)(\s[^]*|;[^]*)?$/.exec(code);
   const box = element("span", /^[^\s"]+:$/.test(code) || !parts ? "text label" : "text");
   if (parts) box.append(element("span", "guard", parts[1] || ""), element("span", "opcode", parts[2]), parts[3] || "");
   else box.append(code);
