@@ -65,18 +65,23 @@ static void emit(hd_cli *cli, hd_output *output, const hd_reports *reports, cons
     }
 }
 
+/* Whether machine code beside PTX is a module of its own in this format. */
+static bool is_by_module(report_format format) { return format == REPORT_HTML || format == REPORT_SARIF; }
+
 /* Of the inputs that could be reported on, in their order; false with a diagnostic where it cannot be written. */
 static bool write_reports(hd_cli *cli, const hd_part *parts, report_format format)
 {
     uint32_t inputs = (uint32_t)cli->operand_count, count = 0;
-    const hd_report_job **jobs = HD_ARENA_ARRAY(&cli->arena, const hd_report_job *, inputs);
-    const hd_report_module **modules = HD_ARENA_ARRAY(&cli->arena, const hd_report_module *, inputs);
+    const hd_report_job **jobs = HD_ARENA_ARRAY(&cli->arena, const hd_report_job *, 2 * (size_t)inputs);
+    const hd_report_module **modules = HD_ARENA_ARRAY(&cli->arena, const hd_report_module *, 2 * (size_t)inputs);
     hd_output output;
-    for (uint32_t i = 0; i < inputs; i++)
-        if (parts[i].result && hd_report_of(parts[i].result)->arch) {
-            jobs[count] = parts[i].result;
-            modules[count++] = hd_report_of(parts[i].result);
+    for (uint32_t i = 0; i < inputs; i++) {
+        const hd_report_job *job = parts[i].result;
+        for (; job && hd_report_of(job)->arch; job = is_by_module(format) ? hd_report_assembled(job) : NULL) {
+            jobs[count] = job;
+            modules[count++] = hd_report_of(job);
         }
+    }
     if (!count)
         return true;
     if (!hd_output_open(cli, &output, cli->values[HD_CLI_OUTPUT]))
@@ -129,18 +134,65 @@ bool hd_cli_report_prepare(hd_cli *cli, hd_report_options *options)
     return (!text || options->gates) && (!gpu || gpu->valid);
 }
 
+static hd_report_job *report_on(hd_part *part, const char *path, const hd_report_options *options)
+{
+    hd_cli *cli = &part->cli;
+    hd_source *source = HD_ARENA_NEW(&cli->arena, hd_source); /* diagnostics point to it */
+    if (!hd_cli_read(cli, path, source))
+        return NULL;
+    hd_report_job *job = hd_report_new(source, options, &cli->diagnostics);
+    hd_cli_keep(cli, job, free_job);
+    return job;
+}
+
+/* The report on the machine code of the PTX; NULL with a diagnostic. */
+static hd_report_job *report_on_sass(hd_part *part, const hd_report_options *options, const char *path)
+{
+    hd_report_options own = *options;
+    own.parse.takes_listings = true;
+    own.gates = NULL;
+    own.kernel = NULL;
+    own.meter = NULL;
+    hd_report_job *job = report_on(part, path, &own);
+    if (!job || !hd_report_of(job)->arch)
+        return NULL;
+    if (hd_report_of(job)->is_machine)
+        return job;
+    hd_report(&part->cli.diagnostics, HD_DIAG_NOT_LISTING, NULL, (hd_span){0, 0},
+              "'%s' is no listing of machine code: --sass takes what nvdisasm or cuobjdump -sass prints", path);
+    return NULL;
+}
+
+/* PTX beside its machine code, on the GPU of the latter. */
+static hd_status report_both(hd_part *part, hd_report_options *options, const char *path)
+{
+    hd_report_job *machine = report_on_sass(part, options, path);
+    if (!machine)
+        return HD_STATUS_REJECTED;
+    if (!options->gpu)
+        options->gpu = hd_report_of(machine)->arch;
+    hd_report_job *job = report_on(part, part->cli.operands[0], options);
+    if (!job)
+        return HD_STATUS_REJECTED;
+    part->result = job;
+    part->selected = hd_report_of(job)->kernel_count;
+    if (hd_report_of(job)->arch)
+        hd_report_join_jobs(job, machine);
+    return hd_report_status(job);
+}
+
 static hd_status report_one(hd_part *part)
 {
     hd_cli *cli = &part->cli;
     hd_report_options options = *(const hd_report_options *)part->job;
-    hd_source *source = HD_ARENA_NEW(&cli->arena, hd_source); /* diagnostics point to it */
     options.threads = part->threads;
     options.meter = part->meter;
+    if (hd_cli_has(cli, HD_CLI_SASS))
+        return report_both(part, &options, cli->values[HD_CLI_SASS]);
     options.parse.takes_listings = true;
-    if (!hd_cli_read(cli, cli->operands[0], source))
+    hd_report_job *job = report_on(part, cli->operands[0], &options);
+    if (!job)
         return HD_STATUS_REJECTED;
-    hd_report_job *job = hd_report_new(source, &options, &cli->diagnostics);
-    hd_cli_keep(cli, job, free_job);
     part->result = job;
     part->selected = hd_report_of(job)->kernel_count;
     return hd_report_status(job);

@@ -54,6 +54,23 @@ static void write_registers(hd_json *j, const hd_report_kernel *k)
     hd_json_text(j, "allocated_unknown", k->allocated_unknown);
 }
 
+static void write_kinds(hd_json *j, const hd_report_machine *m)
+{
+    hd_json_number(j, "moves", m->moves);
+    hd_json_number(j, "convergence", m->convergence);
+    hd_json_number(j, "padding", m->padding);
+    hd_json_array(j, "subroutines");
+    for (uint32_t i = 0; i < m->subroutine_count; i++) {
+        hd_json_compact_object(j, NULL);
+        hd_json_text(j, "name", m->subroutines[i].name);
+        hd_json_number(j, "first", m->subroutines[i].first);
+        hd_json_number(j, "instructions", m->subroutines[i].instructions);
+        hd_json_number(j, "calls", m->subroutines[i].calls);
+        hd_json_end(j);
+    }
+    hd_json_end(j);
+}
+
 /* null for PTX */
 static void write_machine(hd_json *j, const hd_report_kernel *k)
 {
@@ -70,6 +87,7 @@ static void write_machine(hd_json *j, const hd_report_kernel *k)
     hd_json_number(j, "uniform_registers", m->uniform_registers);
     write_if(j, "code_bytes", m->code_bytes, m->code_bytes != 0);
     hd_json_number(j, "calls", m->calls);
+    write_kinds(j, m);
     hd_json_compact_object(j, "local_memory");
     hd_json_number(j, "stores", m->local_stores);
     hd_json_number(j, "store_bytes", m->local_store_bytes);
@@ -380,6 +398,36 @@ static void write_listing(hd_json *j, const hd_report_kernel *k)
     hd_json_end(j);
 }
 
+/* null without machine code beside the PTX */
+static void write_pair(hd_json *j, const hd_report_module *report, const hd_report_kernel *k)
+{
+    if (!k->pair) {
+        hd_json_null(j, "assembled");
+        return;
+    }
+    const hd_report_kernel *machine = k->pair->machine;
+    hd_json_object(j, "assembled");
+    hd_json_text(j, "path", report->assembled->path);
+    hd_json_text(j, "arch", machine->arch);
+    hd_json_number(j, "instructions", machine->instruction_count);
+    hd_json_number(j, "max_pressure", machine->max_pressure);
+    write_machine(j, machine);
+    hd_json_array(j, "source_lines");
+    for (uint32_t i = 0; i < k->pair->line_count; i++) {
+        const hd_report_pair_line *l = &k->pair->lines[i];
+        hd_json_compact_object(j, NULL);
+        hd_json_text(j, "file", l->file);
+        hd_json_number(j, "line", l->line);
+        hd_json_number(j, "ptx_instructions", l->ptx_instructions);
+        hd_json_number(j, "machine_instructions", l->machine_instructions);
+        hd_json_number(j, "ptx_max_pressure", l->ptx_pressure);
+        hd_json_number(j, "machine_max_pressure", l->machine_pressure);
+        hd_json_end(j);
+    }
+    hd_json_end(j);
+    hd_json_end(j);
+}
+
 static void write_memory(hd_json *j, const hd_report_kernel *k)
 {
     bool known = !k->is_machine || !k->machine.info_unknown;
@@ -407,6 +455,7 @@ static void write_kernel(hd_json *j, const hd_report_module *report, const hd_re
     write_bounds(j, k);
     write_ptxas(j, k);
     write_machine(j, k);
+    write_pair(j, report, k);
     write_memory(j, k);
     write_occupancy(j, k);
     write_pressure_point(j, k);

@@ -498,6 +498,7 @@ static void write_kernel(text_printer *p)
     (p->k->is_machine ? text_machine_registers : write_registers)(p);
     if (p->k->is_entry)
         write_occupancy(p);
+    text_pair(p);
     write_pressure(p);
     write_findings(p);
     write_techniques(p);

@@ -1,5 +1,21 @@
-/* The report for the terminal: what machine code has instead of estimates and allocations. */
+/* The report for the terminal: what machine code has instead of estimates and allocations, and PTX beside it. */
 #include "emitters/report_text_print.h"
+
+#include <stdio.h>
+
+enum { LINES_AT_MOST = 12 };
+
+/* "20 moves, 12 for convergence, 14 NOP"; then each subroutine. */
+static void write_kinds(text_printer *p, const hd_report_machine *m)
+{
+    hd_write_format(p->w, "%u moves, %u for convergence, %u NOP\n", m->moves, m->convergence, m->padding);
+    for (uint32_t i = 0; i < m->subroutine_count; i++) {
+        const hd_report_subroutine *s = &m->subroutines[i];
+        text_more(p);
+        hd_write_format(p->w, "subroutine %s: %u instructions, %u calls\n", s->name ? s->name : "without a name",
+                        s->instructions, s->calls);
+    }
+}
 
 static void write_local_memory(text_printer *p)
 {
@@ -63,6 +79,8 @@ void text_machine_code(text_printer *p)
         hd_write_format(p->w, " (%llu bytes)", (unsigned long long)m->code_bytes);
     hd_write_format(p->w, ", %u blocks, %u loops, %u calls; %llu loads, %llu of them single-use\n", k->block_count,
                     k->loop_count, m->calls, (unsigned long long)k->loads, (unsigned long long)k->single_use_loads);
+    text_more(p);
+    write_kinds(p, m);
     text_label(p, "memory");
     if (m->info_unknown)
         hd_write_format(p->w, "not known: %s\n", m->info_unknown);
@@ -81,4 +99,81 @@ void text_machine_code(text_printer *p)
                     (unsigned long long)k->bank_conflicts, m->conflict_sources == 3 ? "three" : "two", k->banks,
                     (unsigned long long)k->bank_conflicts_weighted);
     write_reuse_cache(p);
+}
+
+/* ---- beside PTX -------------------------------------------------------------------------------------------------- */
+
+static uint32_t difference(const hd_report_pair_line *l)
+{
+    return l->machine_instructions > l->ptx_instructions ? l->machine_instructions - l->ptx_instructions
+                                                         : l->ptx_instructions - l->machine_instructions;
+}
+
+/* The least difference that is shown, so that at most so many lines are. */
+static uint32_t least_shown(const text_printer *p, const hd_report_pair *pair)
+{
+    uint32_t least = 0, shown = pair->line_count;
+    while (!p->listing && shown > LINES_AT_MOST) {
+        least++;
+        shown = 0;
+        for (uint32_t i = 0; i < pair->line_count; i++)
+            shown += difference(&pair->lines[i]) >= least;
+    }
+    return least;
+}
+
+static void write_pair_lines(text_printer *p)
+{
+    const hd_report_pair *pair = p->k->pair;
+    uint32_t least = least_shown(p, pair), left = 0;
+    char name[128];
+    if (!pair->line_count)
+        return;
+    text_more(p);
+    hd_write_format(p->w, "%s%-40s %5s %7s  %8s %7s%s\n", p->s->dim, "source line", "PTX", "machine", "pressure",
+                    "machine", p->s->off);
+    for (uint32_t i = 0; i < pair->line_count; i++) {
+        const hd_report_pair_line *l = &pair->lines[i];
+        const char *slash = strrchr(l->file, '/');
+        if (difference(l) < least) {
+            left++;
+            continue;
+        }
+        text_more(p);
+        snprintf(name, sizeof name, "%s:%u", slash ? slash + 1 : l->file, l->line);
+        hd_write_format(p->w, "%-40s %5u %7u  %8u %7u\n", name, l->ptx_instructions, l->machine_instructions,
+                        l->ptx_pressure, l->machine_pressure);
+    }
+    if (left) {
+        text_more(p);
+        hd_write_format(p->w, "and %u lines that differ by fewer than %u instructions (--listing shows all)\n", left,
+                        least);
+    }
+}
+
+void text_pair(text_printer *p)
+{
+    const hd_report_kernel *k = p->k;
+    if (!p->report->assembled)
+        return;
+    text_label(p, "assembled");
+    if (!k->pair) {
+        hd_write_format(p->w, "%s has no such function\n", p->report->assembled->path);
+        return;
+    }
+    const hd_report_kernel *machine = k->pair->machine;
+    const hd_report_machine *m = &machine->machine;
+    if (m->registers_unknown)
+        hd_write_format(p->w, "%u registers named", m->named);
+    else
+        hd_write_format(p->w, "%u registers", m->registers);
+    hd_write_format(p->w, ", %u estimated; maximum register pressure %u, %u in the PTX; %s on %s\n", k->estimate,
+                    machine->max_pressure, k->max_pressure, p->report->assembled->path, machine->arch);
+    text_more(p);
+    hd_write_format(p->w, "%u instructions of %u in the PTX; local memory: %u stores of %llu bytes, %u loads of %llu\n",
+                    machine->instruction_count, k->instruction_count, m->local_stores,
+                    (unsigned long long)m->local_store_bytes, m->local_loads, (unsigned long long)m->local_load_bytes);
+    text_more(p);
+    write_kinds(p, m);
+    write_pair_lines(p);
 }

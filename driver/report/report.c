@@ -52,6 +52,7 @@ struct hd_report_job {
     hd_ptxas *ptxas;
     hd_ptxas_result ptxas_result;
     hd_report_module report;
+    const hd_report_job *assembled;
     hd_status status;
 };
 
@@ -451,6 +452,14 @@ hd_report_job *hd_report_new(hd_source *source, const hd_report_options *options
 }
 
 const hd_report_module *hd_report_of(const hd_report_job *job) { return &job->report; }
+
+uint32_t hd_report_join_jobs(hd_report_job *ptx, const hd_report_job *machine)
+{
+    ptx->assembled = machine;
+    return hd_report_join(&ptx->report, &machine->report, &ptx->arena);
+}
+
+const hd_report_job *hd_report_assembled(const hd_report_job *job) { return job->assembled; }
 
 hd_source *hd_report_source(const hd_report_job *job) { return job->common.module->source; }
 

@@ -41,6 +41,11 @@ hd_report_job *hd_report_new(hd_source *source, const hd_report_options *options
 const hd_report_module *hd_report_of(const hd_report_job *job);
 hd_source *hd_report_source(const hd_report_job *job); /* the text of the report, unless the report is empty */
 hd_status hd_report_status(const hd_report_job *job);  /* DONE; REJECTED, or USAGE, by what was reported */
+/* Puts the machine code of a listing's report beside the kernels of the same names; returns how many there are. The
+ * listing's job must live as long as the first. Both have reports. */
+uint32_t hd_report_join_jobs(hd_report_job *ptx, const hd_report_job *machine);
+const hd_report_job *hd_report_assembled(const hd_report_job *job); /* the listing's, or NULL */
+uint32_t hd_report_join(hd_report_module *ptx, const hd_report_module *machine, hd_arena *arena);
 void hd_report_free(hd_report_job *job);
 
 #endif

@@ -23,6 +23,8 @@
 
 #include "ir/machine.h"
 
+#include <stdlib.h>
+
 enum { SLOTS = 3, BANKS = 4, WORST_LOOP_DEPTH = 6, KEPLER = 30, MAXWELL = 50, VOLTA = 70 };
 
 /* A source operand in a slot. */
@@ -242,6 +244,95 @@ static bool is_shared(const hd_sass_row *row)
            row->access == HD_SASS_ACCESS_COPY;
 }
 
+/* ---- subroutines ------------------------------------------------------------------------------------------------- */
+
+static bool is_subroutine(const hd_function *f, const hd_label *label)
+{
+    return *hd_names_text(&f->module->names, label->name) == '$';
+}
+
+/* Up to the next subroutine, or the end. */
+static uint32_t subroutine_end(const hd_function *f, const hd_report_subroutine *all, uint32_t count, uint32_t first)
+{
+    uint32_t end = f->instructions.count;
+    for (uint32_t i = 0; i < f->labels.count; i++)
+        if (is_subroutine(f, &f->labels.items[i]) && f->labels.items[i].instruction > first &&
+            f->labels.items[i].instruction < end)
+            end = f->labels.items[i].instruction;
+    for (uint32_t i = 0; i < count; i++)
+        if (all[i].first > first && all[i].first < end)
+            end = all[i].first;
+    return end;
+}
+
+static int compare_subroutines(const void *a, const void *b)
+{
+    const hd_report_subroutine *x = a, *y = b;
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+typedef HD_ARRAY(hd_report_subroutine) subroutine_list;
+
+static void add_call(report_kernel_work *work, subroutine_list *list, const hd_instruction *insn)
+{
+    const hd_function *f = work->function;
+    const hd_operand *o = hd_insn_operands(f, insn), *end = o + insn->operand_count;
+    while (o < end && o->kind != HD_OPERAND_LABEL)
+        o++;
+    if (o == end)
+        return;
+    const hd_label *label = &f->labels.items[o->value];
+    for (uint32_t i = 0; i < list->count; i++)
+        if (list->items[i].first == label->instruction) {
+            list->items[i].calls++;
+            return;
+        }
+    hd_report_subroutine found = {.first = label->instruction, .calls = 1};
+    if (is_subroutine(f, label))
+        found.name = hd_arena_string(work->arena, hd_names_text(&f->module->names, label->name),
+                                     hd_names_length(&f->module->names, label->name));
+    hd_array_push(list, found);
+}
+
+static void keep_subroutines(report_kernel_work *work, subroutine_list *list)
+{
+    for (uint32_t i = 0; i < list->count; i++)
+        list->items[i].instructions =
+            subroutine_end(work->function, list->items, list->count, list->items[i].first) - list->items[i].first;
+    if (list->count)
+        qsort(list->items, list->count, sizeof *list->items, compare_subroutines);
+    work->kernel->machine.subroutines =
+        list->count ? hd_arena_copy(work->arena, list->items, list->count * sizeof *list->items) : NULL;
+    work->kernel->machine.subroutine_count = list->count;
+    hd_array_free(list);
+}
+
+static bool is_convergence(uint8_t control)
+{
+    return control == HD_SASS_CONTROL_PUSH || control == HD_SASS_CONTROL_POP || control == HD_SASS_CONTROL_SYNC ||
+           control == HD_SASS_CONTROL_LEAVE || control == HD_SASS_CONTROL_WARP;
+}
+
+/* What an assembler adds; unreachable padding, too. */
+static void count_kinds(report_kernel_work *work)
+{
+    const hd_function *f = work->function;
+    hd_report_machine *m = &work->kernel->machine;
+    subroutine_list list = {0};
+    for (uint32_t i = 0; i < f->instructions.count; i++) {
+        const hd_instruction *insn = &f->instructions.items[i];
+        const hd_sass_row *row = hd_insn_machine(f, insn)->row;
+        if (!row)
+            continue;
+        m->moves += hd_machine_is_move(hd_insn_form(f, insn));
+        m->convergence += is_convergence(row->control);
+        m->padding += strcmp(row->opcode, "NOP") == 0;
+        if (row->control == HD_SASS_CONTROL_CALL)
+            add_call(work, &list, insn);
+    }
+    keep_subroutines(work, &list);
+}
+
 static void count_accesses(report_kernel_work *work)
 {
     const hd_function *f = work->function;
@@ -319,6 +410,7 @@ void report_machine(report_kernel_work *work)
     read_stated(work);
     report_loads(work);
     count_accesses(work);
+    count_kinds(work);
     report_banks(work);
     find_bound(work);
 }

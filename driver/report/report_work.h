@@ -11,6 +11,7 @@
  *   report_findings.c   occupancy and findings
  *   report_sections.c   what sections of a listing of machine code state
  *   report_machine.c    machine code: registers, local memory, banks, reuse cache
+ *   report_pair.c       PTX and machine code beside each other
  *
  * The input is parsed once as a read-only module, and once more by each worker, whose copy the passes change. A kernel
  * is processed by one worker, and its results do not depend on other kernels of that worker.

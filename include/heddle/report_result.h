@@ -178,6 +178,13 @@ typedef struct hd_report_step {
     hd_report_occupancy then;
 } hd_report_step;
 
+/* A subroutine within the function's code, such as a division. */
+typedef struct hd_report_subroutine {
+    const char *name; /* as the listing calls it; NULL: it prints addresses only */
+    uint32_t first;   /* its first instruction */
+    uint32_t instructions, calls;
+} hd_report_subroutine;
+
 /* Machine code (SASS). All numbers are exact, or unknown with the reason. */
 typedef struct hd_report_machine {
     uint32_t named;                         /* general registers that the code names: the highest, plus 1 */
@@ -189,6 +196,11 @@ typedef struct hd_report_machine {
      * local memory, which look the same */
     uint32_t local_stores, local_loads;
     uint64_t local_store_bytes, local_load_bytes;
+    uint32_t moves;                          /* copies of a register or a constant */
+    uint32_t convergence;                    /* for lanes that meet again: BSSY, BSYNC, SYNC, WARPSYNC */
+    uint32_t padding;                        /* NOP */
+    const hd_report_subroutine *subroutines; /* in the order of the code */
+    uint32_t subroutine_count;
     uint32_t calls;            /* call instructions */
     const char *info_unknown;  /* why memory sizes, barriers and launch bounds are unknown, or NULL */
     const char *bound;         /* why the occupancy is an upper bound, or NULL */
@@ -198,11 +210,26 @@ typedef struct hd_report_machine {
     uint64_t sources, reuse_flags, reuse_served;
 } hd_report_machine;
 
+/* One source line, as PTX and as machine code; instructions of each. */
+typedef struct hd_report_pair_line {
+    const char *file;
+    uint32_t line;
+    uint32_t ptx_instructions, machine_instructions, ptx_pressure, machine_pressure;
+} hd_report_pair_line;
+
+/* The machine code of a kernel that the report has as PTX. */
+typedef struct hd_report_pair {
+    const struct hd_report_kernel *machine;
+    hd_report_pair_line *lines; /* by file and line; none where one of both has no lines */
+    uint32_t line_count;
+} hd_report_pair;
+
 typedef struct hd_report_kernel {
     const char *name, *demangled; /* demangled: equal to name if it is not mangled */
     bool is_entry;
     bool is_machine; /* machine code: `machine` is set; estimate, cap, predicted, loop, ptxas, allocated are not */
     hd_report_machine machine;
+    const hd_report_pair *pair;  /* of PTX: its machine code, where there is some; or NULL */
     const char *arch;            /* name of the GPU description for its occupancy */
     hd_report_position position; /* of its header */
     uint32_t instruction_count, input_instructions, block_count, loop_count;
@@ -264,14 +291,15 @@ typedef struct hd_report_kernel {
 } hd_report_kernel;
 
 typedef struct hd_report_module {
-    const char *path;          /* of the input */
-    bool is_machine;           /* a listing of machine code, not PTX */
-    const char *arch;          /* name of the GPU description */
-    uint32_t block;            /* threads per block given by the user; 0: each kernel's own */
-    const char *ptxas_version; /* or NULL */
-    const char *ptxas_unknown; /* why there are no numbers of ptxas, or NULL */
-    bool simplified;           /* the simplification passes (`clean`) ran */
-    hd_report_kernel *kernels; /* with a body and selected, in text order */
+    const char *path;                         /* of the input */
+    bool is_machine;                          /* a listing of machine code, not PTX */
+    const char *arch;                         /* name of the GPU description */
+    uint32_t block;                           /* threads per block given by the user; 0: each kernel's own */
+    const char *ptxas_version;                /* or NULL */
+    const char *ptxas_unknown;                /* why there are no numbers of ptxas, or NULL */
+    bool simplified;                          /* the simplification passes (`clean`) ran */
+    const struct hd_report_module *assembled; /* of PTX: the listing beside it, or NULL */
+    hd_report_kernel *kernels;                /* with a body and selected, in text order */
     uint32_t kernel_count;
 } hd_report_module;
 
