@@ -26,6 +26,7 @@ typedef struct magic {
     {                                            \
         bytes, sizeof bytes - 1, { __VA_ARGS__ } \
     }
+enum { FATBIN, ARCHIVE }; /* the first of magics */
 static const magic magics[] = {
     MAGIC("\x50\xed\x55\xba", "a fatbin, machine code and PTX for GPUs", EXTRACT),
     MAGIC("!<arch>\n", "an archive of object files", EXTRACT),
@@ -89,6 +90,16 @@ static const kind *binary_kind(const hd_source *source)
         if (source->length >= magics[i].length && memcmp(source->text, magics[i].bytes, magics[i].length) == 0)
             return &magics[i].kind;
     return elf_kind(source);
+}
+
+hd_binary hd_binary_of(const hd_source *source)
+{
+    const kind *found = binary_kind(source);
+    bool is_object = found >= objects && found < objects + sizeof objects / sizeof *objects;
+    if (found == &cubin)
+        return HD_BINARY_CUBIN;
+    return is_object || found == &magics[FATBIN].kind || found == &magics[ARCHIVE].kind ? HD_BINARY_OTHER
+                                                                                        : HD_BINARY_NONE;
 }
 
 /* ---- texts ------------------------------------------------------------------------------------------------------- */

@@ -11,6 +11,14 @@ bool hd_refuse_foreign(hd_source *source, hd_diagnostics *diagnostics);
 /* Whether the text is a listing of machine code, which hd_parse_sass reads. */
 bool hd_is_sass(const hd_source *source);
 
+/* Files that hold machine code, which tools of CUDA list. */
+typedef enum hd_binary {
+    HD_BINARY_NONE,
+    HD_BINARY_CUBIN,
+    HD_BINARY_OTHER, /* an object, a program, a fatbin, an archive */
+} hd_binary;
+hd_binary hd_binary_of(const hd_source *source);
+
 /* The same for launch files: reports not-launch-file, also for PTX. */
 bool hd_refuse_foreign_launch(hd_source *source, hd_diagnostics *diagnostics);
 

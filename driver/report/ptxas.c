@@ -1,6 +1,7 @@
 /* Runs ptxas: see ptxas.h. The text is passed on standard input from memory, and its output is collected in memory, so
  * that it runs without a reader. Linux: memfd_create. */
 #include "driver/report/ptxas.h"
+#include "driver/report/tool.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -109,40 +110,6 @@ void hd_ptxas_free(hd_ptxas_result *result)
 
 extern char **environ;
 
-static char *join_path(const char *folder, size_t length, const char *name)
-{
-    char *path = hd_malloc(length + strlen(name) + 2);
-    memcpy(path, folder, length);
-    path[length] = '/';
-    strcpy(path + length + 1, name);
-    return path;
-}
-
-static char *if_runs(char *path)
-{
-    struct stat status;
-    if (stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0)
-        return path;
-    free(path);
-    return NULL;
-}
-
-/* NULL if there is none; freed by the caller. */
-static char *find_program(void)
-{
-    const char *folders = getenv("PATH"), *cuda = getenv("CUDA_HOME");
-    char *found = NULL;
-    for (const char *at = folders ? folders : ""; *at && !found;) {
-        size_t length = strcspn(at, ":");
-        if (length)
-            found = if_runs(join_path(at, length, "ptxas"));
-        at += length + (at[length] == ':');
-    }
-    if (!found && cuda)
-        found = if_runs(join_path(cuda, strlen(cuda), "bin/ptxas"));
-    return found ? found : if_runs(join_path("/usr/local/cuda", 15, "bin/ptxas"));
-}
-
 /* alone: one module of several (-c), whose extern functions are in others. */
 static bool spawn(hd_ptxas *p, bool alone)
 {
@@ -201,7 +168,7 @@ hd_ptxas *hd_ptxas_start(const hd_ptxas_request *request, hd_ptxas_result *resul
     *result = (hd_ptxas_result){0};
     p->seconds = request->seconds;
     clock_gettime(CLOCK_MONOTONIC, &p->started);
-    p->path = *request->path ? strdup(request->path) : find_program();
+    p->path = *request->path ? strdup(request->path) : hd_tool_find("ptxas");
     p->input = memfd_create("heddle-ptx", MFD_CLOEXEC);
     p->output = memfd_create("heddle-ptxas", MFD_CLOEXEC);
     snprintf(p->arch_option, sizeof p->arch_option, "-arch=%s", request->arch);

@@ -42,7 +42,7 @@ WRONG = {
     "COLOR": (("nosuch", "--color takes one of auto|always|never, not"), ("", "--color takes one of")),
     "OUTPUT": (("", "--output takes FILE, not ''"),),
     "KERNEL": (("", "--kernel takes GLOB, not ''"),),
-    "SASS": (("", "--sass takes LISTING, not ''"),),
+    "SASS": (("", "--sass takes FILE, not ''"),),
     "DEPFILE_PATH": (("", "-MF takes FILE, not ''"),),
     "DEPFILE_TARGET": (("", "-MT takes TARGET, not ''"),),
 }

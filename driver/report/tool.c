@@ -1,0 +1,191 @@
+/* Runs nvdisasm and cuobjdump: see tool.h. The file is passed by its name, or, from standard input, as a file in
+ * memory; the listing is collected in memory. Linux: memfd_create, /proc/self/fd. */
+#include "driver/report/tool.h"
+
+#include "parser/recognize.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* ---- finding ----------------------------------------------------------------------------------------------------- */
+
+static char *join_path(const char *folder, size_t length, const char *middle, const char *name)
+{
+    char *path = hd_malloc(length + strlen(middle) + strlen(name) + 1);
+    memcpy(path, folder, length);
+    strcpy(path + length, middle);
+    strcat(path, name);
+    return path;
+}
+
+static char *if_runs(char *path)
+{
+    struct stat status;
+    if (stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0)
+        return path;
+    free(path);
+    return NULL;
+}
+
+char *hd_tool_find(const char *name)
+{
+    const char *folders = getenv("PATH"), *cuda = getenv("CUDA_HOME");
+    char *found = NULL;
+    for (const char *at = folders ? folders : ""; *at && !found;) {
+        size_t length = strcspn(at, ":");
+        if (length)
+            found = if_runs(join_path(at, length, "/", name));
+        at += length + (at[length] == ':');
+    }
+    if (!found && cuda)
+        found = if_runs(join_path(cuda, strlen(cuda), "/bin/", name));
+    return found ? found : if_runs(join_path("/usr/local/cuda", 15, "/bin/", name));
+}
+
+/* ---- running ----------------------------------------------------------------------------------------------------- */
+
+typedef struct disassembler {
+    const char *path;   /* of the program */
+    const char *option; /* before the file */
+    char file[64];      /* of the input, where it is in memory */
+    const char *input;
+    int copy, output, errors; /* descriptors; -1: none */
+} disassembler;
+
+static bool write_all(int descriptor, const char *text, size_t length)
+{
+    while (length) {
+        ssize_t written = write(descriptor, text, length);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return false;
+        text += written;
+        length -= (size_t)written;
+    }
+    return true;
+}
+
+/* The file's name; what came from standard input is a file in memory, which the child inherits. */
+static bool name_input(disassembler *d, const hd_source *source)
+{
+    d->input = source->name;
+    if (access(source->name, R_OK) == 0)
+        return true;
+    d->copy = memfd_create("heddle-binary", 0);
+    if (d->copy < 0 || !write_all(d->copy, source->text, source->length))
+        return false;
+    snprintf(d->file, sizeof d->file, "/proc/self/fd/%d", d->copy);
+    d->input = d->file;
+    return true;
+}
+
+static bool run(disassembler *d, int *status)
+{
+    const char *arguments[] = {d->path, d->option, d->input, NULL};
+    pid_t process;
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, d->output, STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, d->errors, STDERR_FILENO);
+    errno = posix_spawn(&process, d->path, &actions, NULL, (char *const *)(uintptr_t)arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (errno)
+        return false;
+    while (waitpid(process, status, 0) < 0 && errno == EINTR)
+        ;
+    return true;
+}
+
+/* The contents of a descriptor; freed by the caller. */
+static char *read_back(int descriptor, size_t *length)
+{
+    struct stat status;
+    *length = fstat(descriptor, &status) == 0 && status.st_size > 0 ? (size_t)status.st_size : 0;
+    char *text = hd_malloc(*length + 1);
+    size_t done = 0;
+    for (ssize_t n; done < *length && (n = pread(descriptor, text + done, *length - done, (off_t)done)) > 0;)
+        done += (size_t)n;
+    *length = done;
+    text[done] = '\0';
+    return text;
+}
+
+static void close_all(disassembler *d)
+{
+    const int descriptors[] = {d->copy, d->output, d->errors};
+    for (uint32_t i = 0; i < sizeof descriptors / sizeof *descriptors; i++)
+        if (descriptors[i] >= 0)
+            close(descriptors[i]);
+}
+
+/* Its first line of errors, where it says why. */
+static void refuse(const disassembler *d, const hd_source *source, hd_diagnostics *diagnostics)
+{
+    size_t length;
+    char *text = read_back(d->errors, &length);
+    text[strcspn(text, "\r\n")] = '\0';
+    hd_report(diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "%s does not list '%s': %s", d->path,
+              source->name, *text ? text : "it does not say why");
+    free(text);
+}
+
+static bool take_listing(disassembler *d, hd_source *source)
+{
+    size_t length;
+    char *text = read_back(d->output, &length);
+    bool fits = length > 0 && length < UINT32_MAX;
+    if (fits) {
+        hd_source binary = *source;
+        hd_source_from_memory(source, binary.name, text, length);
+        hd_source_free(&binary);
+    }
+    free(text);
+    return fits;
+}
+
+static bool disassemble(const char *path, const char *option, hd_source *source, hd_diagnostics *diagnostics)
+{
+    disassembler d = {.path = path, .option = option, .copy = -1};
+    int status = -1;
+    d.output = memfd_create("heddle-listing", MFD_CLOEXEC);
+    d.errors = memfd_create("heddle-errors", MFD_CLOEXEC);
+    bool good = d.output >= 0 && d.errors >= 0 && name_input(&d, source) && run(&d, &status);
+    if (!good)
+        hd_report(diagnostics, HD_DIAG_MISSING_TOOL, NULL, (hd_span){0, 0}, "%s does not run: %s", path,
+                  strerror(errno));
+    else if (!(good = WIFEXITED(status) && WEXITSTATUS(status) == 0 && take_listing(&d, source)))
+        refuse(&d, source, diagnostics);
+    close_all(&d);
+    return good;
+}
+
+bool hd_disassemble(hd_source *source, hd_diagnostics *diagnostics)
+{
+    hd_binary binary = hd_binary_of(source);
+    if (binary == HD_BINARY_NONE)
+        return true;
+    bool is_cubin = binary == HD_BINARY_CUBIN;
+    char *nvdisasm = is_cubin ? hd_tool_find("nvdisasm") : NULL,
+         *cuobjdump = nvdisasm ? NULL : hd_tool_find("cuobjdump");
+    bool good = false;
+    if (nvdisasm || cuobjdump)
+        good = disassemble(nvdisasm ? nvdisasm : cuobjdump, nvdisasm ? "-gi" : "-sass", source, diagnostics);
+    else
+        hd_report(diagnostics, HD_DIAG_MISSING_TOOL, NULL, (hd_span){0, 0},
+                  "'%s' holds machine code, and there is no %s in PATH, CUDA_HOME or /usr/local/cuda to list it",
+                  source->name, is_cubin ? "nvdisasm and no cuobjdump" : "cuobjdump");
+    free(nvdisasm);
+    free(cuobjdump);
+    return good;
+}

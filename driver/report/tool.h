@@ -1,0 +1,14 @@
+/* Programs of the CUDA toolkit, and machine code as text by them. */
+#ifndef HD_DRIVER_REPORT_TOOL_H
+#define HD_DRIVER_REPORT_TOOL_H
+
+#include "base/diagnostics.h"
+
+/* The program in PATH, in $CUDA_HOME/bin or in /usr/local/cuda/bin; NULL if there is none. Freed by the caller. */
+char *hd_tool_find(const char *name);
+
+/* Replaces a cubin, object, program or fatbin by the listing of nvdisasm or cuobjdump, under the same name; leaves
+ * other sources as they are. false with a diagnostic (missing-tool, unreadable), the source is then as it was. */
+bool hd_disassemble(hd_source *source, hd_diagnostics *diagnostics);
+
+#endif
