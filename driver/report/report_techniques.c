@@ -45,14 +45,12 @@ static void start_context(report_kernel_work *work, hd_pass_context *context)
 }
 
 /* Why a technique is not for this machine code, or NULL. */
-static const char *refusal_of_machine_code(report_kernel_work *work, const hd_report_technique *technique)
+static const char *refusal_of_machine_code(report_kernel_work *work)
 {
     uint32_t ordinal;
     if (!work->function->machine)
         return NULL;
     const char *obstacle = hd_machine_obstacle(work->function, &ordinal);
-    if (technique->rewrites)
-        return "changes instructions, and machine code is only annotated";
     return obstacle ? hd_arena_printf(work->arena, "line %u %s", work->kernel->instructions[ordinal].position.ptx_line,
                                       obstacle)
                     : NULL;
@@ -68,8 +66,8 @@ static void try_technique(report_kernel_work *work, hd_pass_context *context, ui
         technique->refusal = "needs nothing of the compiler";
         return;
     }
-    technique->rewrites = !hd_pipeline_only_annotates(passes);
-    technique->refusal = refusal_of_machine_code(work, technique);
+    technique->rewrites = !work->function->machine && !hd_pipeline_only_annotates(passes);
+    technique->refusal = refusal_of_machine_code(work);
     if (technique->refusal)
         return;
     hd_function *before = technique->rewrites ? hd_function_copy(work->function) : NULL;
@@ -86,7 +84,7 @@ static void try_technique(report_kernel_work *work, hd_pass_context *context, ui
 static bool changes_code(const report_kernel_work *work, uint32_t t)
 {
     hd_pipeline *passes = work->common->technique_passes[t];
-    return passes && !hd_pipeline_only_annotates(passes);
+    return passes && !work->function->machine && !hd_pipeline_only_annotates(passes);
 }
 
 void report_techniques(report_kernel_work *work)
