@@ -39,6 +39,12 @@ static const number_row spill_rows[] = {
     NUMBER("predicted_spills.loads", predicted.loads),
 };
 
+static const number_row machine_rows[] = {
+    NUMBER("machine_code.local_memory.store_bytes", machine.local_store_bytes),
+    NUMBER("machine_code.local_memory.load_bytes", machine.local_load_bytes),
+};
+static const number_row registers_row = NUMBER("machine_code.registers", machine.registers);
+
 typedef struct reader {
     hd_source *source;
     hd_arena *arena;
@@ -130,6 +136,24 @@ static void read_conditions(const json_t *kernel, hd_report_kernel *into)
     into->dynamic_shared_unknown = json_is_false(known);
 }
 
+static const char lacking[] = "the report does not have it";
+
+/* A kernel of machine code: what is null is unknown. */
+static void read_machine(reader *r, const json_t *kernel, hd_report_kernel *into)
+{
+    hd_report_machine *m = &into->machine;
+    const json_t *bound = find_member(kernel, "machine_code.occupancy_bound");
+    for (uint32_t i = 0; i < sizeof machine_rows / sizeof *machine_rows; i++)
+        read_number(r, kernel, &machine_rows[i], into);
+    if (json_is_null(find_member(kernel, registers_row.path)))
+        m->registers_unknown = lacking;
+    else
+        read_number(r, kernel, &registers_row, into);
+    m->info_unknown = json_is_null(find_member(kernel, "shared_bytes")) ? lacking : NULL;
+    m->banks_unknown = into->left_virtual ? lacking : NULL;
+    m->bound = json_is_string(bound) ? lacking : NULL;
+}
+
 static void read_kernel(reader *r, const json_t *kernel, hd_report_kernel *into)
 {
     const json_t *fraction = find_member(kernel, "occupancy.fraction"), *entry = find_member(kernel, "entry");
@@ -139,8 +163,10 @@ static void read_kernel(reader *r, const json_t *kernel, hd_report_kernel *into)
     into->is_entry = json_is_true(entry);
     if (!json_is_boolean(entry))
         bad_kernel(r, "entry", "true or false");
+    into->is_machine = json_is_object(find_member(kernel, "machine_code"));
     for (uint32_t i = 0; i < sizeof number_rows / sizeof *number_rows; i++)
-        read_number(r, kernel, &number_rows[i], into);
+        if (!into->is_machine || !json_is_null(find_member(kernel, number_rows[i].path)))
+            read_number(r, kernel, &number_rows[i], into);
     read_number(r, kernel, &pressure_rows[r->schema - 1], into);
     into->occupancy.fraction = json_number_value(fraction);
     if (!json_is_number(fraction) || into->occupancy.fraction < 0 || into->occupancy.fraction > 1)
@@ -149,6 +175,8 @@ static void read_kernel(reader *r, const json_t *kernel, hd_report_kernel *into)
     read_conditions(kernel, into);
     read_spills(r, kernel, into);
     read_allocation(r, kernel, into);
+    if (into->is_machine)
+        read_machine(r, kernel, into);
 }
 
 static void bad_file(reader *r, hd_span span, const char *why)
