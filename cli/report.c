@@ -157,6 +157,7 @@ static hd_report_job *report_on_sass(hd_part *part, const hd_report_options *opt
     own.parse.takes_listings = true;
     own.gates = NULL;
     own.kernel = NULL;
+    own.max_registers = 0;
     own.meter = NULL;
     hd_report_job *job = report_on(part, path, &own);
     if (!job || !hd_report_of(job)->arch)

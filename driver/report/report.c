@@ -411,11 +411,22 @@ static void describe(hd_report_job *job)
             report->kernels[report->kernel_count++] = job->items.items[i].kernel;
 }
 
+/* Options that would change what machine code is. */
+static bool takes_options(hd_report_job *job)
+{
+    if (!job->common.module->is_machine || !job->options.max_registers)
+        return true;
+    hd_report(job->diagnostics, HD_DIAG_MACHINE_CODE, job->common.module->source, (hd_span){0, 0},
+              "--max-registers is for PTX: the registers of machine code are allocated");
+    return false;
+}
+
 static hd_status run(hd_report_job *job)
 {
     hd_module *module = job->common.module;
     uint32_t errors = job->diagnostics->error_count;
-    if (errors || !hd_module_check_selection(module, job->options.kernel, job->diagnostics) || !choose_gpu(job))
+    if (errors || !takes_options(job) || !hd_module_check_selection(module, job->options.kernel, job->diagnostics) ||
+        !choose_gpu(job))
         return hd_status_of(job->diagnostics);
     hd_source_position(module->source, 0); /* builds the line table before several threads use it */
     parse_passes(job);

@@ -59,10 +59,17 @@ static uint32_t cache_bank_of(const machine_walk *w, uint32_t number)
 
 static bool ends_operand(char c) { return !c || c == ',' || c == ';' || c == '\n' || c == ']'; }
 
+/* From the operand on; empty where it is not in the text. */
+static const char *text_at(const hd_function *f, const hd_operand *o)
+{
+    const hd_source *source = f->module->source;
+    return o->begin < source->length ? source->text + o->begin : "";
+}
+
 static bool has_reuse(const hd_function *f, const hd_operand *o)
 {
     static const char flag[] = ".reuse";
-    const char *text = f->module->source->text + o->begin;
+    const char *text = text_at(f, o);
     for (size_t i = 0; !ends_operand(text[i]); i++)
         if (strncmp(text + i, flag, strlen(flag)) == 0)
             return true;
@@ -84,7 +91,7 @@ static bool is_predicate(const hd_function *f, const hd_operand *o)
         return f->registers.items[reg->value].type == HD_TYPE_PRED;
     if (o->kind != HD_OPERAND_NAME)
         return false;
-    const char *text = f->module->source->text + o->begin;
+    const char *text = text_at(f, o);
     text += *text == '!';
     text += *text == 'U';
     return text[0] == 'P' && text[1] == 'T';
@@ -116,7 +123,7 @@ static void read_slots(machine_walk *w, const hd_instruction *insn)
     const hd_machine_form *form = hd_insn_machine(f, insn);
     const hd_operand *o = hd_insn_operands(f, insn);
     memset(w->sources, 0, sizeof w->sources);
-    if (!form->row || form->variant == HD_MACHINE_NEVER)
+    if (!form->row || form->variant == HD_MACHINE_NEVER || insn->flags & HD_INSN_OPAQUE)
         return;
     uint32_t slot = 0, results = has_result(form->row);
     for (uint32_t i = 0; i < insn->operand_count && slot < SLOTS; i += hd_operand_extent(&o[i])) {
