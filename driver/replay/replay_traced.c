@@ -51,16 +51,6 @@ bool replay_read_trace(replay_part *p, replay_file *f)
     return true;
 }
 
-static bool changes_code(const char *passes)
-{
-    for (const char *at = passes; *at; at += strcspn(at, ","), at += *at == ',') {
-        const hd_pass_info *pass = hd_pass_find(at, strcspn(at, "(,"));
-        if (pass && pass->keeps != HD_KEEPS_ALL)
-            return true;
-    }
-    return false;
-}
-
 const char *replay_trace_refusal(const replay_part *p, const replay_file *f, uint32_t m)
 {
     uint32_t ordinal;
@@ -69,8 +59,6 @@ const char *replay_trace_refusal(const replay_part *p, const replay_file *f, uin
         return "a trace has no values, and so not how many bytes they need";
     if (info->ops->columns & (HD_COLUMN_RESULTS | HD_COLUMN_LOADED))
         return "a trace has no values";
-    if (changes_code(info->pass))
-        return "its pass changes the code, and a trace is of the code as it is";
     if (*info->pass && f->traced->several_entries)
         return "warps begin at different instructions: the trace is not whole";
     return *info->pass && hd_machine_obstacle(f->module->functions.items[0], &ordinal)
