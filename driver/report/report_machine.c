@@ -7,10 +7,11 @@
  *   sm_50 .. sm_62    4 banks: number modulo 4, one 32-bit operand of a warp at a time (Gray, maxas, "SGEMM")
  *   sm_70 and later   2 banks: number modulo 2, two operands at a time (Jia et al., arXiv 1804.06826)
  *
- * The banks of sm_2x are not published. An instruction conflicts if more of its sources are in one bank than the bank
- * delivers at a time: two, since Volta three. The same register twice counts once, and sources that the reuse cache
- * serves do not count. Instructions with a source of several registers are not judged, since it is not published in
- * which order those are read.
+ * Pascal is taken to be as Maxwell, and later architectures as Volta. The banks of sm_2x are not published.
+ *
+ * An instruction conflicts if more of its sources are in one bank than the bank delivers at a time: two, since Volta
+ * three. The same register twice counts once, and sources that the reuse cache serves do not count. Instructions with a
+ * source of several registers are not judged, since it is not published in which order those are read.
  *
  * Reuse cache (sm_50 and later): `.reuse` keeps a source in its operand slot A, B or C, until the next instruction of
  * the warp that reads a register in that slot, since Volta from the same bank (Gray; Huerta et al., MICRO 2025).
