@@ -64,6 +64,7 @@ static void write_machine(hd_writer *w, const hd_report_kernel *k)
     write_number(w, "sources", m->sources);
     write_number(w, "reuse_flags", m->reuse_flags);
     write_number(w, "reuse_served", m->reuse_served);
+    write_number(w, "window_served", m->window_served);
     close(w, "}");
 }
 

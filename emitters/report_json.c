@@ -98,6 +98,7 @@ static void write_machine(hd_json *j, const hd_report_kernel *k)
     write_if(j, "sources", m->sources, !m->banks_unknown);
     write_if(j, "flags", m->reuse_flags, !m->banks_unknown);
     write_if(j, "served", m->reuse_served, !m->banks_unknown);
+    write_if(j, "served_by_window", m->window_served, !m->banks_unknown);
     hd_json_end(j);
     hd_json_text(j, "info_unknown", m->info_unknown);
     hd_json_text(j, "banks_unknown", m->banks_unknown);

@@ -16,7 +16,8 @@
  * Reuse cache (sm_50 and later): `.reuse` keeps a source in its operand slot A, B or C, until the next instruction of
  * the warp that reads a register in that slot, since Volta from the same bank (Gray; Huerta et al., MICRO 2025).
  * Whether the warp is switched in between, which loses the value before Volta, is not known: these are the operands
- * that it serves where the warp issues without interruption. Not followed across blocks.
+ * that it serves where the warp issues without interruption. Not followed across blocks. Beside it, what the bypass
+ * window of BOW serves of the same operands: those whose register one of the two instructions before accessed.
  *
  * Linear in operands.
  */
@@ -26,7 +27,7 @@
 
 #include <stdlib.h>
 
-enum { SLOTS = 3, BANKS = 4, WORST_LOOP_DEPTH = 6, KEPLER = 30, MAXWELL = 50, VOLTA = 70 };
+enum { SLOTS = 3, BANKS = 4, WINDOW = 3, WORST_LOOP_DEPTH = 6, KEPLER = 30, MAXWELL = 50, VOLTA = 70 };
 
 /* A source operand in a slot. */
 typedef struct slot_source {
@@ -41,6 +42,7 @@ typedef struct machine_walk {
     uint32_t generation;
     uint32_t kept[SLOTS][BANKS]; /* the register + 1 in the reuse cache; 0: none */
     slot_source sources[SLOTS];
+    uint32_t accessed[256]; /* by register: the last instruction of the block that accesses it, plus 1; 0: none */
 } machine_walk;
 
 /* ---- operands ---------------------------------------------------------------------------------------------------- */
@@ -153,7 +155,23 @@ static void forget_written(machine_walk *w, const hd_instruction *insn)
     }
 }
 
-static void use_cache(machine_walk *w)
+static void note_accesses(machine_walk *w, const hd_instruction *insn, uint32_t ordinal)
+{
+    const hd_function *f = w->function;
+    HD_INSN_REGISTERS (f, insn, o) {
+        const hd_register *reg = &f->registers.items[o->value];
+        if (reg->type == HD_TYPE_B32)
+            w->accessed[reg->index & 255] = ordinal + 1;
+    }
+}
+
+static bool is_in_window(const machine_walk *w, uint32_t number, uint32_t ordinal)
+{
+    uint32_t last = w->accessed[number & 255];
+    return last && ordinal - (last - 1) < WINDOW;
+}
+
+static void use_cache(machine_walk *w, uint32_t ordinal)
 {
     hd_report_machine *m = &w->work->kernel->machine;
     for (uint32_t s = 0; s < SLOTS; s++) {
@@ -165,6 +183,7 @@ static void use_cache(machine_walk *w)
         *kept = source->words == 1 && source->flagged ? source->number + 1 : 0;
         m->sources += source->words == 1;
         m->reuse_served += source->served;
+        m->window_served += source->words == 1 && is_in_window(w, source->number, ordinal);
     }
 }
 
@@ -206,14 +225,16 @@ static void walk_banks(report_kernel_work *work)
         const hd_block *block = &work->cfg->blocks[b];
         uint32_t depth = block->loop == HD_NONE ? 0 : work->cfg->loops[block->loop].depth;
         memset(w.kept, 0, sizeof w.kept);
+        memset(w.accessed, 0, sizeof w.accessed);
         for (uint32_t i = block->first; block->reachable && i < block->end; i++) {
             const hd_instruction *insn = &f->instructions.items[i];
             work->kernel->machine.reuse_flags += (uint64_t)__builtin_popcount(f->machine->reuse[i]);
             read_slots(&w, insn);
-            use_cache(&w);
+            use_cache(&w, i);
             if (has_conflict(&w))
                 count_conflict(&w, depth);
             forget_written(&w, insn);
+            note_accesses(&w, insn, i);
         }
     }
 }

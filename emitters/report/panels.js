@@ -70,7 +70,7 @@ function machineTiles(k) {
     tile(
       "Reuse cache",
       m.sources ? percent(m.reuse_served / m.sources) : "-",
-      m.banks_unknown || `serves ${m.reuse_served} of ${m.sources} source operands; ${m.reuse_flags} have .reuse`,
+      m.banks_unknown || `serves ${m.reuse_served} of ${m.sources} source operands; ${m.reuse_flags} have .reuse; a bypass window of 3 would serve ${m.window_served}`,
     ),
   );
   return box;

@@ -208,6 +208,7 @@ typedef struct hd_report_machine {
     uint32_t conflict_sources; /* an instruction conflicts if so many of its sources are in one bank */
     /* source operands that are one general register, those with .reuse, and those that the reuse cache serves */
     uint64_t sources, reuse_flags, reuse_served;
+    uint64_t window_served; /* by BOW's bypass window of three instructions */
 } hd_report_machine;
 
 /* One source line, as PTX and as machine code; instructions of each. */
