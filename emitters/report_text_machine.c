@@ -65,7 +65,7 @@ static void write_reuse_cache(text_printer *p)
         return;
     text_label(p, "reuse cache");
     hd_write_format(p->w,
-                    "%llu of %llu source operands have .reuse; it serves %llu (%.1f %%), BOW's window of 3 "
+                    "%llu of %llu source operands have .reuse; it serves %llu (%.1f %%), a bypass window of 3 "
                     "instructions %llu (%.1f %%)\n",
                     (unsigned long long)m->reuse_flags, (unsigned long long)m->sources,
                     (unsigned long long)m->reuse_served, 100 * (double)m->reuse_served / (double)m->sources,
