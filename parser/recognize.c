@@ -54,6 +54,8 @@ static const kind sass = {"a listing of machine code (SASS)",
                           "dump, report, rewrite, check and strip take listings: heddle-sass(7)"};
 static const kind sass_json = {"the JSON of nvdisasm, which defines no labels",
                                "nvdisasm without -json makes a listing that heddle reads"};
+static const kind assembler = {"the source of an assembler of machine code, with macros (maxas, TuringAs)",
+                               "assemble it, and list the result: cuobjdump -sass, or nvdisasm"};
 static const kind dumped = {"the output of cuobjdump, PTX and what stands around it",
                             "cuobjdump -xptx all FILE writes the PTX alone, a file for each architecture"};
 static const kind source_code = {"C++ or CUDA source", "compile it to PTX: nvcc -ptx %s"};
@@ -252,6 +254,9 @@ static const kind *text_kind(const hd_source *source)
         return &launch;
     if (is_gpu(word))
         return &gpu;
+    if (begins(word, "<REGISTER_MAPPING>") || begins(word, "<CONSTANT_MAPPING>") || begins(word, "<regs>") ||
+        begins(word, "<params>"))
+        return &assembler;
     return *word == '{' ? &json : *word == '<' ? &page : begins(word, ".version") ? &ptx : NULL;
 }
 
