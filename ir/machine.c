@@ -175,9 +175,6 @@ const char *hd_machine_obstacle(const hd_function *f, uint32_t *ordinal)
         const hd_machine_form *m = hd_insn_machine(f, &f->instructions.items[*ordinal]);
         if (!m->row || m->variant == HD_MACHINE_NEVER)
             continue;
-        if (strcmp(m->row->opcode + 1, "GMMA") == 0 || strcmp(m->row->opcode, "LDTM") == 0 ||
-            strcmp(m->row->opcode, "STTM") == 0)
-            return "uses registers after it has been issued";
         if (f->machine->unknown_targets && m->row->control == HD_SASS_CONTROL_INDIRECT)
             return "has targets that this listing does not name (nvdisasm prints labels)";
     }

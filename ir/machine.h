@@ -90,8 +90,8 @@ hd_unit hd_machine_form_unit(const hd_machine_form *form);
 /* A load of memory that has no other effect and no order with other accesses; a copy of a register or a constant. */
 bool hd_machine_is_plain_load(const hd_form *form);
 bool hd_machine_is_move(const hd_form *form);
-/* Why passes cannot annotate a function, and at which instruction: it branches where the listing does not say, or
- * registers are accessed after an instruction has been issued. NULL: they can. Linear. */
+/* Why passes cannot annotate a function, and at which instruction: it branches where the listing does not say. NULL:
+ * they can. Linear. */
 const char *hd_machine_obstacle(const hd_function *function, uint32_t *ordinal);
 /* The control code of an instruction, from the text. */
 hd_machine_control hd_machine_control_of(const hd_function *function, uint32_t ordinal);

@@ -203,13 +203,22 @@ static bool is_opcode(const char *text)
     return *text >= 'A' && *text <= 'Z' && length >= 2 && strchr(" .;\t\r\n", text[length]);
 }
 
-/* A label, and an opcode on the next line: a listing from which all else was removed. */
+/* A label, perhaps with annotations, and an opcode on the next line: a listing from which all else was removed. */
 static bool is_bare(const char *word)
 {
     size_t length = strcspn(word, " \t\r\n:\"");
-    const char *next = word + length + 1;
-    return length && word[length] == ':' && strspn(next, " \t\r") == strcspn(next, "\n") &&
-           is_opcode(next + strspn(next, " \t\r\n"));
+    const char *rest = word + length + 1;
+    if (!length || word[length] != ':')
+        return false;
+    rest += strspn(rest, " \t\r");
+    rest += begins(rest, "//@") || begins(rest, "/*@") ? strcspn(rest, "\n") : 0;
+    if (*rest != '\n')
+        return false;
+    for (rest += strspn(rest, " \t\r\n"); begins(rest, ".heddle ");) {
+        rest += strcspn(rest, "\n");
+        rest += strspn(rest, " \t\r\n");
+    }
+    return is_opcode(rest);
 }
 
 /* What cuobjdump, nvdisasm and CuAssembler write: listings, and their graphs in DOT. PTX has .version before .target.

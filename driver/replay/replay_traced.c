@@ -1,7 +1,7 @@
 /* Traces of Accel-Sim (hwmodel/trace/accel_sim.h): the trace takes the place of launch file, module and interpreter. It
  * has no values, so nothing is compared at the end; operands are verified as in any replay. */
 #include "driver/replay/replay_work.h"
-#include "ir/machine.h"
+#include "ir/asynchronous.h"
 #include "passes/manager/manager.h"
 
 /* A launch of the trace's shape, for rows and amounts. */
@@ -53,7 +53,6 @@ bool replay_read_trace(replay_part *p, replay_file *f)
 
 const char *replay_trace_refusal(const replay_part *p, const replay_file *f, uint32_t m)
 {
-    uint32_t ordinal;
     const hd_rf_model_info *info = p->plan->models[m];
     if (info->ops->columns & HD_COLUMN_WIDTHS)
         return "a trace has no values, and so not how many bytes they need";
@@ -61,7 +60,7 @@ const char *replay_trace_refusal(const replay_part *p, const replay_file *f, uin
         return "a trace has no values";
     if (*info->pass && f->traced->several_entries)
         return "warps begin at different instructions: the trace is not whole";
-    return *info->pass && hd_machine_obstacle(f->module->functions.items[0], &ordinal)
+    return *info->pass && hd_function_has_async(f->module->functions.items[0])
                ? "an instruction uses registers after it has been issued"
                : NULL;
 }
