@@ -274,7 +274,7 @@ static void every_alternative_is_reached(void **state)
     parsed *p = calloc(1, sizeof *p);
     hd_module *module = new_module(p);
     uint32_t alternatives = 0;
-    for (int i = HD_OP_UNKNOWN + 1; i < HD_OPCODE_COUNT; i++) {
+    for (int i = HD_OP_UNKNOWN + 1; i < HD_OP_MACHINE; i++) {
         const char *at = hd_opcodes[i].syntax;
         while (at) {
             char spelling[512];
