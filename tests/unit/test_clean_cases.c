@@ -219,6 +219,25 @@ static void identities(void **state)
                 "add.cc.u32 x1, x0, 0; addc.u32 x2, x0, 0; add.sat.s32 x3, x0, 0; cvt.sat.u32.s32 x4, x0; ret;");
 }
 
+/* Only a mov of a number to a register of its own makes the register that number. */
+static void results_of_others_are_not_their_sources(void **state)
+{
+    (void)state;
+    static const char *const others[] = {
+        "cnot.b32 x1, 6;",         "bfind.u32 x1, 6;",     "prmt.b32 x1, 6, 7, 8;", "bfe.u32 x1, 6, 1, 1;",
+        "mul24.lo.u32 x1, 6, 7;",  "sad.u32 x1, 6, 7, 8;", "add.sat.s32 x1, 6, 7;", "cvt.rzi.s32.f32 x1, 0f40C00000;",
+        "shf.l.wrap.b32 x1, 6, 7, 8;", "@p0 mov.u32 x1, 6;", "ld.local.u32 x1, [6];"};
+    for (uint32_t i = 0; i < sizeof others / sizeof *others; i++) {
+        char body[256];
+        snprintf(body, sizeof body, "%s add.u32 x2, x0, x1; st.global.u32 [y0], x2; ret;", others[i]);
+        expect_same("fold", body);
+    }
+    /* the parts of a pack are known only by registers, of half its width, that are not overwritten */
+    expect_same("fold", "mov.b64 y1, {x0, x1}; mov.u32 x0, 3; mov.b64 {x2, x3}, y1; ret;");
+    expect_same("fold", "mov.b64 y1, {x0, 5}; mov.b64 {x2, x3}, y1; ret;");
+    expect_same("fold", "@p0 mov.b64 y1, {x0, x1}; mov.b64 {x2, x3}, y1; ret;");
+}
+
 static void constants_fold(void **state)
 {
     (void)state;
@@ -460,6 +479,7 @@ int main(void)
         cmocka_unit_test(numbers),         cmocka_unit_test(variables),
         cmocka_unit_test(scopes),          cmocka_unit_test(addresses),
         cmocka_unit_test(dead_code),       cmocka_unit_test(identities),
+        cmocka_unit_test(results_of_others_are_not_their_sources),
         cmocka_unit_test(constants_fold),  cmocka_unit_test(sums),
         cmocka_unit_test(offsets),         cmocka_unit_test(packs),
         cmocka_unit_test(parameters),      cmocka_unit_test(parameters_in_registers),

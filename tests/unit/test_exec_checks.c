@@ -329,6 +329,56 @@ static void named_barriers_order(void **state)
 }
 
 /* Copies of 4 bytes a thread from global memory, and what is done before, during and after them. */
+/* Each pair of instructions is reported once: whichever came first, in every CTA, and beside other pairs of one of them. */
+static void expect_pairs(const char *function, const char *body, uint32_t pairs, const char *const *lines)
+{
+    char whole[4096], text[8192];
+    snprintf(whole, sizeof whole, "mad.wide.u32 %%rd3, %%r0, 4, %%rd1;\n%s", body);
+    const char *inner = kernel_text(text, sizeof text, whole), *entry = strstr(inner, ".visible .entry");
+    char joined[16384];
+    assert_non_null(entry);
+    snprintf(joined, sizeof joined, "%.*s%s%s", (int)(entry - inner), inner, function, entry);
+    for (uint32_t grid = 1; grid <= 2; grid++) {
+        kernel_run run = {.text = joined,
+                          .in = out,
+                          .in_bytes = 64,
+                          .out = out,
+                          .out_bytes = sizeof out,
+                          .grid = grid,
+                          .block = 64,
+                          .options.check_races = true};
+        run_kernel(&run);
+        assert_int_equal(run.status, HD_EXEC_DONE);
+        assert_int_equal(run.statistics.races, pairs);
+        assert_int_equal(run.diagnostics, pairs);
+        for (uint32_t i = 0; lines[i]; i++)
+            if (!strstr(run.notes, lines[i]))
+                fail_msg("'%s' does not hold '%s'", run.notes, lines[i]);
+    }
+}
+
+static void pairs_are_reported_once(void **state)
+{
+    (void)state;
+    static const char *const none[] = {NULL};
+    /* two writers and a reader, a writer and two readers */
+    expect_pairs("",
+                 ".shared .align 8 .b32 s[128];\nmov.u32 %r9, s;\nmad.lo.u32 %r1, %r0, 8, %r9;\n"
+                 "xor.b32 %r2, %r0, 32;\nmad.lo.u32 %r2, %r2, 8, %r9;\n" FIRST "st.shared.u32 [%r1], %r0;\n"
+                 "@%p1 st.shared.u32 [%r1+4], %r0;\n@!%p1 ld.shared.v2.u32 {%r3, %r4}, [%r2];",
+                 2, none);
+    expect_pairs("",
+                 SHARED NEIGHBOUR FIRST "st.shared.u32 [%r1], %r0;\n@!%p1 ld.shared.u32 %r3, [%r2];\n"
+                                        "@!%p1 ld.shared.u32 %r4, [%r2];",
+                 2, none);
+    /* in a function and its caller, in both orders */
+    expect_pairs(".func store(.param .b32 at, .param .b32 value)\n{\n.reg .b32 %a<2>;\nld.param.u32 %a0, [at];\n"
+                 "ld.param.u32 %a1, [value];\nst.shared.u32 [%a0], %a1;\nret;\n}\n",
+                 SHARED NEIGHBOUR "st.shared.u32 [%r1], %r0;\n{\n.param .b32 a;\n.param .b32 v;\nst.param.b32 [a], "
+                                  "%r2;\nst.param.b32 [v], %r0;\ncall store, (a, v);\n}\n",
+                 1, none);
+}
+
 static void races_with_copies(void **state)
 {
     (void)state;
@@ -414,6 +464,7 @@ int main(void)
         cmocka_unit_test(through_the_device_runtime),
         cmocka_unit_test(races_between_warps),
         cmocka_unit_test(named_barriers_order),
+        cmocka_unit_test(pairs_are_reported_once),
         cmocka_unit_test(races_with_copies),
         cmocka_unit_test(races_within_a_warp),
         cmocka_unit_test(groups_within_a_warp),

@@ -86,6 +86,36 @@ static void accesses(void **state)
     expect_fault(&run, FIRST_LINE, "out-of-bounds access of 4 bytes", "'out'");
 }
 
+/* The nearest of several variables is named: `a` is byte 0, `b` bytes 16 to 23, `c` bytes 32 to 35. */
+static void the_nearest_variable_is_named(void **state)
+{
+    static const struct {
+        const char *access, *note;
+    } cases[] = {
+        {"ld.shared.u32 %r1, [a+2];", "1 bytes after the end of 'a' (1 bytes)"},
+        {"ld.shared.u32 %r1, [a+7];", "6 bytes after the end of 'a' (1 bytes)"},
+        {"ld.shared.v4.u32 {%r1, %r2, %r3, %r4}, [a+8];", "7 bytes after the end of 'a' (1 bytes)"},
+        {"ld.shared.u32 %r1, [a+9];", "7 bytes before 'b' (8 bytes)"},
+        {"ld.shared.u32 %r1, [a+15];", "1 bytes before 'b' (8 bytes)"},
+        {"ld.shared.u64 %rd5, [a+17];", "byte 1 of 'b' (8 bytes)"},
+        {"ld.shared.u64 %rd5, [a+23];", "byte 7 of 'b' (8 bytes)"},
+        {"ld.shared.u32 %r1, [a+25];", "1 bytes after the end of 'b' (8 bytes)"},
+        {"ld.shared.u64 %rd5, [a+28];", "4 bytes before 'c' (4 bytes)"},
+        {"ld.shared.u16 %h1, [a+33];", "byte 1 of 'c' (4 bytes)"},
+        {"ld.shared.u32 %r1, [a+36];", "0 bytes after the end of 'c' (4 bytes)"},
+    };
+    (void)state;
+    for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char body[512];
+        snprintf(body, sizeof body,
+                 ".shared .align 16 .b8 a[1];\n.shared .align 16 .b8 b[8];\n.shared .align 16 .b8 c[4];\n"
+                 "st.shared.u8 [a], %%r0;\nst.shared.u8 [b], %%r0;\nst.shared.u8 [c], %%r0;\n%s",
+                 cases[i].access);
+        kernel_run run = run_body(body, 1);
+        expect_fault(&run, FIRST_LINE + 6, "at shared", cases[i].note);
+    }
+}
+
 /* No instruction of the warp runs after one that faults, in this frame or another. */
 static void nothing_runs_behind_a_fault(void **state)
 {
@@ -404,6 +434,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accesses),
+        cmocka_unit_test(the_nearest_variable_is_named),
         cmocka_unit_test(nothing_runs_behind_a_fault),
         cmocka_unit_test(blocks_of_the_heap),
         cmocka_unit_test(divisions_by_zero),

@@ -244,6 +244,41 @@ static void immediates(void **state)
     assert_memory_equal(out, expected, sizeof expected);
 }
 
+/* Whatever the spelling of a number, the variable's type decides; braces fill rows, and addresses may be cut into bytes. */
+static void initializers(void **state)
+{
+    static const char text[] =
+        ".version 8.0\n.target sm_80\n.address_size 64\n.const .align 4 .b32 table[4] = {10, 20, 30, 40};\n"
+        ".global .align 8 .f64 wide[4] = {0f3FC00000, 0d4004000000000000, -0.75, 0fFF800000};\n"
+        ".global .align 8 .f32 narrow[4] = {0f3FC00000, 0d4004000000000000, -0.75, 0d3FF0000010000000};\n"
+        ".global .align 8 .b16 rows[2][2][3] = {{{1}, {2, 3}}, {{4, 5, 6}, {7}}};\n"
+        ".global .align 8 .u64 both[2] = {generic(table) + 8, table + 8};\n"
+        ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n.reg .b64 %rd<9>;\n.reg .b32 %r<5>;\n"
+        "ld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %rd2, %r1, 8;\nadd.u64 %rd1, %rd1, %rd2;\n"
+        "and.b64 %rd2, %rd2, 31;\nmov.u64 %rd3, wide;\nadd.u64 %rd4, %rd3, %rd2;\nld.global.u64 %rd5, [%rd4];\n"
+        "st.global.u64 [%rd1], %rd5;\nand.b64 %rd2, %rd2, 15;\nmov.u64 %rd3, narrow;\nadd.u64 %rd4, %rd3, %rd2;\n"
+        "ld.global.u64 %rd5, [%rd4];\nst.global.u64 [%rd1+32], %rd5;\nmov.u64 %rd3, rows;\n"
+        "ld.global.u64 %rd5, [%rd3];\nst.global.u64 [%rd1+64], %rd5;\nld.global.u64 %rd5, [%rd3+8];\n"
+        "st.global.u64 [%rd1+96], %rd5;\nld.global.u64 %rd5, [%rd3+16];\nst.global.u64 [%rd1+128], %rd5;\n"
+        "ld.global.u64 %rd5, [both];\nld.u32 %r2, [%rd5];\nld.global.u64 %rd5, [both+8];\n"
+        "ld.const.u32 %r3, [%rd5];\nst.global.v2.u32 [%rd1+160], {%r2, %r3};\nret;\n}\n";
+    static const double wide[4] = {1.5, 2.5, -0.75, -INFINITY};
+    static const float narrow[4] = {1.5f, 2.5f, -0.75f, 1.0f};
+    static const uint16_t rows[12] = {1, 0, 0, 2, 3, 0, 4, 5, 6, 7, 0, 0};
+    (void)state;
+    memset(out, 0, sizeof out);
+    kernel_run run = {.text = text, .in = in, .in_bytes = sizeof in, .out = out, .out_bytes = sizeof out, .block = 4};
+    run_kernel(&run);
+    expect_done(&run);
+    assert_memory_equal(out, wide, sizeof wide);
+    assert_memory_equal(out + 8, narrow, sizeof narrow);
+    assert_memory_equal(out + 16, rows, 8);
+    assert_memory_equal(out + 24, rows + 4, 8);
+    assert_memory_equal(out + 32, rows + 8, 8);
+    assert_int_equal(out[40], 30);
+    assert_int_equal(out[41], 30);
+}
+
 static void bounds(void **state)
 {
     (void)state;
@@ -306,7 +341,7 @@ int main(void)
         cmocka_unit_test(atomics),
         cmocka_unit_test(atomic_subnormals),
         cmocka_unit_test(immediates),
-        cmocka_unit_test(bounds),
+        cmocka_unit_test(initializers), cmocka_unit_test(bounds),
         cmocka_unit_test(source_line_of_a_fault),
         cmocka_unit_test(addresses_are_the_same_in_every_run),
     };

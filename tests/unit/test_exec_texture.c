@@ -450,6 +450,33 @@ static void reductions(void **state)
     assert_memory_equal(cells, sum, sizeof sum);
 }
 
+/* Cells of three rows of eight; columns and rows from 4 before them to as many after them. */
+static void reductions_outside(void **state)
+{
+    static const char *const modes[] = {"clamp", "zero"};
+    (void)state;
+    for (uint32_t mode = 0; mode < 2; mode++)
+        for (uint32_t formatted = 0; formatted < 2; formatted++) {
+            hd_texture s = surface(HD_TEXTURE_2D, HD_TYPE_U32, 1, 8, 3);
+            uint32_t wanted[24] = {0}, *cells = (uint32_t *)texels;
+            char text[128];
+            memset(cells, 0, sizeof wanted + 64);
+            for (uint32_t i = 0; i < THREADS; i++) {
+                int32_t x = (int32_t)(i % 16) - 4, y = (int32_t)(i / 16 % 11) - 4, at[3] = {x, y, (int32_t)i + 1};
+                int32_t column = x < 0 ? 0 : x > 7 ? 7 : x, row = y < 0 ? 0 : y > 2 ? 2 : y;
+                memcpy(coordinates[i], at, 12);
+                if (mode == 0 || (column == x && row == y))
+                    wanted[row * 8 + column] += i + 1;
+            }
+            snprintf(text, sizeof text, "%ssured.%c.add.2d.%s.%s [%%rd4, {%%r1, %%r2}], %%r3;",
+                     formatted ? "" : "shl.b32 %r1, %r1, 2;\n", formatted ? 'p' : 'b', formatted ? "b32" : "u32",
+                     modes[mode]);
+            run_good(&s, 1, text);
+            assert_memory_equal(cells, wanted, sizeof wanted);
+            assert_int_equal(cells[24], 0);
+        }
+}
+
 /* Several CTAs on several threads of the host: no addition gets lost. */
 static void reductions_of_many_ctas(void **state)
 {
@@ -569,6 +596,7 @@ int main(void)
         cmocka_unit_test(surfaces_are_written),
         cmocka_unit_test(formatted_integers_stay_in_range),
         cmocka_unit_test(reductions),
+        cmocka_unit_test(reductions_outside),
         cmocka_unit_test(reductions_of_many_ctas),
         cmocka_unit_test(queries),
         cmocka_unit_test(mistakes_are_faults),

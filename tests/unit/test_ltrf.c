@@ -301,6 +301,40 @@ static bool is_reached(const hd_function *f, uint32_t instruction)
     return cfg->blocks[cfg->block_of[instruction]].reachable;
 }
 
+/* A word that the function does not have is named by its number. */
+static void unknown_words_are_named(void **state)
+{
+    static const char body[] = "mov.u32 %R1, 1;\nadd.u32 %R2, %R1, 1;\nst.global.u32 [out], %R2;\n";
+    (void)state;
+    for (uint32_t k = 0; k < 3; k++) {
+        rf_bench b;
+        uint64_t count = 0;
+        hd_arena arena = {0};
+        hd_diagnostics said;
+        char name[64];
+        open_body(&b, body);
+        divide(&b, 8, false, NULL);
+        hd_storage storage = hd_storage_of(b.kernel, &arena);
+        const uint32_t words[3] = {storage.words, storage.words + 1, 70};
+        const hd_annotation *note = hd_annotation_at(b.kernel, HD_ANNOTATION_LTRF_PREFETCH, 0, 0);
+        assert_non_null(note);
+        hd_annotation *list = &b.kernel->annotations.items[note - b.kernel->annotations.items];
+        assert_int_equal(list->count, 2);
+        *list = (hd_annotation){.kind = list->kind, .value = b.kernel->annotation_words.count, .count = 3};
+        hd_array_push(&b.kernel->annotation_words, 1u);
+        hd_array_push(&b.kernel->annotation_words, 2u);
+        hd_array_push(&b.kernel->annotation_words, words[k]);
+        hd_diagnostics_init(&said);
+        assert_false(hd_check_ltrf(b.kernel, &said, &count));
+        snprintf(name, sizeof name, "word %u is fetched, and nothing", words[k]);
+        if (!strstr(said.first->message, name))
+            fail_msg("'%s' does not name %s", said.first->message, name);
+        hd_diagnostics_free(&said);
+        hd_arena_free(&arena);
+        rf_bench_close(&b);
+    }
+}
+
 /* Each header dropped, moved to the next instruction, given a word less, and a wrong word. */
 static void tampering_is_refuted(void **state)
 {
@@ -603,6 +637,7 @@ int main(void)
         cmocka_unit_test(code_that_is_not_reached_is_left_out),
         cmocka_unit_test(two_entries_join_together_or_are_headers),
         cmocka_unit_test(large_functions_are_no_trouble),
+        cmocka_unit_test(unknown_words_are_named),
         cmocka_unit_test(tampering_is_refuted),
         cmocka_unit_test(a_bit_too_many_is_refuted),
         cmocka_unit_test(random_kernels_are_proved),

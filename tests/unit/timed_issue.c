@@ -74,7 +74,7 @@ void timed_offer_idle_units(timed_driver *d)
     hd_access_sink_begin(&d->sink, 0);
     d->sink.now = d->now;
     uint32_t used = d->ops->idle_slot(d->model, units, d->now, &d->sink);
-    assert_int_equal(used & ~units, 0);
+    assert_int_equal(used & (~units | 1u << HD_UNIT_NONE), 0);
     d->run->idle_units += (uint32_t)__builtin_popcount(used);
     timed_count_accesses(d, 0, 0);
     timed_add_group(d, NULL, false);
