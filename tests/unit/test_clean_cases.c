@@ -223,10 +223,17 @@ static void identities(void **state)
 static void results_of_others_are_not_their_sources(void **state)
 {
     (void)state;
-    static const char *const others[] = {
-        "cnot.b32 x1, 6;",         "bfind.u32 x1, 6;",     "prmt.b32 x1, 6, 7, 8;", "bfe.u32 x1, 6, 1, 1;",
-        "mul24.lo.u32 x1, 6, 7;",  "sad.u32 x1, 6, 7, 8;", "add.sat.s32 x1, 6, 7;", "cvt.rzi.s32.f32 x1, 0f40C00000;",
-        "shf.l.wrap.b32 x1, 6, 7, 8;", "@p0 mov.u32 x1, 6;", "ld.local.u32 x1, [6];"};
+    static const char *const others[] = {"cnot.b32 x1, 6;",
+                                         "bfind.u32 x1, 6;",
+                                         "prmt.b32 x1, 6, 7, 8;",
+                                         "bfe.u32 x1, 6, 1, 1;",
+                                         "mul24.lo.u32 x1, 6, 7;",
+                                         "sad.u32 x1, 6, 7, 8;",
+                                         "add.sat.s32 x1, 6, 7;",
+                                         "cvt.rzi.s32.f32 x1, 0f40C00000;",
+                                         "shf.l.wrap.b32 x1, 6, 7, 8;",
+                                         "@p0 mov.u32 x1, 6;",
+                                         "ld.local.u32 x1, [6];"};
     for (uint32_t i = 0; i < sizeof others / sizeof *others; i++) {
         char body[256];
         snprintf(body, sizeof body, "%s add.u32 x2, x0, x1; st.global.u32 [y0], x2; ret;", others[i]);
@@ -475,17 +482,27 @@ static void every_pass_says_what_it_changed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(copies),          cmocka_unit_test(copies_that_are_over),
-        cmocka_unit_test(numbers),         cmocka_unit_test(variables),
-        cmocka_unit_test(scopes),          cmocka_unit_test(addresses),
-        cmocka_unit_test(dead_code),       cmocka_unit_test(identities),
+        cmocka_unit_test(copies),
+        cmocka_unit_test(copies_that_are_over),
+        cmocka_unit_test(numbers),
+        cmocka_unit_test(variables),
+        cmocka_unit_test(scopes),
+        cmocka_unit_test(addresses),
+        cmocka_unit_test(dead_code),
+        cmocka_unit_test(identities),
         cmocka_unit_test(results_of_others_are_not_their_sources),
-        cmocka_unit_test(constants_fold),  cmocka_unit_test(sums),
-        cmocka_unit_test(offsets),         cmocka_unit_test(packs),
-        cmocka_unit_test(parameters),      cmocka_unit_test(parameters_in_registers),
-        cmocka_unit_test(branches),        cmocka_unit_test(branches_that_stay),
-        cmocka_unit_test(whole_clean_up),  cmocka_unit_test(alias_errors),
-        cmocka_unit_test(merged_operands), cmocka_unit_test(every_pass_says_what_it_changed),
+        cmocka_unit_test(constants_fold),
+        cmocka_unit_test(sums),
+        cmocka_unit_test(offsets),
+        cmocka_unit_test(packs),
+        cmocka_unit_test(parameters),
+        cmocka_unit_test(parameters_in_registers),
+        cmocka_unit_test(branches),
+        cmocka_unit_test(branches_that_stay),
+        cmocka_unit_test(whole_clean_up),
+        cmocka_unit_test(alias_errors),
+        cmocka_unit_test(merged_operands),
+        cmocka_unit_test(every_pass_says_what_it_changed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -329,7 +329,8 @@ static void named_barriers_order(void **state)
 }
 
 /* Copies of 4 bytes a thread from global memory, and what is done before, during and after them. */
-/* Each pair of instructions is reported once: whichever came first, in every CTA, and beside other pairs of one of them. */
+/* Each pair of instructions is reported once: whichever came first, in every CTA, and beside other pairs of one of
+ * them. */
 static void expect_pairs(const char *function, const char *body, uint32_t pairs, const char *const *lines)
 {
     char whole[4096], text[8192];

@@ -244,7 +244,8 @@ static void immediates(void **state)
     assert_memory_equal(out, expected, sizeof expected);
 }
 
-/* Whatever the spelling of a number, the variable's type decides; braces fill rows, and addresses may be cut into bytes. */
+/* Whatever the spelling of a number, the variable's type decides; braces fill rows, and addresses may be cut into
+ * bytes. */
 static void initializers(void **state)
 {
     static const char text[] =
@@ -341,7 +342,8 @@ int main(void)
         cmocka_unit_test(atomics),
         cmocka_unit_test(atomic_subnormals),
         cmocka_unit_test(immediates),
-        cmocka_unit_test(initializers), cmocka_unit_test(bounds),
+        cmocka_unit_test(initializers),
+        cmocka_unit_test(bounds),
         cmocka_unit_test(source_line_of_a_fault),
         cmocka_unit_test(addresses_are_the_same_in_every_run),
     };
