@@ -130,20 +130,6 @@ static bool spawn(hd_ptxas *p, bool alone)
     return errno == 0;
 }
 
-static bool write_all(int descriptor, const char *text, size_t length)
-{
-    while (length) {
-        ssize_t written = write(descriptor, text, length);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        text += written;
-        length -= (size_t)written;
-    }
-    return lseek(descriptor, 0, SEEK_SET) == 0;
-}
-
 static void free_run(hd_ptxas *p)
 {
     if (p->input >= 0)
@@ -173,8 +159,8 @@ hd_ptxas *hd_ptxas_start(const hd_ptxas_request *request, hd_ptxas_result *resul
     p->output = memfd_create("heddle-ptxas", MFD_CLOEXEC);
     snprintf(p->arch_option, sizeof p->arch_option, "-arch=%s", request->arch);
     snprintf(p->limit, sizeof p->limit, "%u", request->max_registers);
-    if (p->path && p->input >= 0 && p->output >= 0 && write_all(p->input, request->text, request->length) &&
-        spawn(p, false))
+    if (p->path && p->input >= 0 && p->output >= 0 && hd_tool_write(p->input, request->text, request->length) &&
+        lseek(p->input, 0, SEEK_SET) == 0 && spawn(p, false))
         return p;
     if (p->path)
         give_up(result, diagnostics, false,
@@ -183,20 +169,6 @@ hd_ptxas *hd_ptxas_start(const hd_ptxas_request *request, hd_ptxas_result *resul
         give_up(result, diagnostics, request->if_found, "there is no ptxas in PATH, CUDA_HOME or /usr/local/cuda");
     free_run(p);
     return NULL;
-}
-
-/* The whole contents of a descriptor; freed by the caller. */
-static char *read_back(int descriptor, size_t *length)
-{
-    struct stat status;
-    *length = fstat(descriptor, &status) == 0 && status.st_size > 0 ? (size_t)status.st_size : 0;
-    char *text = hd_malloc(*length + 1);
-    size_t done = 0;
-    for (ssize_t n; done < *length && (n = pread(descriptor, text + done, *length - done, (off_t)done)) > 0;)
-        done += (size_t)n;
-    *length = done;
-    text[done] = '\0';
-    return text;
 }
 
 static int wait_for(pid_t process)
@@ -265,7 +237,7 @@ static bool read_answer(hd_ptxas *p, hd_ptxas_result *result, bool *late)
 {
     size_t length;
     int status = wait_in_time(p, late);
-    char *text = read_back(p->output, &length);
+    char *text = hd_tool_read(p->output, &length);
     hd_ptxas_read(text, length, result);
     free(text);
     return !*late && WIFEXITED(status) && WEXITSTATUS(status) == 0;

@@ -61,7 +61,7 @@ typedef struct disassembler {
     int copy, output, errors; /* descriptors; -1: none */
 } disassembler;
 
-static bool write_all(int descriptor, const char *text, size_t length)
+bool hd_tool_write(int descriptor, const char *text, size_t length)
 {
     while (length) {
         ssize_t written = write(descriptor, text, length);
@@ -82,7 +82,7 @@ static bool name_input(disassembler *d, const hd_source *source)
     if (access(source->name, R_OK) == 0)
         return true;
     d->copy = memfd_create("heddle-binary", 0);
-    if (d->copy < 0 || !write_all(d->copy, source->text, source->length))
+    if (d->copy < 0 || !hd_tool_write(d->copy, source->text, source->length))
         return false;
     snprintf(d->file, sizeof d->file, "/proc/self/fd/%d", d->copy);
     d->input = d->file;
@@ -107,8 +107,7 @@ static bool run(disassembler *d, int *status)
     return true;
 }
 
-/* The contents of a descriptor; freed by the caller. */
-static char *read_back(int descriptor, size_t *length)
+char *hd_tool_read(int descriptor, size_t *length)
 {
     struct stat status;
     *length = fstat(descriptor, &status) == 0 && status.st_size > 0 ? (size_t)status.st_size : 0;
@@ -133,7 +132,7 @@ static void close_all(disassembler *d)
 static void refuse(const disassembler *d, const hd_source *source, hd_diagnostics *diagnostics)
 {
     size_t length;
-    char *text = read_back(d->errors, &length);
+    char *text = hd_tool_read(d->errors, &length);
     text[strcspn(text, "\r\n")] = '\0';
     hd_report(diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "%s does not list '%s': %s", d->path,
               source->name, *text ? text : "it does not say why");
@@ -143,7 +142,7 @@ static void refuse(const disassembler *d, const hd_source *source, hd_diagnostic
 static bool take_listing(disassembler *d, hd_source *source)
 {
     size_t length;
-    char *text = read_back(d->output, &length);
+    char *text = hd_tool_read(d->output, &length);
     bool fits = length > 0 && length < UINT32_MAX;
     if (fits) {
         hd_source binary = *source;

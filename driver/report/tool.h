@@ -7,6 +7,11 @@
 /* The program in PATH, in $CUDA_HOME/bin or in /usr/local/cuda/bin; NULL if there is none. Freed by the caller. */
 char *hd_tool_find(const char *name);
 
+/* The input and the output of such a program, in memory files. Writes all, at the position of the descriptor; returns
+ * the whole contents, with a NUL after them, freed by the caller. */
+bool hd_tool_write(int descriptor, const char *text, size_t length);
+char *hd_tool_read(int descriptor, size_t *length);
+
 /* Replaces a cubin, object, program or fatbin by the listing of nvdisasm or cuobjdump, under the same name; leaves
  * other sources as they are. false with a diagnostic (missing-tool, unreadable), the source is then as it was. */
 bool hd_disassemble(hd_source *source, hd_diagnostics *diagnostics);
