@@ -169,7 +169,7 @@ static hd_report_job *report_on_sass(hd_part *part, const hd_report_options *opt
     return NULL;
 }
 
-/* PTX beside its machine code, on the GPU of the latter. */
+/* PTX with its machine code, on the GPU of the latter. */
 static hd_status report_both(hd_part *part, hd_report_options *options, const char *path)
 {
     hd_report_job *machine = report_on_sass(part, options, path);

@@ -1,4 +1,5 @@
-/* The report for the terminal: what machine code has instead of estimates and allocations, and PTX beside it. */
+/* The report for the terminal: what machine code has instead of estimates and allocations, and PTX with its
+ * machine code. */
 #include "emitters/report_text_print.h"
 
 #include <stdio.h>

@@ -30,7 +30,7 @@ static inline void text_more(text_printer *p) { hd_write_format(p->w, "  %-*s", 
 void text_machine_registers(text_printer *p);
 void text_machine_bound(text_printer *p); /* why the occupancy is an upper bound */
 void text_machine_code(text_printer *p);
-/* Of PTX, beside its machine code. */
+/* Of PTX with its machine code. */
 void text_pair(text_printer *p);
 
 #endif

@@ -25,7 +25,8 @@ static bool is_warp_wide(const hd_sass_row *row)
 /* The result differs between lanes even if all operands are equal. */
 static bool is_divergent(const hd_sass_row *row)
 {
-    static const char *const names[] = {"SHFL", "MATCH", "LDTM", "P2R", "LDSM", NULL};
+    static const char *const names[] = {"SHFL", "MATCH", "LDTM",  "P2R",    "LDSM", "ELECT",
+                                        "MOVM", "BMOV",  "PIXLD", "ISBERD", "IPA",  NULL};
     return row->access == HD_SASS_ACCESS_ATOMIC || (opcode_is(row, names) && row->unit != HD_SASS_UNIT_UNIFORM);
 }
 
@@ -71,7 +72,8 @@ static uint32_t control_behaviour(const hd_sass_row *row, hd_machine_variant var
     case HD_SASS_CONTROL_PUSH:
     case HD_SASS_CONTROL_SYNC:
     case HD_SASS_CONTROL_LEAVE:
-    case HD_SASS_CONTROL_WAIT: return HD_BEHAVE_VOLATILE;
+    case HD_SASS_CONTROL_WAIT:
+    case HD_SASS_CONTROL_OWN: return HD_BEHAVE_VOLATILE;
     }
     return 0;
 }
@@ -169,16 +171,20 @@ bool hd_machine_is_move(const hd_form *form)
     return strncmp(opcode, "MOV", 3) == 0 || strncmp(opcode, "UMOV", 4) == 0 || hd_sass_form_has(m->sass, ".MOV");
 }
 
+bool hd_machine_waits_for_others(const hd_machine_form *m)
+{
+    if (!m->row || m->variant == HD_MACHINE_NEVER)
+        return false;
+    return m->row->control == HD_SASS_CONTROL_WAIT || m->row->control == HD_SASS_CONTROL_TRAP ||
+           strcmp(m->row->opcode, "WARPGROUP") == 0;
+}
+
 const char *hd_machine_obstacle(const hd_function *f, uint32_t *ordinal)
 {
-    for (*ordinal = 0; *ordinal < f->instructions.count; ++*ordinal) {
-        const hd_machine_form *m = hd_insn_machine(f, &f->instructions.items[*ordinal]);
-        if (!m->row || m->variant == HD_MACHINE_NEVER)
-            continue;
-        if (f->machine->unknown_targets && m->row->control == HD_SASS_CONTROL_INDIRECT)
-            return "has targets that this listing does not name (nvdisasm prints labels)";
-    }
-    return NULL;
+    *ordinal = f->machine->unknown_target ? f->machine->unknown_target - 1 : 0;
+    return f->machine->unknown_target
+               ? "has targets that this listing does not tell (of tables, nvdisasm prints labels)"
+               : NULL;
 }
 
 /* ---- control codes ----------------------------------------------------------------------------------------------- */

@@ -78,10 +78,10 @@ typedef struct hd_machine_function { /* of a hd_function */
     const uint8_t *reuse;         /* by ordinal: a bit for each source register operand with .reuse, in text order */
     const hd_machine_meeting *meetings;
     uint32_t meeting_count;
-    bool is_graph;        /* the listing is in DOT */
-    bool calls_out;       /* calls code that the function does not hold */
-    bool unknown_targets; /* has an indirect branch, and the listing has no labels */
-    uint8_t encoding;     /* hd_machine_encoding */
+    bool is_graph;           /* the listing is in DOT */
+    bool calls_out;          /* calls code that the function does not hold */
+    uint32_t unknown_target; /* ordinal + 1 of an instruction whose targets the listing does not tell; 0: none */
+    uint8_t encoding;        /* hd_machine_encoding */
 } hd_machine_function;
 
 /* The form of an instruction's spelling. The first use of an unknown opcode is for the caller to report. */
@@ -90,8 +90,10 @@ hd_unit hd_machine_form_unit(const hd_machine_form *form);
 /* A load of memory that has no other effect and no order with other accesses; a copy of a register or a constant. */
 bool hd_machine_is_plain_load(const hd_form *form);
 bool hd_machine_is_move(const hd_form *form);
+/* Where a warp may wait for other warps or grids, besides barriers: ir/waits.h. */
+bool hd_machine_waits_for_others(const hd_machine_form *form);
 /* Why passes cannot annotate a function, and at which instruction: it branches where the listing does not say. NULL:
- * they can. Linear. */
+ * they can. */
 const char *hd_machine_obstacle(const hd_function *function, uint32_t *ordinal);
 /* The control code of an instruction, from the text. */
 hd_machine_control hd_machine_control_of(const hd_function *function, uint32_t ordinal);

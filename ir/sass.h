@@ -31,7 +31,7 @@ typedef enum hd_sass_unit {
     HD_SASS_UNIT_TENSOR,
     HD_SASS_UNIT_UNIFORM, /* once per warp, on uniform registers */
     HD_SASS_UNIT_BRANCH,
-    HD_SASS_UNIT_MIO, /* behind the memory queue, not split further */
+    HD_SASS_UNIT_MIO, /* through the memory queue, not split further */
     HD_SASS_UNIT_CONTROL,
 } hd_sass_unit;
 
@@ -74,7 +74,8 @@ typedef enum hd_sass_control {
     HD_SASS_CONTROL_LEAVE,   /* leaves one: BREAK */
     HD_SASS_CONTROL_WARP,    /* lanes of a warp wait for each other */
     HD_SASS_CONTROL_BARRIER, /* of a thread block or a cluster */
-    HD_SASS_CONTROL_WAIT,    /* for scoreboards, copies, other grids */
+    HD_SASS_CONTROL_WAIT,    /* for other warps or grids, or not known for what */
+    HD_SASS_CONTROL_OWN,     /* waits for the warp's own loads and copies */
     HD_SASS_CONTROL_YIELD,
 } hd_sass_control;
 

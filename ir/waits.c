@@ -1,5 +1,6 @@
 /* Where a warp may wait for another one: see waits.h. */
 #include "ir/waits.h"
+#include "ir/machine.h"
 
 typedef struct wait_row {
     uint16_t opcode, group, modifier;
@@ -16,6 +17,8 @@ static const wait_row rows[] = {
 bool hd_insn_waits_for_others(const hd_function *f, const hd_instruction *insn)
 {
     const hd_form *form = hd_insn_form(f, insn);
+    if (form->machine)
+        return hd_machine_waits_for_others(form->machine);
     for (uint32_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].opcode == form->opcode &&
             (rows[i].group == HD_GROUP_NONE || form->modifiers[rows[i].group] == rows[i].modifier))
@@ -52,5 +55,7 @@ bool hd_insn_looks_for_others(const hd_function *f, const hd_instruction *insn)
     uint16_t order = form->modifiers[HD_GROUP_SEM];
     bool strong = form->behaviour & (HD_BEHAVE_ATOMIC | HD_BEHAVE_VOLATILE) || (order && order != HD_MOD_SEM_WEAK) ||
                   form->modifiers[HD_GROUP_CACHE] == HD_MOD_CACHE_CV;
+    if (form->machine)
+        strong = !hd_machine_is_plain_load(form);
     return strong && !(form->behaviour & HD_BEHAVE_TEXTURE) && hd_insn_brings_shared(f, insn);
 }

@@ -4,9 +4,9 @@
  *
  * Returns: a return in code that a call enters leads to the instruction after each call of that code; code entered is
  * what is reachable from the call's target, where a call leads to the instruction after it. A return that is reachable
- * from the function's start in this way leaves the function, and may pass on any register. Pops: the address stack of
- * the path that reaches the instruction first; code of a compiler has one stack at each point. Both are linear in the
- * function, for each entry of a subroutine. */
+ * from the function's start in this way leaves the function, and may pass on any register. Pops: an
+ * instruction has one address stack, whichever path reaches it; where paths differ, or there is nothing to take, the
+ * targets are unknown. Both are linear in the function, for each entry of a subroutine. */
 #include "parser/sass_reader.h"
 
 #include <stdio.h>
@@ -248,6 +248,7 @@ typedef struct pop_walk {
     HD_ARRAY(pushed) stack;
     HD_ARRAY(visit) todo;
     hd_u32_array *lists;
+    uint32_t *stack_of; /* by ordinal, where it was visited */
 } pop_walk;
 
 /* What is below the topmost address that this opcode takes; its label in *label, HD_NONE if there is none. */
@@ -262,11 +263,27 @@ static uint32_t pop(const pop_walk *p, uint32_t top, char letter, uint32_t *labe
     return p->stack.items[top].below;
 }
 
+static bool is_same_stack(const pop_walk *p, uint32_t a, uint32_t b)
+{
+    while (a != b && a && b && p->stack.items[a].label == p->stack.items[b].label &&
+           p->stack.items[a].letter == p->stack.items[b].letter) {
+        a = p->stack.items[a].below;
+        b = p->stack.items[b].below;
+    }
+    return a == b;
+}
+
 static void go(pop_walk *p, uint32_t ordinal, uint32_t stack)
 {
-    if (ordinal >= p->w->count || p->w->stamp[ordinal] == p->w->stamps)
+    if (ordinal >= p->w->count)
         return;
+    if (p->w->stamp[ordinal] == p->w->stamps) {
+        if (!is_same_stack(p, p->stack_of[ordinal], stack))
+            p->w->b->machine->unknown_target = ordinal + 1;
+        return;
+    }
     p->w->stamp[ordinal] = p->w->stamps;
+    p->stack_of[ordinal] = stack;
     hd_array_push(&p->todo, (visit){ordinal, stack});
 }
 
@@ -292,15 +309,17 @@ static void step(pop_walk *p, visit at)
         if (label != HD_NONE) {
             add_target(&p->lists[jump->table], label);
             go(p, label_ordinal(p->w->b, label), below);
+        } else {
+            p->w->b->machine->unknown_target = at.ordinal + 1;
         }
     }
     for (uint32_t i = 0; i < count; i++)
         go(p, next[i], stack);
 }
 
-static void resolve_pops(flow *w, hd_u32_array *lists)
+static void resolve_pops(flow *w, hd_u32_array *lists, hd_arena *scratch)
 {
-    pop_walk p = {.w = w, .lists = lists};
+    pop_walk p = {.w = w, .lists = lists, .stack_of = HD_ARENA_ARRAY(scratch, uint32_t, w->count + 1)};
     hd_array_push(&p.stack, (pushed){0});
     w->stamps++;
     if (w->count)
@@ -330,7 +349,7 @@ static void resolve_indirect(hd_sass_reader *b, const hd_sass_jump *jump, hd_u32
         if (f->labels.items[label].span.end)
             hd_array_push(list, label);
     if (!list->count)
-        b->machine->unknown_targets = true;
+        b->machine->unknown_target = jump->instruction + 1;
 }
 
 static void fill_tables(hd_sass_reader *b, const hd_u32_array *lists)
@@ -404,7 +423,7 @@ void hd_sass_resolve_flow(hd_sass_reader *b)
     for (uint32_t i = 0; i < b->jumps.count; i++)
         w.jump_of[b->jumps.items[i].instruction] = i + 1;
     resolve_returns(&w, lists);
-    resolve_pops(&w, lists);
+    resolve_pops(&w, lists, &scratch);
     for (uint32_t i = 0; i < b->jumps.count; i++)
         if (b->jumps.items[i].control == HD_SASS_CONTROL_INDIRECT)
             resolve_indirect(b, &b->jumps.items[i], &lists[b->jumps.items[i].table]);

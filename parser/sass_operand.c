@@ -1,6 +1,7 @@
 /* Instructions and operands of a listing: gathers the operands as they are in the text, resolves them by the table
  * (ir/sass.h), and emits them to the IR in the shape that ir/machine.h describes. */
 #include "ir/opcode_text.h"
+#include "ir/sregs.h"
 #include "parser/sass_reader.h"
 
 /* ---- registers --------------------------------------------------------------------------------------------------- */
@@ -326,8 +327,11 @@ static void emit_label(emission *e, const hd_sass_operand *o)
 static void emit_word(emission *e, const hd_sass_operand *o)
 {
     const char *text = e->f->module->source->text + o->begin;
-    uint32_t component;
-    int special = text[0] == 'S' && text[1] == 'R' ? hd_machine_special(text, o->end - o->begin, &component) : -1;
+    uint32_t component = HD_NONE, length = o->end - o->begin;
+    bool is_special = length > 3 && strncmp(text, "SR_", 3) == 0;
+    int special = is_special ? hd_machine_special(text, length, &component) : -1;
+    if (is_special && special < 0) /* it may differ between lanes, as their number does */
+        special = hd_sreg_from_spelling("%laneid", 7);
     if (special < 0)
         push_name(e, o->begin, o->end);
     else
@@ -416,6 +420,8 @@ static void report_unknown(hd_sass_reader *b, uint32_t form, hd_diagnostic_kind 
     if (f->flags & HD_FORM_INVALID) /* reported */
         return;
     f->flags |= HD_FORM_INVALID;
+    if (b->module->strict)
+        b->module->diagnostics->severity[kind] = HD_ERROR;
     hd_diagnostic *d = hd_report(b->module->diagnostics, kind, b->module->source, span, "%s '%s'", what,
                                  hd_names_text(&b->module->names, f->spelling));
     hd_note_add(b->module->diagnostics, d, NULL, (hd_span){0, 0},
@@ -564,5 +570,7 @@ void hd_sass_instruction_end(hd_sass_reader *b)
     hd_array_push(&b->lines, (hd_machine_line){b->address, b->control != HD_NONE ? b->control : b->group});
     if (b->control != HD_NONE)
         b->machine->encoding = HD_MACHINE_FIELD;
+    if (e.opaque && decides) /* a branch with operands that no row takes */
+        b->machine->unknown_target = f->instructions.count;
     hd_array_push(&b->reuse, e.reuse);
 }

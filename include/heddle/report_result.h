@@ -299,7 +299,7 @@ typedef struct hd_report_module {
     const char *ptxas_version;                /* or NULL */
     const char *ptxas_unknown;                /* why there are no numbers of ptxas, or NULL */
     bool simplified;                          /* the simplification passes (`clean`) ran */
-    const struct hd_report_module *assembled; /* of PTX: the listing beside it, or NULL */
+    const struct hd_report_module *assembled; /* of PTX: the listing of its machine code, or NULL */
     hd_report_kernel *kernels;                /* with a body and selected, in text order */
     uint32_t kernel_count;
 } hd_report_module;

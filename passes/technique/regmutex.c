@@ -15,6 +15,7 @@
  * Complexity: near-linear for each |Bs| tried, at most HD_ATTEMPTS. Deterministic. */
 #include "passes/technique/regmutex_work.h"
 
+#include "ir/asynchronous.h"
 #include "ir/machine.h"
 #include "passes/check/regalloc.h"
 #include "passes/technique/regmutex.h"
@@ -59,6 +60,8 @@ static uint32_t shared_bytes(const hd_function *f, hd_arena *arena)
 static bool has_asynchronous_matrices(const hd_function *f)
 {
     const uint32_t both = HD_BEHAVE_WARP | HD_BEHAVE_ASYNC;
+    if (f->machine)
+        return hd_function_has_async(f);
     for (uint32_t i = 0; i < f->instructions.count; i++)
         if ((hd_insn_form(f, &f->instructions.items[i])->behaviour & both) == both)
             return true;
