@@ -1,0 +1,258 @@
+// Register banks and the reuse cache of the GPU that it runs on: cycles per instruction of loops whose instructions
+// read chosen registers, with chosen .reuse flags. No compiler gives that choice, so the machine code is patched: a
+// loop of one opcode is assembled by the driver, and its operands and flags are overwritten (128-bit encoding, sm_70
+// and later).
+//
+//   nvcc -O2 -arch=native -o banks banks.cu -lcuda && ./banks
+//
+// Prints a table for each opcode: cycles per instruction and sub-core, for the residues modulo 8 of the second and
+// third source (the first has residue 0), with one and with four warps in a sub-core; then sequences with flags.
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <cuda.h>
+#include <string>
+#include <vector>
+
+#define CHECK(call)                                                      \
+    do {                                                                 \
+        CUresult result = (call);                                        \
+        if (result != CUDA_SUCCESS) {                                    \
+            const char *text = "?";                                      \
+            cuGetErrorString(result, &text);                             \
+            fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, text); \
+            exit(1);                                                     \
+        }                                                                \
+    } while (0)
+
+enum { BODY = 96, LOOPS = 200, SOURCES = 48, WARPS_LIMIT = 32 };
+
+struct Opcode {
+    const char *name, *text, *type; // PTX of the instruction, with %d, %s, %s; and the type of its registers
+    uint32_t code;                  // bits 0 to 11 of the machine instruction
+    int words;                      // registers of an operand
+};
+
+static const Opcode opcodes[] = {
+    {"FFMA", "fma.rn.f32 %%r%d, %%r%d, %%r%d, %%r%d;", "f32", 0x223, 1},
+    {"IMAD", "mad.lo.u32 %%r%d, %%r%d, %%r%d, %%r%d;", "u32", 0x224, 1},
+    {"LOP3", "lop3.b32 %%r%d, %%r%d, %%r%d, %%r%d, 0x3a;", "b32", 0x212, 1},
+    {"DFMA", "fma.rn.f64 %%r%d, %%r%d, %%r%d, %%r%d;", "f64", 0x22b, 2},
+};
+
+struct Step {
+    int source[3], reuse; // registers relative to the base; bit 0 to 2: .reuse of the first, second, third
+};
+
+struct Code {
+    std::vector<char> image;
+    std::vector<uint64_t *> found; // the instructions to patch
+    int base = 0, targets = 0;     // registers that sources and results may use
+};
+
+// ---- the loop --------------------------------------------------------------------------------------------------------
+
+static std::string loop_text(const Opcode &op, int architecture)
+{
+    char line[256];
+    int count = SOURCES / op.words, bytes = 4 * op.words;
+    std::string text = ".version 8.0\n.target sm_" + std::to_string(architecture) +
+                       "\n.address_size 64\n.visible .entry k(.param .u64 data, .param .u64 cycles)\n{\n"
+                       ".reg .b64 %a<8>; .reg .b32 %n<4>; .reg .pred %p;\n";
+    snprintf(line, sizeof line, ".reg .%s %%r<%d>;\n", op.type, count + 1);
+    text += line;
+    text += "ld.param.u64 %a0, [data]; ld.param.u64 %a1, [cycles]; mov.u32 %n0, 0;\n";
+    for (int i = 0; i < count; i++) {
+        snprintf(line, sizeof line, "ld.volatile.global.%s %%r%d, [%%a0+%d];\n", op.type, i, bytes * i);
+        text += line;
+    }
+    text += "bar.sync 0; mov.u64 %a2, %clock64;\nL:\n";
+    for (int i = 0; i < BODY; i++) { // each result is read again, and nothing is invariant
+        snprintf(line, sizeof line, op.text, i % count, i % count, (i + 7) % count, (i + 13) % count);
+        text += line + std::string("\n");
+    }
+    text += "add.u32 %n0, %n0, 1; setp.lt.u32 %p, %n0, " + std::to_string(int(LOOPS)) + "; @%p bra L;\n"
+            "mov.u64 %a3, %clock64; sub.s64 %a3, %a3, %a2;\n";
+    for (int i = 0; i < count; i++) {
+        snprintf(line, sizeof line, "st.volatile.global.%s [%%a0+%d], %%r%d;\n", op.type, bytes * i, i);
+        text += line;
+    }
+    return text + "mov.u32 %n1, %tid.x; mul.wide.u32 %a4, %n1, 8; add.u64 %a1, %a1, %a4; st.global.u64 [%a1], %a3; ret;\n}\n";
+}
+
+static int field(const uint64_t *insn, int from, int bits)
+{
+    return int(insn[from / 64] >> from % 64 & ((1ull << bits) - 1));
+}
+
+static void set_field(uint64_t *insn, int from, int bits, uint64_t value)
+{
+    uint64_t mask = ((1ull << bits) - 1) << from % 64;
+    insn[from / 64] = (insn[from / 64] & ~mask) | (value << from % 64 & mask);
+}
+
+enum { RD = 16, RA = 24, RB = 32, RC = 64, STALL = 105, YIELD = 109, REUSE = 122 };
+
+static Code assemble(const Opcode &op, int architecture)
+{
+    Code code;
+    std::string text = loop_text(op, architecture);
+    CUlinkState link;
+    void *image;
+    size_t size;
+    CHECK(cuLinkCreate(0, nullptr, nullptr, &link));
+    CHECK(cuLinkAddData(link, CU_JIT_INPUT_PTX, (void *)text.c_str(), text.size() + 1, "k", 0, nullptr, nullptr));
+    CHECK(cuLinkComplete(link, &image, &size));
+    code.image.assign((char *)image, (char *)image + size);
+    CHECK(cuLinkDestroy(link));
+    bool used[256] = {false};
+    for (size_t at = 0; at + 16 <= size; at += 16) {
+        uint64_t *insn = (uint64_t *)&code.image[at];
+        if (field(insn, 0, 12) != int(op.code) || field(insn, 12, 4) != 7 || insn[1] >> 62)
+            continue;
+        code.found.push_back(insn);
+        for (int w = 0; w < op.words; w++)
+            used[field(insn, RD, 8) + w] = true;
+    }
+    if (code.found.size() < BODY)
+        fprintf(stderr, "%s: only %zu instructions of the loop were found\n", op.name, code.found.size());
+    // The longest run of registers that only the loop's instructions use, from a multiple of 8 on.
+    int best = 0;
+    for (int base = 0; base < 256; base += 8) {
+        int n = 0;
+        while (base + n < 256 && used[base + n])
+            n++;
+        if (n > best) {
+            best = n;
+            code.base = base;
+        }
+    }
+    code.targets = best;
+    return code;
+}
+
+// ---- measuring -------------------------------------------------------------------------------------------------------
+
+static CUdeviceptr data, cycles;
+
+// Cycles per instruction and sub-core.
+static double run(const Code &code, int words, const std::vector<Step> &steps, int warps, int yield)
+{
+    const int results = 32; // from here on
+    int free_results = (code.targets - results) / words;
+    if (code.found.size() < BODY || free_results < 1)
+        return 0;
+    for (size_t i = 0; i < code.found.size(); i++) {
+        uint64_t *insn = code.found[i];
+        const Step &s = steps[i % steps.size()];
+        set_field(insn, RD, 8, code.base + results + words * (int(i) % free_results));
+        set_field(insn, RA, 8, s.source[0] == 255 ? 255 : code.base + s.source[0]);
+        set_field(insn, RB, 8, s.source[1] == 255 ? 255 : code.base + s.source[1]);
+        set_field(insn, RC, 8, s.source[2] == 255 ? 255 : code.base + s.source[2]);
+        if (yield >= 0) {
+            set_field(insn, STALL, 4, 1);
+            set_field(insn, YIELD, 1, yield);
+        }
+        set_field(insn, REUSE, 4, s.reuse);
+    }
+    CUmodule module;
+    CUfunction function;
+    CHECK(cuModuleLoadData(&module, code.image.data()));
+    CHECK(cuModuleGetFunction(&function, module, "k"));
+    void *arguments[] = {&data, &cycles};
+    std::vector<long long> out(32 * WARPS_LIMIT);
+    long long best = -1;
+    for (int i = 0; i < 3; i++) {
+        CHECK(cuLaunchKernel(function, 1, 1, 1, 32 * warps, 1, 1, 0, nullptr, arguments, nullptr));
+        CHECK(cuCtxSynchronize());
+        CHECK(cuMemcpyDtoH(out.data(), cycles, 8 * 32 * warps));
+        long long most = 0;
+        for (int t = 0; t < 32 * warps; t++)
+            most = out[t] > most ? out[t] : most;
+        best = best < 0 || most < best ? most : best;
+    }
+    CHECK(cuModuleUnload(module));
+    int each = warps > 4 ? warps / 4 : 1;
+    return double(best) / (double(code.found.size()) * LOOPS * each);
+}
+
+static void table(const Opcode &op, const Code &code, int warps)
+{
+    printf("\n%s R0, Rb, Rc with %d warp%s a sub-core: rows Rb, columns Rc modulo 8\n", op.name, warps > 4 ? warps / 4 : 1, warps > 4 ? "s" : "");
+    for (int b = 0; b < 8; b += op.words) {
+        printf("  %d", b);
+        for (int c = 0; c < 8; c += op.words)
+            printf(" %5.2f", run(code, op.words, {{{0, 8 + b, 16 + c}, 0}}, warps, 1));
+        printf("\n");
+    }
+}
+
+struct Sequence {
+    const char *what;
+    std::vector<Step> steps;
+};
+
+// Of R0 and so on, even registers are in one bank if banks are odd and even.
+static const std::vector<Sequence> sequences = {
+    {"0 2 4", {{{0, 2, 4}, 0}}},
+    {"0 1 4", {{{0, 1, 4}, 0}}},
+    {"0 1 3", {{{0, 1, 3}, 0}}},
+    {"0 0 0", {{{0, 0, 0}, 0}}},
+    {"0 0 2", {{{0, 0, 2}, 0}}},
+    {"0 2 2", {{{0, 2, 2}, 0}}},
+    {"0 2 RZ", {{{0, 2, 255}, 0}}},
+    {"0 RZ RZ", {{{0, 255, 255}, 0}}},
+    {"0! 2 4", {{{0, 2, 4}, 1}}},
+    {"0 2! 4", {{{0, 2, 4}, 2}}},
+    {"0 2 4!", {{{0, 2, 4}, 4}}},
+    {"0! 2! 4", {{{0, 2, 4}, 3}}},
+    {"0! 2! 4!", {{{0, 2, 4}, 7}}},
+    {"0! 1 3 | 0 2 4", {{{0, 1, 3}, 1}, {{0, 2, 4}, 0}}},
+    {"0  1 3 | 0 2 4", {{{0, 1, 3}, 0}, {{0, 2, 4}, 0}}},
+    {"0! 1 3 | 2 0 4 (other slot)", {{{0, 1, 3}, 1}, {{2, 0, 4}, 0}}},
+    {"0! 1 3 | 1 2 3 | 0 2 4 (other bank between)", {{{0, 1, 3}, 1}, {{1, 2, 3}, 0}, {{0, 2, 4}, 0}}},
+    {"0! 1 3 | 1! 2 3 | 0 2 4 (other bank between, kept)", {{{0, 1, 3}, 1}, {{1, 2, 3}, 1}, {{0, 2, 4}, 0}}},
+    {"0! 1 3 | 6 1 3 | 0 2 4 (same bank between)", {{{0, 1, 3}, 1}, {{6, 1, 3}, 0}, {{0, 2, 4}, 0}}},
+    {"0! 1 3 | 6! 1 3 | 0 2 4 (same bank between, kept)", {{{0, 1, 3}, 1}, {{6, 1, 3}, 1}, {{0, 2, 4}, 0}}},
+    {"0! 1 3 | RZ 1 3 | 0 2 4 (RZ between)", {{{0, 1, 3}, 1}, {{255, 1, 3}, 0}, {{0, 2, 4}, 0}}},
+    {"0! 1 3 | 0 1 3 | 0 2 4 (read without flag between)", {{{0, 1, 3}, 1}, {{0, 1, 3}, 0}, {{0, 2, 4}, 0}}},
+    {"0! 1 3 | 0! 1 3 | 0 2 4 (read with flag between)", {{{0, 1, 3}, 1}, {{0, 1, 3}, 1}, {{0, 2, 4}, 0}}},
+    {"1 0! 3 | 2 0 4 (second slot)", {{{1, 0, 3}, 2}, {{2, 0, 4}, 0}}},
+    {"1 0! 3 | 0 2 4 (second slot, read in the first)", {{{1, 0, 3}, 2}, {{0, 2, 4}, 0}}},
+    {"1 3 0! | 2 4 0 (third slot)", {{{1, 3, 0}, 4}, {{2, 4, 0}, 0}}},
+};
+
+int main()
+{
+    CUdevice device;
+    CUcontext context;
+    int major, minor;
+    char name[128];
+    CHECK(cuInit(0));
+    CHECK(cuDeviceGet(&device, 0));
+    CHECK(cuDevicePrimaryCtxRetain(&context, device));
+    CHECK(cuCtxSetCurrent(context));
+    CHECK(cuDeviceGetName(name, sizeof name, device));
+    CHECK(cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device));
+    CHECK(cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device));
+    CHECK(cuMemAlloc(&data, 4096));
+    CHECK(cuMemsetD8(data, 0, 4096));
+    CHECK(cuMemAlloc(&cycles, 8 * 32 * WARPS_LIMIT));
+    printf("%s, sm_%d%d: cycles per instruction and sub-core\n", name, major, minor);
+    for (const Opcode &op : opcodes) {
+        Code code = assemble(op, 10 * major + minor);
+        printf("\n%s: %zu instructions, registers R%d to R%d\n", op.name, code.found.size(), code.base, code.base + code.targets - 1);
+        if (code.targets < 40)
+            continue;
+        table(op, code, 4);
+        table(op, code, 16);
+        printf("\nsequences (! is .reuse): one warp a sub-core, four; with the yield flag\n");
+        for (const Sequence &s : sequences)
+            if (op.words == 1)
+                printf("  %5.2f %5.2f  %5.2f %5.2f  %s %s\n", run(code, 1, s.steps, 4, 1), run(code, 1, s.steps, 16, 1), run(code, 1, s.steps, 4, 0),
+                       run(code, 1, s.steps, 16, 0), op.name, s.what);
+        fflush(stdout);
+    }
+    return 0;
+}
