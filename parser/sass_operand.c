@@ -544,6 +544,7 @@ void hd_sass_instruction_end(hd_sass_reader *b)
     emit_descriptor(&e, row);
     note_jump(&e, &m->forms.items[form], e.never ? NULL : row);
     emit_carry(&e, machine->sass);
+    e.conditional |= hd_sass_form_has(machine->sass, ".DIV") || hd_sass_form_has(machine->sass, ".CONV");
     uint32_t begin = b->has_guard ? b->guard.begin : b->opcode.begin;
     uint32_t end = b->statement_end > b->opcode.end ? b->statement_end : b->opcode.end;
     bool decides =
