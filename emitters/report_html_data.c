@@ -60,7 +60,6 @@ static void write_machine(hd_writer *w, const hd_report_kernel *k)
     page_member(w, "info_unknown", m->info_unknown);
     page_member(w, "banks_unknown", m->banks_unknown);
     page_member(w, "bound", m->bound);
-    write_number(w, "conflict_sources", m->conflict_sources);
     write_number(w, "sources", m->sources);
     write_number(w, "reuse_flags", m->reuse_flags);
     write_number(w, "reuse_served", m->reuse_served);

@@ -97,11 +97,8 @@ void text_machine_code(text_printer *p)
         hd_write_format(p->w, "conflicts are not known: %s\n", m->banks_unknown);
         return;
     }
-    hd_write_format(p->w,
-                    "%llu instructions with %s source operands in one of %u register banks (%llu weighted by "
-                    "loops)\n",
-                    (unsigned long long)k->bank_conflicts, m->conflict_sources == 3 ? "three" : "two", k->banks,
-                    (unsigned long long)k->bank_conflicts_weighted);
+    hd_write_format(p->w, "%llu instructions conflict in one of %u register banks (%llu weighted by loops)\n",
+                    (unsigned long long)k->bank_conflicts, k->banks, (unsigned long long)k->bank_conflicts_weighted);
     write_reuse_cache(p);
 }
 

@@ -76,6 +76,7 @@ typedef struct hd_machine_function { /* of a hd_function */
     uint32_t allocated;           /* registers per thread that the listing states (SHI_REGISTERS); 0: it does not */
     const hd_machine_line *lines; /* by ordinal */
     const uint8_t *reuse;         /* by ordinal: a bit for each source register operand with .reuse, in text order */
+    const struct hd_machine_slots *slots; /* of a trace with its listing: by ordinal; NULL: in the text */
     const hd_machine_meeting *meetings;
     uint32_t meeting_count;
     bool is_graph;           /* the listing is in DOT */

@@ -26,29 +26,36 @@
         }                                                                \
     } while (0)
 
-enum { BODY = 96, LOOPS = 200, SOURCES = 48, WARPS_LIMIT = 32 };
+enum { BODY = 160, LOOPS = 200, SOURCES = 80, WARPS_LIMIT = 32 };
 
 struct Opcode {
-    const char *name, *text, *type; // PTX of the instruction, with %d, %s, %s; and the type of its registers
-    uint32_t code;                  // bits 0 to 11 of the machine instruction
-    int words;                      // registers of an operand
+    const char *name, *text, *type; // PTX of the instruction, and the type of its registers
+    uint32_t code, other;           // bits 0 to 11 of the machine instruction, of either pipeline
+    int words, sources;             // registers of an operand, operands
 };
 
 static const Opcode opcodes[] = {
-    {"FFMA", "fma.rn.f32 %%r%d, %%r%d, %%r%d, %%r%d;", "f32", 0x223, 1},
-    {"IMAD", "mad.lo.u32 %%r%d, %%r%d, %%r%d, %%r%d;", "u32", 0x224, 1},
-    {"LOP3", "lop3.b32 %%r%d, %%r%d, %%r%d, %%r%d, 0x3a;", "b32", 0x212, 1},
-    {"DFMA", "fma.rn.f64 %%r%d, %%r%d, %%r%d, %%r%d;", "f64", 0x22b, 2},
+    {"FFMA", "fma.rn.f32 %%r%d, %%r%d, %%r%d, %%r%d;", "f32", 0x223, 0, 1, 3},
+    {"FADD", "add.rn.f32 %%r%d, %%r%d, %%r%d;", "f32", 0x221, 0, 1, 2},
+    {"FMUL", "mul.rn.f32 %%r%d, %%r%d, %%r%d;", "f32", 0x220, 0, 1, 2},
+    {"FMNMX", "min.f32 %%r%d, %%r%d, %%r%d;", "f32", 0x209, 0, 1, 2},
+    {"HFMA2", "fma.rn.f16x2 %%r%d, %%r%d, %%r%d, %%r%d;", "b32", 0x231, 0x235, 1, 3},
+    {"IMAD", "mad.lo.u32 %%r%d, %%r%d, %%r%d, %%r%d;", "u32", 0x224, 0, 1, 3},
+    {"LOP3", "lop3.b32 %%r%d, %%r%d, %%r%d, %%r%d, 0x3a;", "b32", 0x212, 0, 1, 3},
+    {"SHF", "shf.l.wrap.b32 %%r%d, %%r%d, %%r%d, %%r%d;", "b32", 0x219, 0, 1, 3},
+    {"DFMA", "fma.rn.f64 %%r%d, %%r%d, %%r%d, %%r%d;", "f64", 0x22b, 0, 2, 3},
 };
 
 struct Step {
-    int source[3], reuse; // registers relative to the base; bit 0 to 2: .reuse of the first, second, third
+    int source[3], reuse; // registers relative to the base, RZ; bit 0 to 2: .reuse of the first, second, third
+    int result = -1;      // the same; -1: one that nothing reads
 };
+enum { RZ = 255 };
 
 struct Code {
     std::vector<char> image;
     std::vector<uint64_t *> found; // the instructions to patch
-    int base = 0, targets = 0;     // registers that sources and results may use
+    int base = 0, count = 0;       // registers that sources and results may use
 };
 
 // ---- the loop --------------------------------------------------------------------------------------------------------
@@ -109,7 +116,7 @@ static Code assemble(const Opcode &op, int architecture)
     bool used[256] = {false};
     for (size_t at = 0; at + 16 <= size; at += 16) {
         uint64_t *insn = (uint64_t *)&code.image[at];
-        if (field(insn, 0, 12) != int(op.code) || field(insn, 12, 4) != 7 || insn[1] >> 62)
+        if ((field(insn, 0, 12) != int(op.code) && field(insn, 0, 12) != int(op.other)) || field(insn, 12, 4) != 7 || insn[1] >> 62)
             continue;
         code.found.push_back(insn);
         for (int w = 0; w < op.words; w++)
@@ -128,7 +135,7 @@ static Code assemble(const Opcode &op, int architecture)
             code.base = base;
         }
     }
-    code.targets = best;
+    code.count = best;
     return code;
 }
 
@@ -137,19 +144,19 @@ static Code assemble(const Opcode &op, int architecture)
 static CUdeviceptr data, cycles;
 
 // Cycles per instruction and sub-core.
-static double run(const Code &code, int words, const std::vector<Step> &steps, int warps, int yield)
+static double run(const Code &code, const Opcode &op, const std::vector<Step> &steps, int warps, int yield)
 {
-    const int results = 32; // from here on
-    int free_results = (code.targets - results) / words;
+    const int results = 24; // from here on
+    int free_results = (code.count - results) / op.words;
     if (code.found.size() < BODY || free_results < 1)
         return 0;
     for (size_t i = 0; i < code.found.size(); i++) {
         uint64_t *insn = code.found[i];
         const Step &s = steps[i % steps.size()];
-        set_field(insn, RD, 8, code.base + results + words * (int(i) % free_results));
-        set_field(insn, RA, 8, s.source[0] == 255 ? 255 : code.base + s.source[0]);
-        set_field(insn, RB, 8, s.source[1] == 255 ? 255 : code.base + s.source[1]);
-        set_field(insn, RC, 8, s.source[2] == 255 ? 255 : code.base + s.source[2]);
+        const int places[] = {RA, RB, RC};
+        set_field(insn, RD, 8, code.base + (s.result >= 0 ? s.result : results + op.words * (int(i) % free_results)));
+        for (int k = 0; k < op.sources; k++)
+            set_field(insn, places[k], 8, s.source[k] == RZ ? RZ : code.base + s.source[k]);
         if (yield >= 0) {
             set_field(insn, STALL, 4, 1);
             set_field(insn, YIELD, 1, yield);
@@ -182,8 +189,8 @@ static void table(const Opcode &op, const Code &code, int warps)
     printf("\n%s R0, Rb, Rc with %d warp%s a sub-core: rows Rb, columns Rc modulo 8\n", op.name, warps > 4 ? warps / 4 : 1, warps > 4 ? "s" : "");
     for (int b = 0; b < 8; b += op.words) {
         printf("  %d", b);
-        for (int c = 0; c < 8; c += op.words)
-            printf(" %5.2f", run(code, op.words, {{{0, 8 + b, 16 + c}, 0}}, warps, 1));
+        for (int c = 0; c < (op.sources > 2 ? 8 : 1); c += op.words)
+            printf(" %5.2f", run(code, op, {{{0, 8 + b, 16 + c}, 0}}, warps, 1));
         printf("\n");
     }
 }
@@ -193,34 +200,33 @@ struct Sequence {
     std::vector<Step> steps;
 };
 
-// Of R0 and so on, even registers are in one bank if banks are odd and even.
+// All registers are of one bank, which delivers one a cycle: the cycles of a sequence are the registers that it reads
+// and the reuse cache does not serve. "!" is .reuse.
 static const std::vector<Sequence> sequences = {
     {"0 2 4", {{{0, 2, 4}, 0}}},
-    {"0 1 4", {{{0, 1, 4}, 0}}},
-    {"0 1 3", {{{0, 1, 3}, 0}}},
     {"0 0 0", {{{0, 0, 0}, 0}}},
     {"0 0 2", {{{0, 0, 2}, 0}}},
     {"0 2 2", {{{0, 2, 2}, 0}}},
-    {"0 2 RZ", {{{0, 2, 255}, 0}}},
-    {"0 RZ RZ", {{{0, 255, 255}, 0}}},
+    {"0 2 RZ", {{{0, 2, RZ}, 0}}},
+    {"0 RZ RZ", {{{0, RZ, RZ}, 0}}},
     {"0! 2 4", {{{0, 2, 4}, 1}}},
     {"0 2! 4", {{{0, 2, 4}, 2}}},
     {"0 2 4!", {{{0, 2, 4}, 4}}},
-    {"0! 2! 4", {{{0, 2, 4}, 3}}},
     {"0! 2! 4!", {{{0, 2, 4}, 7}}},
-    {"0! 1 3 | 0 2 4", {{{0, 1, 3}, 1}, {{0, 2, 4}, 0}}},
-    {"0  1 3 | 0 2 4", {{{0, 1, 3}, 0}, {{0, 2, 4}, 0}}},
-    {"0! 1 3 | 2 0 4 (other slot)", {{{0, 1, 3}, 1}, {{2, 0, 4}, 0}}},
-    {"0! 1 3 | 1 2 3 | 0 2 4 (other bank between)", {{{0, 1, 3}, 1}, {{1, 2, 3}, 0}, {{0, 2, 4}, 0}}},
-    {"0! 1 3 | 1! 2 3 | 0 2 4 (other bank between, kept)", {{{0, 1, 3}, 1}, {{1, 2, 3}, 1}, {{0, 2, 4}, 0}}},
-    {"0! 1 3 | 6 1 3 | 0 2 4 (same bank between)", {{{0, 1, 3}, 1}, {{6, 1, 3}, 0}, {{0, 2, 4}, 0}}},
-    {"0! 1 3 | 6! 1 3 | 0 2 4 (same bank between, kept)", {{{0, 1, 3}, 1}, {{6, 1, 3}, 1}, {{0, 2, 4}, 0}}},
-    {"0! 1 3 | RZ 1 3 | 0 2 4 (RZ between)", {{{0, 1, 3}, 1}, {{255, 1, 3}, 0}, {{0, 2, 4}, 0}}},
-    {"0! 1 3 | 0 1 3 | 0 2 4 (read without flag between)", {{{0, 1, 3}, 1}, {{0, 1, 3}, 0}, {{0, 2, 4}, 0}}},
-    {"0! 1 3 | 0! 1 3 | 0 2 4 (read with flag between)", {{{0, 1, 3}, 1}, {{0, 1, 3}, 1}, {{0, 2, 4}, 0}}},
-    {"1 0! 3 | 2 0 4 (second slot)", {{{1, 0, 3}, 2}, {{2, 0, 4}, 0}}},
-    {"1 0! 3 | 0 2 4 (second slot, read in the first)", {{{1, 0, 3}, 2}, {{0, 2, 4}, 0}}},
-    {"1 3 0! | 2 4 0 (third slot)", {{{1, 3, 0}, 4}, {{2, 4, 0}, 0}}},
+    {"0! 2 4, 0 6 8", {{{0, 2, 4}, 1}, {{0, 6, 8}, 0}}},
+    {"0! 2 4, 6 0 8: in the second slot", {{{0, 2, 4}, 1}, {{6, 0, 8}, 0}}},
+    {"2 0! 4, 6 0 8", {{{2, 0, 4}, 2}, {{6, 0, 8}, 0}}},
+    {"2 0! 4, 0 6 8: in the first slot", {{{2, 0, 4}, 2}, {{0, 6, 8}, 0}}},
+    {"2 4 0!, 6 8 0", {{{2, 4, 0}, 4}, {{6, 8, 0}, 0}}},
+    {"0! 2 4, RZ 6 8, 0 10 12", {{{0, 2, 4}, 1}, {{RZ, 6, 8}, 0}, {{0, 10, 12}, 0}}},
+    {"0! 2 4, 1 6 8, 0 10 12: another bank between", {{{0, 2, 4}, 1}, {{1, 6, 8}, 0}, {{0, 10, 12}, 0}}},
+    {"0! 2 4, 1! 6 8, 0 10 12: another bank between", {{{0, 2, 4}, 1}, {{1, 6, 8}, 1}, {{0, 10, 12}, 0}}},
+    {"0! 2 4, 14 6 8, 0 10 12: the same bank between", {{{0, 2, 4}, 1}, {{14, 6, 8}, 0}, {{0, 10, 12}, 0}}},
+    {"0! 2 4, 14! 6 8, 0 10 12: the same bank between", {{{0, 2, 4}, 1}, {{14, 6, 8}, 1}, {{0, 10, 12}, 0}}},
+    {"0! 2 4, 0 6 8, 0 10 12: read without a flag between", {{{0, 2, 4}, 1}, {{0, 6, 8}, 0}, {{0, 10, 12}, 0}}},
+    {"0! 2 4, 0! 6 8, 0 10 12: read with a flag between", {{{0, 2, 4}, 1}, {{0, 6, 8}, 1}, {{0, 10, 12}, 0}}},
+    {"0! 2 4, RZ 6 8 writes 0, 0 10 12", {{{0, 2, 4}, 1}, {{RZ, 6, 8}, 0, 0}, {{0, 10, 12}, 0}}},
+    {"0! 2 4 writes 0, 0 6 8", {{{0, 2, 4}, 1, 0}, {{0, 6, 8}, 0}}},
 };
 
 int main()
@@ -242,16 +248,16 @@ int main()
     printf("%s, sm_%d%d: cycles per instruction and sub-core\n", name, major, minor);
     for (const Opcode &op : opcodes) {
         Code code = assemble(op, 10 * major + minor);
-        printf("\n%s: %zu instructions, registers R%d to R%d\n", op.name, code.found.size(), code.base, code.base + code.targets - 1);
-        if (code.targets < 40)
+        printf("\n%s: %zu instructions, registers R%d to R%d\n", op.name, code.found.size(), code.base, code.base + code.count - 1);
+        if (code.count < 30)
             continue;
         table(op, code, 4);
         table(op, code, 16);
-        printf("\nsequences (! is .reuse): one warp a sub-core, four; with the yield flag\n");
+        printf("\nsequences: with 1, 2 and 4 warps a sub-core; with 1 and 4, and the yield hint\n");
         for (const Sequence &s : sequences)
-            if (op.words == 1)
-                printf("  %5.2f %5.2f  %5.2f %5.2f  %s %s\n", run(code, 1, s.steps, 4, 1), run(code, 1, s.steps, 16, 1), run(code, 1, s.steps, 4, 0),
-                       run(code, 1, s.steps, 16, 0), op.name, s.what);
+            if (op.sources == 3)
+                printf("  %5.2f %5.2f %5.2f  %5.2f %5.2f  %s %s\n", run(code, op, s.steps, 4, 1), run(code, op, s.steps, 8, 1), run(code, op, s.steps, 16, 1),
+                       run(code, op, s.steps, 4, 0), run(code, op, s.steps, 16, 0), op.name, s.what);
         fflush(stdout);
     }
     return 0;

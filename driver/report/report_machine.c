@@ -1,142 +1,54 @@
 /* Machine code: registers, local memory, register banks, the reuse cache. Everything is read from the code or from the
  * sections of the listing; nothing is estimated.
  *
- * Register banks, by the number of a general register:
+ * Register banks, by the number of a general register. A bank delivers one register of a warp a cycle.
  *
  *   sm_30 .. sm_37    4 banks: odd or even, and the lower or the upper four of eight (Lai and Seznec, CGO 2013)
- *   sm_50 .. sm_62    4 banks: number modulo 4, one 32-bit operand of a warp at a time (Gray, maxas, "SGEMM")
- *   sm_70 and later   2 banks: number modulo 2, two operands at a time (Jia et al., arXiv 1804.06826)
+ *   sm_50 .. sm_62    4 banks: number modulo 4 (Gray, maxas, "SGEMM")
+ *   sm_70 and later   2 banks: number modulo 2 (Jia et al., arXiv 1804.06826, of Volta; measured on an H200,
+ *                     docs/gpu-measurements.md)
  *
- * Pascal is taken to be as Maxwell, and later architectures as Volta. The banks of sm_2x are not published.
+ * Pascal is taken to be as Maxwell, which nobody has confirmed; other chips since Volta as Volta and Hopper. The banks
+ * of sm_2x are not published.
  *
- * An instruction conflicts if more of its sources are in one bank than the bank delivers at a time: two, since Volta
- * three. The same register twice counts once, and sources that the reuse cache serves do not count. Instructions with a
- * source of several registers are not judged, since it is not published in which order those are read.
+ * An instruction conflicts if a bank delivers its sources for longer than its unit takes it: a cycle, since Volta two
+ * where 16 lanes execute at a time (throughput: CUDA Programming Guide, "Arithmetic Instructions"). The same register
+ * twice counts once, and sources that the reuse cache serves do not count. Since Volta only instructions of arithmetic
+ * units are judged; before, none with a source of several registers, since it is not published in which order those
+ * are read. On an H200 instructions are taken at the mean of a few neighbours: a conflict beside an instruction that
+ * needs less of the bank costs less, or nothing.
  *
- * Reuse cache (sm_50 and later): `.reuse` keeps a source in its operand slot A, B or C, until the next instruction of
- * the warp that reads a register in that slot, since Volta from the same bank (Gray; Huerta et al., MICRO 2025).
- * Whether the warp is switched in between, which loses the value before Volta, is not known: these are the operands
- * that it serves where the warp issues without interruption. Not followed across blocks. Beside it, what the bypass
- * window of BOW serves of the same operands: those whose register one of the two instructions before accessed.
+ * Reuse cache: ir/machine_slots.h. Whether the warp is switched in between, which loses the value before Volta, is not
+ * known: these are the operands that it serves where the warp issues without interruption. Not followed across blocks.
+ * Beside it, what the bypass window of BOW serves of the same operands: those whose register one of the two
+ * instructions before accessed.
  *
  * Linear in operands.
  */
 #include "driver/report/report_work.h"
 
 #include "ir/machine.h"
+#include "ir/machine_slots.h"
 
 #include <stdlib.h>
 
-enum { SLOTS = 3, BANKS = 4, WINDOW = 3, WORST_LOOP_DEPTH = 6, KEPLER = 30, MAXWELL = 50, VOLTA = 70 };
-
-/* A source operand in a slot. */
-typedef struct slot_source {
-    uint32_t words; /* general registers; 0: none */
-    uint32_t number;
-    bool flagged, served;
-} slot_source;
+enum { BANKS = 4, WINDOW = 3, WORST_LOOP_DEPTH = 6, KEPLER = 30, MAXWELL = 50, VOLTA = HD_MACHINE_VOLTA };
 
 typedef struct machine_walk {
     report_kernel_work *work;
     const hd_function *function;
     uint32_t generation;
-    uint32_t kept[SLOTS][BANKS]; /* the register + 1 in the reuse cache; 0: none */
-    slot_source sources[SLOTS];
+    hd_machine_slots slots;
+    hd_reuse_cache cache;
+    uint32_t served;        /* a bit for each slot */
     uint32_t accessed[256]; /* by register: the last instruction of the block that accesses it, plus 1; 0: none */
 } machine_walk;
-
-/* ---- operands ---------------------------------------------------------------------------------------------------- */
 
 static uint32_t bank_of(const machine_walk *w, uint32_t number)
 {
     if (w->generation >= VOLTA)
         return number % 2;
     return w->generation >= MAXWELL ? number % 4 : number % 2 + (number % 8 >= 4 ? 2 : 0);
-}
-
-/* The bank by which the reuse cache is divided. */
-static uint32_t cache_bank_of(const machine_walk *w, uint32_t number)
-{
-    return w->generation >= VOLTA ? bank_of(w, number) : 0;
-}
-
-static bool ends_operand(char c) { return !c || c == ',' || c == ';' || c == '\n' || c == ']'; }
-
-/* From the operand on; empty where it is not in the text. */
-static const char *text_at(const hd_function *f, const hd_operand *o)
-{
-    const hd_source *source = f->module->source;
-    return o->begin < source->length ? source->text + o->begin : "";
-}
-
-static bool has_reuse(const hd_function *f, const hd_operand *o)
-{
-    static const char flag[] = ".reuse";
-    const char *text = text_at(f, o);
-    for (size_t i = 0; !ends_operand(text[i]); i++)
-        if (strncmp(text + i, flag, strlen(flag)) == 0)
-            return true;
-    return false;
-}
-
-/* The first register of an operand that is one, or several; NULL: it is neither. */
-static const hd_operand *first_register(const hd_operand *o)
-{
-    if (o->kind == HD_OPERAND_VECTOR)
-        return o->count && o[1].kind == HD_OPERAND_REGISTER ? o + 1 : NULL;
-    return o->kind == HD_OPERAND_REGISTER ? o : NULL;
-}
-
-static bool is_predicate(const hd_function *f, const hd_operand *o)
-{
-    const hd_operand *reg = first_register(o);
-    if (reg)
-        return f->registers.items[reg->value].type == HD_TYPE_PRED;
-    if (o->kind != HD_OPERAND_NAME)
-        return false;
-    const char *text = text_at(f, o);
-    text += *text == '!';
-    text += *text == 'U';
-    return text[0] == 'P' && text[1] == 'T';
-}
-
-/* Whether the first operand that is no predicate is a result, which may be RZ. */
-static bool has_result(const hd_sass_row *row)
-{
-    const char *slot = row->operands;
-    while ((slot = strstr(slot, "Rd")) && slot > row->operands && slot[-1] == 'P') /* PRd */
-        slot++;
-    return slot != NULL;
-}
-
-static slot_source source_of(const hd_function *f, const hd_operand *o)
-{
-    const hd_operand *reg = first_register(o);
-    if (!reg || f->registers.items[reg->value].type != HD_TYPE_B32)
-        return (slot_source){0};
-    return (slot_source){.words = o->kind == HD_OPERAND_VECTOR ? o->count : 1,
-                         .number = f->registers.items[reg->value].index,
-                         .flagged = has_reuse(f, reg)};
-}
-
-/* The operands without predicates and the result are those of slots A, B and C. */
-static void read_slots(machine_walk *w, const hd_instruction *insn)
-{
-    const hd_function *f = w->function;
-    const hd_machine_form *form = hd_insn_machine(f, insn);
-    const hd_operand *o = hd_insn_operands(f, insn);
-    memset(w->sources, 0, sizeof w->sources);
-    if (!form->row || form->variant == HD_MACHINE_NEVER || insn->flags & HD_INSN_OPAQUE)
-        return;
-    uint32_t slot = 0, results = has_result(form->row);
-    for (uint32_t i = 0; i < insn->operand_count && slot < SLOTS; i += hd_operand_extent(&o[i])) {
-        if (is_predicate(f, &o[i]))
-            continue;
-        if (results)
-            results--;
-        else
-            w->sources[slot++] = source_of(f, &o[i]);
-    }
 }
 
 /* ---- the reuse cache --------------------------------------------------------------------------------------------- */
@@ -146,12 +58,8 @@ static void forget_written(machine_walk *w, const hd_instruction *insn)
     const hd_function *f = w->function;
     HD_INSN_REGISTERS (f, insn, o) {
         const hd_register *reg = &f->registers.items[o->value];
-        if (!(o->flags & HD_OPERAND_DEF) || reg->type != HD_TYPE_B32)
-            continue;
-        for (uint32_t s = 0; s < SLOTS; s++) {
-            uint32_t *kept = &w->kept[s][cache_bank_of(w, reg->index)];
-            *kept = *kept == reg->index + 1 ? 0 : *kept;
-        }
+        if (o->flags & HD_OPERAND_DEF && reg->type == HD_TYPE_B32)
+            hd_reuse_cache_forget(&w->cache, w->generation, reg->index);
     }
 }
 
@@ -174,38 +82,73 @@ static bool is_in_window(const machine_walk *w, uint32_t number, uint32_t ordina
 static void use_cache(machine_walk *w, uint32_t ordinal)
 {
     hd_report_machine *m = &w->work->kernel->machine;
-    for (uint32_t s = 0; s < SLOTS; s++) {
-        slot_source *source = &w->sources[s];
-        if (!source->words)
-            continue;
-        uint32_t *kept = &w->kept[s][cache_bank_of(w, source->number)];
-        source->served = source->words == 1 && *kept == source->number + 1;
-        *kept = source->words == 1 && source->flagged ? source->number + 1 : 0;
-        m->sources += source->words == 1;
-        m->reuse_served += source->served;
-        m->window_served += source->words == 1 && is_in_window(w, source->number, ordinal);
+    w->slots = hd_machine_slots_of(w->function, ordinal);
+    w->served = hd_reuse_cache_read(&w->cache, w->generation, &w->slots);
+    for (uint32_t s = 0; s < HD_MACHINE_SLOTS; s++) {
+        const hd_machine_slot *slot = &w->slots.at[s];
+        m->sources += slot->words == 1;
+        m->reuse_served += slot->words == 1 && w->served >> s & 1;
+        m->window_served += slot->words == 1 && is_in_window(w, slot->number, ordinal);
     }
 }
 
 /* ---- banks ------------------------------------------------------------------------------------------------------- */
 
-static bool has_conflict(const machine_walk *w)
+static bool is_one_of(const hd_sass_row *row, const char *const *names)
 {
-    uint32_t in_bank[BANKS] = {0};
-    for (uint32_t s = 0; s < SLOTS; s++) {
-        const slot_source *source = &w->sources[s];
-        bool again = false;
-        if (source->words > 1)
-            return false;
-        for (uint32_t t = 0; t < s; t++)
-            again |= w->sources[t].words && w->sources[t].number == source->number;
-        if (source->words && !source->served && !again)
-            in_bank[bank_of(w, source->number)]++;
+    while (*names && strcmp(row->opcode, *names) != 0)
+        names++;
+    return *names != NULL;
+}
+
+/* Cycles for which the instruction's unit takes it, 0: not judged. */
+static uint32_t unit_cycles(const machine_walk *w, const hd_sass_row *row)
+{
+    static const char *const single[] = {"FFMA", "FADD", "FMUL", "FFMA32I", "FADD32I", "FMUL32I", "FSWZADD", NULL};
+    static const char *const half[] = {"HFMA2",     "HADD2",     "HMUL2",     "HFMA2.MMA",
+                                       "HFMA2_32I", "HADD2_32I", "HMUL2_32I", NULL};
+    if (w->generation < VOLTA)
+        return 1;
+    bool has_double_rate = w->generation == 80 || (w->generation >= 90 && w->generation < 120);
+    switch (row->unit) {
+    case HD_SASS_UNIT_FMA: return is_one_of(row, single) && w->generation > 80 ? 1 : 2;
+    case HD_SASS_UNIT_FP16: return is_one_of(row, half) && has_double_rate ? 1 : 2;
+    case HD_SASS_UNIT_ALU:
+    case HD_SASS_UNIT_FP64: return 2;
+    default: return 0;
     }
-    for (uint32_t b = 0; b < BANKS; b++)
-        if (in_bank[b] >= w->work->kernel->machine.conflict_sources)
+}
+
+static bool is_read_before(const machine_walk *w, uint32_t slot, uint32_t number)
+{
+    for (uint32_t s = 0; s < slot; s++)
+        if (!(w->served >> s & 1) && number >= w->slots.at[s].number &&
+            number < (uint32_t)w->slots.at[s].number + w->slots.at[s].words)
             return true;
     return false;
+}
+
+/* Cycles for which one bank delivers the sources. */
+static uint32_t bank_cycles(const machine_walk *w)
+{
+    uint32_t in_bank[BANKS] = {0}, most = 0;
+    for (uint32_t s = 0; s < HD_MACHINE_SLOTS; s++) {
+        const hd_machine_slot *slot = &w->slots.at[s];
+        if (slot->words > 1 && w->generation < VOLTA)
+            return 0;
+        for (uint32_t number = slot->number; number < (uint32_t)slot->number + slot->words; number++)
+            in_bank[bank_of(w, number)] += !(w->served >> s & 1) && !is_read_before(w, s, number);
+    }
+    for (uint32_t b = 0; b < BANKS; b++)
+        most = in_bank[b] > most ? in_bank[b] : most;
+    return most;
+}
+
+static bool has_conflict(const machine_walk *w, const hd_instruction *insn)
+{
+    const hd_sass_row *row = hd_insn_machine(w->function, insn)->row;
+    uint32_t cycles = row ? unit_cycles(w, row) : 0;
+    return cycles && bank_cycles(w) > cycles;
 }
 
 static void count_conflict(machine_walk *w, uint32_t depth)
@@ -224,14 +167,13 @@ static void walk_banks(report_kernel_work *work)
     for (uint32_t b = 0; b < work->cfg->block_count; b++) {
         const hd_block *block = &work->cfg->blocks[b];
         uint32_t depth = block->loop == HD_NONE ? 0 : work->cfg->loops[block->loop].depth;
-        memset(w.kept, 0, sizeof w.kept);
+        memset(&w.cache, 0, sizeof w.cache);
         memset(w.accessed, 0, sizeof w.accessed);
         for (uint32_t i = block->first; block->reachable && i < block->end; i++) {
             const hd_instruction *insn = &f->instructions.items[i];
             work->kernel->machine.reuse_flags += (uint64_t)__builtin_popcount(f->machine->reuse[i]);
-            read_slots(&w, insn);
             use_cache(&w, i);
-            if (has_conflict(&w))
+            if (has_conflict(&w, insn))
                 count_conflict(&w, depth);
             forget_written(&w, insn);
             note_accesses(&w, insn, i);
@@ -244,7 +186,6 @@ static void report_banks(report_kernel_work *work)
     hd_report_kernel *k = work->kernel;
     uint32_t generation = work->function->machine->generation;
     k->banks = generation >= VOLTA ? 2 : 4;
-    k->machine.conflict_sources = generation >= VOLTA ? 3 : 2;
     if (generation >= KEPLER)
         walk_banks(work);
     else

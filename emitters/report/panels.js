@@ -139,8 +139,8 @@ function machineRows(k) {
       "Bank conflicts",
       m.banks_unknown
         ? "not known: " + m.banks_unknown
-        : `${counted(k.bank_conflicts, "instruction")} with ${m.conflict_sources} sources in one of ${k.banks} ` +
-          `register banks; ${k.bank_conflicts_weighted} weighted by loops`,
+        : `${counted(k.bank_conflicts, "instruction")} in conflict for one of ${k.banks} register banks; ` +
+          `${k.bank_conflicts_weighted} weighted by loops`,
     ],
     ["Single-use loads", `${k.single_use_loads} of ${k.loads} loads are read by one instruction only`],
   ];

@@ -205,7 +205,6 @@ typedef struct hd_report_machine {
     const char *info_unknown;  /* why memory sizes, barriers and launch bounds are unknown, or NULL */
     const char *bound;         /* why the occupancy is an upper bound, or NULL */
     const char *banks_unknown; /* why bank conflicts and use of the reuse cache are unknown, or NULL */
-    uint32_t conflict_sources; /* an instruction conflicts if so many of its sources are in one bank */
     /* source operands that are one general register, those with .reuse, and those that the reuse cache serves */
     uint64_t sources, reuse_flags, reuse_served;
     uint64_t window_served; /* by BOW's bypass window of three instructions */
@@ -277,8 +276,8 @@ typedef struct hd_report_kernel {
 
     uint32_t banks;                   /* register-file banks for the next two */
     bool left_virtual;                /* our allocation cannot handle it: the next two are unknown */
-    uint64_t bank_conflicts;          /* instructions with two sources in one bank, in allocated code; of machine code
-                                       * see conflict_sources */
+    uint64_t bank_conflicts;          /* instructions with two sources in one bank, in allocated code; of machine code,
+                                       * those whose sources a bank delivers for longer than their unit takes them */
     uint64_t bank_conflicts_weighted; /* each counts 10 to the power of its loop depth */
     uint64_t single_use_loads, loads;
     uint64_t reuse[HD_REUSE_BUCKETS];
