@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "driver/replay/replay.h"
+#include "driver/report/tool.h"
 #include "emitters/replay.h"
 #include "hwmodel/count/count.h"
 #include "hwmodel/launch/launch.h"
@@ -176,12 +177,35 @@ int hd_cli_replay_files(hd_cli *cli, hd_replay *replay, hd_replay_options *optio
     return (int)hd_replay_status(replay);
 }
 
+/* The machine code of --sass; NULL: reported. */
+static const hd_module *read_listing(hd_cli *cli, const char *path)
+{
+    hd_parse_options options = hd_cli_parse_options(cli);
+    hd_source *source = HD_ARENA_NEW(&cli->arena, hd_source);
+    if (!hd_cli_read(cli, path, source))
+        return NULL;
+    if (!hd_disassemble(source, &cli->diagnostics)) {
+        hd_source_free(source);
+        return NULL;
+    }
+    options.takes_listings = true;
+    hd_module *module = hd_parse_ptx(source, &options, &cli->diagnostics);
+    hd_cli_keep_module(cli, module);
+    if (module && !module->is_machine)
+        hd_report(&cli->diagnostics, HD_DIAG_NOT_LISTING, NULL, (hd_span){0, 0},
+                  "'%s' is no listing of machine code: --sass takes what nvdisasm or cuobjdump -sass prints", path);
+    return module && module->is_machine && !cli->diagnostics.error_count ? module : NULL;
+}
+
 int hd_cli_replay(hd_cli *cli)
 {
     /* the job refers to them until the end of the program */
     hd_replay_options *options = HD_ARENA_NEW(&cli->arena, hd_replay_options);
     if (!hd_cli_inputs_fit(cli) || !hd_cli_replay_options(cli, options))
         return HD_STATUS_USAGE;
+    const char *sass = cli->values[HD_CLI_SASS];
+    if (sass && !(options->listing = read_listing(cli, sass)))
+        return hd_cli_status(cli);
     hd_replay *replay = hd_cli_replay_new(cli, options);
     const char *const *paths = (const char *const *)cli->operands;
     uint32_t count = (uint32_t)cli->operand_count;

@@ -60,9 +60,9 @@ static bool add_models(replay_part *p, replay_file *f)
     hd_pass_contexts_open(&f->contexts, f->module, &p->diagnostics);
     for (uint32_t m = 0; m < p->plan->model_count; m++)
         done[m] = replay_sees_changed(p, f, m); /* in a run of its own */
-    for (uint32_t m = 0; m < p->plan->model_count && f->traced; m++) {
-        f->refusals[m] = replay_trace_refusal(p, f, m);
-        done[m] = f->refusals[m] != NULL;
+    for (uint32_t m = 0; m < p->plan->model_count; m++) {
+        f->refusals[m] = replay_refusal(p, f, m);
+        done[m] = done[m] || f->refusals[m];
     }
     for (uint32_t m = 0; m < p->plan->model_count; m++)
         if (!done[m] && !add_models_of(p, f, m, done))

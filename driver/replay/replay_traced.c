@@ -43,7 +43,7 @@ bool replay_read_trace(replay_part *p, replay_file *f)
 {
     if (has_conflict(p, f) || !hd_traced_load(f->path, &f->source, &f->said))
         return false;
-    f->traced = hd_traced_read(&f->source, &f->said);
+    f->traced = hd_traced_read(&f->source, p->plan->options->listing, &f->said);
     if (!f->traced)
         return false;
     f->launch = make_launch(f->traced, f->path);
@@ -51,9 +51,10 @@ bool replay_read_trace(replay_part *p, replay_file *f)
     return true;
 }
 
-const char *replay_trace_refusal(const replay_part *p, const replay_file *f, uint32_t m)
+static const char *trace_refusal(const hd_rf_model_info *info, const replay_file *f)
 {
-    const hd_rf_model_info *info = p->plan->models[m];
+    if (info->ops->needs_flags && !f->traced->has_listing)
+        return "a trace has no .reuse: give the listing of its code, --sass";
     if (info->ops->columns & HD_COLUMN_WIDTHS)
         return "a trace has no values, and so not how many bytes they need";
     if (info->ops->columns & (HD_COLUMN_RESULTS | HD_COLUMN_LOADED))
@@ -63,6 +64,14 @@ const char *replay_trace_refusal(const replay_part *p, const replay_file *f, uin
     return *info->pass && hd_function_has_async(f->module->functions.items[0])
                ? "an instruction uses registers after it has been issued"
                : NULL;
+}
+
+const char *replay_refusal(const replay_part *p, const replay_file *f, uint32_t m)
+{
+    const hd_rf_model_info *info = p->plan->models[m];
+    if (f->traced)
+        return trace_refusal(info, f);
+    return info->ops->needs_flags ? "PTX has no .reuse flags, as machine code has" : NULL;
 }
 
 const hd_memory *replay_trace_spaces(replay_run *run)

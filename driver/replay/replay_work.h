@@ -216,8 +216,8 @@ void replay_run_watched(replay_run *run); /* all steps, with the models of run->
 
 /* replay_traced.c: traces, which are played instead of run */
 bool replay_read_trace(replay_part *p, replay_file *f); /* false: reported */
-/* Why a chosen model cannot be applied to a trace; NULL: it can. */
-const char *replay_trace_refusal(const replay_part *p, const replay_file *f, uint32_t m);
+/* Why a chosen model cannot be applied to the file; NULL: it can. */
+const char *replay_refusal(const replay_part *p, const replay_file *f, uint32_t m);
 /* As hd_session_run, with the same calls of the watch. */
 hd_exec_status replay_play_trace(replay_run *run, const hd_session_watch *watch, hd_exec_statistics *statistics);
 /* Where the windows of the address space are. */

@@ -331,6 +331,7 @@ typedef struct hd_rf_ops {
     uint32_t (*idle_slot)(hd_rf_model *model, uint32_t units, uint64_t now, hd_access_sink *sink);
     uint32_t columns; /* HD_COLUMN_*, of hd_rf_step */
     bool coupled;
+    bool needs_flags; /* .reuse, of machine code (hd_machine_function.slots) */
     /* What it does depends on the cycle in which things happen: on idle units, drained buffers, loads in flight. Count
      * mode only imitates that, instruction by instruction, ten times as long and more. */
     bool timed;

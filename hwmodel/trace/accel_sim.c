@@ -445,7 +445,7 @@ static void read_body(reader *r)
         REPORT(r, end, "the trace has no instructions");
 }
 
-hd_traced *hd_traced_read(hd_source *source, hd_diagnostics *diagnostics)
+hd_traced *hd_traced_read(hd_source *source, const hd_module *listing, hd_diagnostics *diagnostics)
 {
     hd_traced *t = hd_calloc(1, sizeof *t);
     reader r = {.t = t, .warp = HD_NONE};
@@ -456,10 +456,10 @@ hd_traced *hd_traced_read(hd_source *source, hd_diagnostics *diagnostics)
         read_body(&r);
     hd_index_free(&r.ctas);
     hd_index_free(&r.code);
-    if (!diagnostics->error_count) {
-        hd_traced_finish(t);
+    if (!diagnostics->error_count)
+        hd_traced_finish(t, listing);
+    if (!diagnostics->error_count)
         return t;
-    }
     hd_traced_free(t);
     return NULL;
 }

@@ -1,8 +1,8 @@
 /* Traces of Accel-Sim: what warps of a real GPU executed, as text.
  *
- *   hd_traced *traced = hd_traced_read(&source, path, diagnostics);    NULL: reported
- *   hd_module *module = hd_traced_module(traced, diagnostics);         its code
- *   hd_traced_play(traced, sinks, count, &statistics, meter);          the events of the launch
+ *   hd_traced *traced = hd_traced_read(&source, listing, diagnostics);    NULL: reported
+ *   hd_module *module = hd_traced_module(traced);                         its code
+ *   hd_traced_play(traced, sinks, count, &statistics, meter);             the events of the launch
  *
  * A text is a header of `-key = value` lines, then a line for each warp instruction: grouped by thread block and warp
  * (.traceg), or as they arrived, each with its thread block and warp (.trace). Versions of the tracer up to 5 are read;
@@ -10,7 +10,8 @@
  *
  * The code of a trace (ir/machine.h) is its distinct instructions in the order of their addresses: a machine function
  * with the registers that lines list. Widths, and which registers are written, are those of ir/sass.def where they are
- * the same for all operands that the instruction may have (hd_sass_resolve_list).
+ * the same for all operands that the instruction may have (hd_sass_resolve_list). With a listing of the code, they are
+ * those of its operands, and `.reuse` flags are known.
  *
  * A warp goes through the code as one: the order of its lines is a path. Divergence shows in masks only, as predication
  * does; all lanes that have not left are active, and those of the mask execute. So a branch never splits a warp, and a
@@ -27,6 +28,7 @@
 #include "base/index.h"
 #include "base/meter.h"
 #include "hwmodel/stream.h"
+#include "ir/machine_slots.h"
 #include "ir/sass.h"
 
 enum {
@@ -51,13 +53,21 @@ typedef struct hd_traced_cta {
     hd_traced_warp *warps;
 } hd_traced_cta;
 
+typedef struct hd_traced_operand { /* general registers, one after the other */
+    uint8_t number, words;
+    bool written;
+} hd_traced_operand;
+
 typedef struct hd_traced_code { /* a distinct instruction */
     uint64_t pc;
     hd_span opcode, line;    /* in the text; line: the first one with it */
     hd_u32_array successors; /* indices in `code`, each once; HD_NONE: a warp ends here */
     hd_sass_listed list;
-    uint8_t registers[HD_SASS_LISTED]; /* 255: RZ */
-    bool guarded, leaves, waits;       /* leaves: EXIT; waits: at a barrier */
+    uint8_t registers[HD_SASS_LISTED]; /* as listed; 255: RZ */
+    hd_traced_operand *operands;       /* in the arena; none of RZ */
+    uint32_t operand_count;
+    hd_machine_slots slots;      /* with a listing */
+    bool guarded, leaves, waits; /* leaves: EXIT; waits: at a barrier */
     bool access;
     uint8_t space; /* hd_sass_space */
 } hd_traced_code;
@@ -76,6 +86,7 @@ typedef struct hd_traced {
     HD_ARRAY(hd_traced_cta) ctas;  /* by index, those that have lines */
     HD_ARRAY(hd_traced_code) code; /* by address, after the one with which warps begin */
     bool several_entries;          /* warps begin with different ones: the trace is not whole */
+    bool has_listing;
     hd_arena arena;
 } hd_traced;
 
@@ -85,8 +96,8 @@ bool hd_traced_is_list(const char *path);
 
 /* Reads a file into `source`, decompressed if it is of xz. false: reported. */
 bool hd_traced_load(const char *path, hd_source *source, hd_diagnostics *diagnostics);
-/* The source must stay. */
-hd_traced *hd_traced_read(hd_source *source, hd_diagnostics *diagnostics);
+/* The source must stay. listing: machine code that has the kernel; NULL: none. */
+hd_traced *hd_traced_read(hd_source *source, const hd_module *listing, hd_diagnostics *diagnostics);
 void hd_traced_free(hd_traced *traced); /* NULL is allowed */
 
 /* The kernel as the only function. Takes ownership of the source's text. */
@@ -117,7 +128,9 @@ typedef struct hd_traced_line {
 
 /* Reads the line at `begin`; prefix: with the columns before. Returns the offset of the next line. */
 uint32_t hd_traced_read_line(const hd_traced *traced, uint32_t begin, bool prefix, hd_traced_line *line);
-/* Sorts blocks and code, and finds successors and guards. */
-void hd_traced_finish(hd_traced *traced);
+/* Sorts blocks and code, and finds operands, successors and guards. Reports what does not fit the listing. */
+void hd_traced_finish(hd_traced *traced, const hd_module *listing);
+/* Operands and slots of the listing's instructions (accel_sim_listing.c). */
+void hd_traced_join(hd_traced *traced, const hd_module *listing);
 
 #endif

@@ -122,9 +122,13 @@ static void classify(hd_traced *t, hd_traced_code *c)
     c->leaves = row && (row->control == HD_SASS_CONTROL_EXIT || row->control == HD_SASS_CONTROL_KILL);
     c->waits = is_waiting(row, form);
     c->space = row ? row->space : HD_SASS_SPACE_NONE;
+    c->operands = HD_ARENA_ARRAY(&t->arena, hd_traced_operand, c->list.count);
     for (uint32_t i = 0; i < c->list.count; i++) {
         uint32_t most = RZ - c->registers[i];
-        c->list.words[i] = (uint8_t)(c->registers[i] == RZ ? 0 : c->list.words[i] > most ? most : c->list.words[i]);
+        uint8_t words = (uint8_t)(c->list.words[i] > most ? most : c->list.words[i]);
+        if (words)
+            c->operands[c->operand_count++] =
+                (hd_traced_operand){c->registers[i], words, c->list.role[i] == HD_SASS_WRITTEN};
     }
     hd_arena_free(&scratch);
 }
@@ -140,24 +144,26 @@ static void find_guards(hd_traced *t, const hd_traced_warp *warp, uint32_t index
         hd_traced_code *c = &t->code.items[warp->items[i].code];
         hd_traced_line line;
         hd_traced_read_line(t, warp->items[i].begin, false, &line);
-        for (uint32_t k = 0; k < c->list.count; k++)
-            for (uint32_t w = 0; w < c->list.words[k] && c->list.role[k] == HD_SASS_WRITTEN; w++) {
-                uint32_t *lanes = &live[c->registers[k] + w];
+        for (const hd_traced_operand *o = c->operands; o < c->operands + c->operand_count; o++)
+            for (uint32_t w = 0; w < o->words && o->written; w++) {
+                uint32_t *lanes = &live[o->number + w];
                 c->guarded |= (*lanes & ~line.mask) != 0;
                 *lanes &= ~line.mask;
             }
-        for (uint32_t k = 0; k < c->list.count; k++)
-            for (uint32_t w = 0; w < c->list.words[k] && c->list.role[k] == HD_SASS_READ; w++)
-                live[c->registers[k] + w] |= line.mask;
+        for (const hd_traced_operand *o = c->operands; o < c->operands + c->operand_count; o++)
+            for (uint32_t w = 0; w < o->words && !o->written; w++)
+                live[o->number + w] |= line.mask;
     }
 }
 
-void hd_traced_finish(hd_traced *t)
+void hd_traced_finish(hd_traced *t, const hd_module *listing)
 {
     qsort(t->ctas.items, t->ctas.count, sizeof *t->ctas.items, compare_ctas);
     sort_code(t);
     for (uint32_t i = 0; i < t->code.count; i++)
         classify(t, &t->code.items[i]);
+    if (listing)
+        hd_traced_join(t, listing);
     for_each_warp(t, find_successors, NULL);
     for_each_warp(t, find_guards, NULL);
 }
@@ -193,26 +199,25 @@ static void declare(builder *b, const char *stem, hd_type type, uint32_t count)
                                                         .depth = 1});
 }
 
-static void push_register(builder *b, uint32_t number, uint8_t role, uint32_t begin)
+static void push_register(builder *b, uint32_t number, bool written, uint32_t begin)
 {
     uint32_t *id = &b->general[number];
     if (*id == HD_NONE)
         *id = add_register(b, "R", HD_TYPE_B32, 0, number);
     b->registers = number + 1 > b->registers ? number + 1 : b->registers;
-    uint8_t flags = role == HD_SASS_WRITTEN ? HD_OPERAND_DEF : HD_OPERAND_USE;
+    uint8_t flags = written ? HD_OPERAND_DEF : HD_OPERAND_USE;
     hd_array_push(&b->f->operands,
                   (hd_operand){.kind = HD_OPERAND_REGISTER, .flags = flags, .begin = begin, .value = *id});
 }
 
 static void push_registers(builder *b, const hd_traced_code *c)
 {
-    for (uint32_t i = 0; i < c->list.count; i++) {
-        uint32_t words = c->list.words[i];
-        if (words > 1)
+    for (const hd_traced_operand *o = c->operands; o < c->operands + c->operand_count; o++) {
+        if (o->words > 1)
             hd_array_push(&b->f->operands,
-                          (hd_operand){.kind = HD_OPERAND_VECTOR, .count = (uint16_t)words, .begin = c->opcode.end});
-        for (uint32_t w = 0; w < words; w++)
-            push_register(b, c->registers[i] + w, c->list.role[i], c->opcode.end);
+                          (hd_operand){.kind = HD_OPERAND_VECTOR, .count = o->words, .begin = c->opcode.end});
+        for (uint32_t w = 0; w < o->words; w++)
+            push_register(b, o->number + w, o->written, c->opcode.end);
     }
 }
 
@@ -305,6 +310,14 @@ static hd_function *new_function(builder *b, hd_machine_function *machine)
     return f;
 }
 
+static const hd_machine_slots *slots_of(const builder *b)
+{
+    hd_machine_slots *slots = HD_ARENA_ARRAY(&b->module->arena, hd_machine_slots, b->t->code.count);
+    for (uint32_t i = 0; i < b->t->code.count; i++)
+        slots[i] = b->t->code.items[i].slots;
+    return slots;
+}
+
 static const hd_machine_line *lines_of(const builder *b)
 {
     hd_machine_line *lines = HD_ARENA_ARRAY(&b->module->arena, hd_machine_line, b->t->code.count);
@@ -334,6 +347,7 @@ hd_module *hd_traced_module(hd_traced *t)
     machine->registers = t->registers > b.registers ? t->registers : b.registers;
     machine->predicates = b.guard != HD_NONE;
     machine->lines = lines_of(&b);
+    machine->slots = slots_of(&b);
     machine->reuse = HD_ARENA_ARRAY(&b.module->arena, uint8_t, count);
     hd_module_index(b.module);
     return b.module;
