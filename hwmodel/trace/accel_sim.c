@@ -204,7 +204,7 @@ static void read_format(hd_traced *t, hd_span line)
     size_t length = line.end - line.begin;
     const char *text = t->source->text + line.begin;
     t->prefix = memmem(text, length, "sm_id", 5) ? 6 : 4;
-    t->more_columns = memmem(text, length, "pred_num", 8) != NULL;
+    t->more_columns = t->version >= 6 || memmem(text, length, "pred_num", 8) != NULL;
 }
 
 static bool read_header(reader *r)

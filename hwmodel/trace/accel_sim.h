@@ -5,8 +5,8 @@
  *   hd_traced_play(traced, sinks, count, &statistics, meter);             the events of the launch
  *
  * A text is a header of `-key = value` lines, then a line for each warp instruction: grouped by thread block and warp
- * (.traceg), or as they arrived, each with its thread block and warp (.trace). Versions of the tracer up to 5 are read;
- * compressed texts (.xz) too.
+ * (.traceg), or as they arrived, each with its thread block and warp (.trace). Versions of the tracer up to 6 are read;
+ * compressed texts (.xz) too. What version 6 has after the immediate is ignored.
  *
  * The code of a trace (ir/machine.h) is its distinct instructions in the order of their addresses: a machine function
  * with the registers that lines list. Widths, and which registers are written, are those of ir/sass.def where they are
@@ -32,7 +32,7 @@
 #include "ir/sass.h"
 
 enum {
-    HD_TRACED_NEWEST = 5,    /* version of the tracer */
+    HD_TRACED_NEWEST = 6,    /* version of the tracer */
     HD_TRACED_THREADS = 1024 /* of a block, at most */
 };
 

@@ -7,6 +7,7 @@ FORMATS = {
     0: "#traces format = threadblock_x threadblock_y threadblock_z warpid_tb sm_id warpid_sm PC mask dest_num reg_dests opcode src_num reg_srcs mem_width mem_addresses",
     3: "#traces format = threadblock_x threadblock_y threadblock_z warpid_tb PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width [adrrescompress?] [mem_addresses]",
     4: "#traces format = [line_num] PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width [adrrescompress?] [mem_addresses]",
+    6: "#traces format = [line_num] PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width [adrrescompress?] [mem_addresses] immediate1 immediate2 Val|NoVal [dest_val_n]",
     5: "#traces format = [line_num] PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width [adrrescompress?] [mem_addresses] immediate",
 }
 
@@ -72,7 +73,7 @@ class Trace:
             columns += ["15"] if version >= 4 and lineinfo else []
             columns += ["%04x" % line.pc, "%08x" % line.mask, str(len(line.dests))] + ["R%d" % r for r in line.dests] + [line.opcode]
             columns += [str(len(line.srcs))] + ["R%d" % r for r in line.srcs] + [line.memory(mode)]
-            return " ".join(columns + (["16"] if version >= 5 else [])) + end
+            return " ".join(columns + (["16"] if version >= 5 else []) + (["3 Val 7 8" if line.dests else "0 NoVal"] if version >= 6 else [])) + end
 
         body = []
         if grouped:
