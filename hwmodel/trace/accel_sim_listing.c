@@ -9,19 +9,6 @@ typedef struct joiner {
     const hd_function *f;
 } joiner;
 
-/* Of several functions of that name, the one for the trace's chip. */
-static const hd_function *find_function(const hd_traced *t, const hd_module *listing)
-{
-    const hd_function *found = NULL;
-    for (uint32_t i = 0; i < listing->functions.count; i++) {
-        const hd_function *f = listing->functions.items[i];
-        bool named = f->machine && strcmp(hd_names_text(&listing->names, f->name), t->kernel) == 0;
-        if (named && (!t->sm || !f->machine->sm || f->machine->sm == t->sm))
-            found = f;
-    }
-    return found;
-}
-
 /* Addresses ascend in a function. */
 static const hd_instruction *find_instruction(const hd_function *f, uint64_t address)
 {
@@ -88,6 +75,30 @@ static void take_operands(const joiner *j, hd_traced_code *c, const hd_instructi
         add_operand(j, c, o, words, HD_OPERAND_USE);
     }
     c->slots = hd_machine_slots_of(j->f, (uint32_t)(insn - j->f->instructions.items));
+}
+
+static bool fits(const joiner *j)
+{
+    for (uint32_t i = 0; i < j->t->code.count; i++)
+        if (difference(j, &j->t->code.items[i], find_instruction(j->f, j->t->code.items[i].pc)))
+            return false;
+    return true;
+}
+
+/* The function of that name, for the trace's chip; of several, one that has the trace's code. */
+static const hd_function *find_function(hd_traced *t, const hd_module *listing)
+{
+    const hd_function *found = NULL;
+    for (uint32_t i = 0; i < listing->functions.count; i++) {
+        const hd_function *f = listing->functions.items[i];
+        bool named = f->machine && strcmp(hd_names_text(&listing->names, f->name), t->kernel) == 0;
+        if (!named || (t->sm && f->machine->sm && f->machine->sm != t->sm))
+            continue;
+        found = f;
+        if (fits(&(joiner){t, f}))
+            break;
+    }
+    return found;
 }
 
 void hd_traced_join(hd_traced *t, const hd_module *listing)
