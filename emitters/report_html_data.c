@@ -237,7 +237,7 @@ void page_kernel(hd_writer *writer, const hd_report_module *report, uint32_t ind
 {
     const hd_report_kernel *k = &report->kernels[index];
     hd_write_format(writer, "<script type=\"application/json\" id=\"kernel%u\">{", number);
-    page_member(writer, "arch", report->arch);
+    page_member(writer, "arch", k->arch);
     page_member(writer, "name", k->name);
     page_member(writer, "demangled", k->demangled);
     write_boolean(writer, "entry", k->is_entry);

@@ -97,8 +97,32 @@ static void write_table_row(text_printer *p, const hd_report_kernel *k)
     hd_write_format(p->w, "%8u %8u%s\n", k->instruction_count, k->position.ptx_line, bad ? p->s->off : "");
 }
 
+/* Whether the kernel is for another GPU than the one before; those of a listing may differ. */
+static bool is_of_another(const hd_report_module *report, uint32_t i)
+{
+    return i && strcmp(report->kernels[i].arch, report->kernels[i - 1].arch) != 0;
+}
+
+/* Whether no kernel before is for this one's GPU. */
+static bool is_first_of_its(const hd_report_module *report, uint32_t i)
+{
+    uint32_t k = 0;
+    while (strcmp(report->kernels[k].arch, report->kernels[i].arch) != 0)
+        k++;
+    return k == i;
+}
+
+static bool has_several(const hd_report_module *report)
+{
+    for (uint32_t i = 0; i < report->kernel_count; i++)
+        if (is_of_another(report, i))
+            return true;
+    return false;
+}
+
 static void write_table_part(text_printer *p, bool entries, const char *title)
 {
+    const char *arch = has_several(p->report) ? "" : NULL;
     for (uint32_t i = 0; i < p->report->kernel_count; i++) {
         if (p->report->kernels[i].is_entry != entries)
             continue;
@@ -107,6 +131,8 @@ static void write_table_part(text_printer *p, bool entries, const char *title)
                             title, "registers", "estim.", "press.", "alloc.", "occupancy", "limited by", "block",
                             "spilled", "instr.", p->report->is_machine ? "line" : "PTX line", p->s->off);
         title = NULL;
+        if (arch && strcmp(arch, p->report->kernels[i].arch) != 0)
+            hd_write_format(p->w, "%s%s:%s\n", p->s->dim, arch = p->report->kernels[i].arch, p->s->off);
         write_table_row(p, &p->report->kernels[i]);
     }
     if (!title)
@@ -518,7 +544,11 @@ static void write_head(text_printer *p)
     hd_write_format(p->w, "%s: %u kernel%s", report->path, entries, entries == 1 ? "" : "s");
     if (functions)
         hd_write_format(p->w, " and %u function%s", functions, functions == 1 ? "" : "s");
-    hd_write_format(p->w, " on %s%s", report->arch,
+    hd_write_format(p->w, " on %s", report->arch);
+    for (uint32_t i = 0; i < report->kernel_count; i++)
+        if (is_of_another(report, i) && is_first_of_its(report, i))
+            hd_write_format(p->w, ", %s", report->kernels[i].arch);
+    hd_write_format(p->w, "%s",
                     report->is_machine   ? "; machine code: nothing is estimated"
                     : report->simplified ? ""
                                          : ", as written (not simplified)");
