@@ -204,6 +204,38 @@ def random_trace(seed, sm=70):
     return trace
 
 
+# ---- statements --------------------------------------------------------------------------------------------------------------------
+
+
+def operands_of(text):
+    out, depth, now = [], 0, ""
+    for c in text:
+        depth += (c in "[{(") - (c in "]})")
+        if c == "," and not depth:
+            out, now = out + [now], ""
+        else:
+            now += c
+    return [o.strip() for o in out + [now] if o.strip()]
+
+
+def number(name):
+    return 255 if name == "Z" else int(name)
+
+
+def listed(statement):
+    """What the tracer writes of a statement: the opcode; a register that is its first operand; the others, and bases of addresses."""
+    statement = re.sub(r"^[{ ]*(@!?U?P\w+ )?", "", statement).strip(" ;}")
+    opcode, _, rest = statement.partition(" ")
+    dests, sources = [], []
+    for i, operand in enumerate(operands_of(rest)):
+        register, bases = re.match(r"[-~|]*R(\d+|Z)\b", operand), re.findall(r"\bR(\d+|Z)\b", operand)
+        if register:
+            (sources if i else dests).append(number(register[1]))
+        elif "[" in operand and bases and not re.match(r"[-|]*cx?\[", operand):
+            sources.append(number(bases[0]))
+    return opcode, tuple(dests), tuple(sources)
+
+
 # ---- a second reader ---------------------------------------------------------------------------------------------------------------
 
 # Words of the registers that a line of these opcodes lists, in its order; an opcode that is not here has one of each.
