@@ -182,7 +182,7 @@ bless:
 
 # Not position-independent: the sanitizers' tables need 360,000 relocations, half of the time that a small run takes.
 sanitize:
-	+$(Q)$(SUBMAKE) O=$(O)-sanitize SANITIZE=1 CFLAGS='-O1 -g -fno-pie' LDFLAGS=-no-pie COMPILED='$(abspath $(O))/nvcc' check
+	+$(Q)$(SUBMAKE) O=$(O)-sanitize SANITIZE=1 CFLAGS='-O1 -g1 -fno-pie' LDFLAGS=-no-pie COMPILED='$(abspath $(O))/nvcc' check
 # Data races: all examples on four host threads.
 sanitize-threads:
 	+$(Q)$(SUBMAKE) O=$(O)-threads CFLAGS='-O1 -g -fsanitize=thread' all
@@ -214,7 +214,7 @@ mutation: missing-deps
 	    $(if $(T),--only='$(T)')
 fuzz:
 	+$(Q)if tools/deps missing fuzz; then \
-	    $(SUBMAKE) O=$(O)-fuzz CC=clang SANITIZE=fuzz CFLAGS='-O1 -g' fuzzers && \
+	    $(SUBMAKE) O=$(O)-fuzz CC=clang SANITIZE=fuzz CFLAGS='-O1 -g1' fuzzers && \
 	    FUZZ_SECONDS=$(FUZZ_SECONDS) tools/run-fuzz $(O)-fuzz; \
 	else echo "skip fuzz: clang or its libFuzzer runtime is missing (make deps-fuzz)"; fi
 fuzzers: $(FUZZERS)
