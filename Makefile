@@ -67,9 +67,11 @@ UNIT := $(UNIT_C:%.c=$(O)/%)
 UNIT_HELP_OBJ := $(UNIT_HELP_C:%.c=$(O)/obj/%.o)
 FUZZ_C := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZERS := $(FUZZ_C:%.c=$(O)/%)
-# What looks at sources only is the same with sanitizers, and left to the plain build.
+# What looks at sources and texts is the same with sanitizers, and left to the plain build; so are suites that compare numbers of
+# commands which others run with sanitizers, and the one that builds the project again.
 STATIC := tools/check-format tools/check-layers tools/check-headers tools/check-man tools/check-words tests/layers/run tests/words/run
-SUITES := $(filter-out $(if $(SANITIZE),$(STATIC)),$(sort $(wildcard $(STATIC) tests/*/run)))
+PLAIN := $(STATIC) tests/manual/run tests/numbers/run tests/cycles/run tests/papers/run tests/technique/run
+SUITES := $(filter-out $(if $(SANITIZE),$(PLAIN)),$(sort $(wildcard $(STATIC) tests/*/run)))
 LIB := $(O)/libheddle.$(if $(SHARED),so,a)
 SHARED_LIB := $(if $(SANITIZE)$(SHARED),,$(O)/libheddle.so.$(VERSION))
 PROGRAM := $(if $(CLI_C),$(O)/heddle)
@@ -182,7 +184,7 @@ bless:
 
 # Not position-independent: the sanitizers' tables need 360,000 relocations, half of the time that a small run takes.
 sanitize:
-	+$(Q)$(SUBMAKE) O=$(O)-sanitize SANITIZE=1 CFLAGS='-O1 -g -fno-pie' LDFLAGS=-no-pie COMPILED='$(abspath $(O))/nvcc' check
+	+$(Q)$(SUBMAKE) O=$(O)-sanitize SANITIZE=1 CFLAGS='-O1 -g1 -fno-pie' LDFLAGS=-no-pie COMPILED='$(abspath $(O))/nvcc' check
 # Data races: all examples on four host threads.
 sanitize-threads:
 	+$(Q)$(SUBMAKE) O=$(O)-threads CFLAGS='-O1 -g -fsanitize=thread' all
@@ -214,7 +216,7 @@ mutation: missing-deps
 	    $(if $(T),--only='$(T)')
 fuzz:
 	+$(Q)if tools/deps missing fuzz; then \
-	    $(SUBMAKE) O=$(O)-fuzz CC=clang SANITIZE=fuzz CFLAGS='-O1 -g' fuzzers && \
+	    $(SUBMAKE) O=$(O)-fuzz CC=clang SANITIZE=fuzz CFLAGS='-O1 -g1' fuzzers && \
 	    FUZZ_SECONDS=$(FUZZ_SECONDS) tools/run-fuzz $(O)-fuzz; \
 	else echo "skip fuzz: clang or its libFuzzer runtime is missing (make deps-fuzz)"; fi
 fuzzers: $(FUZZERS)

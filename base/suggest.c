@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_EDITS = 3 };
+enum { MOST_EDITS = 3, LEAST_PART = 3 };
 
 static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
@@ -40,6 +40,8 @@ void hd_suggest_from(hd_suggestion *suggestion, const char *known)
         return;
     uint32_t most = least((uint32_t)(wanted > length ? wanted : length) / 3, MOST_EDITS);
     uint32_t distance = distance_of(suggestion->wanted, (uint32_t)wanted, known, (uint32_t)length);
+    if (distance > most && wanted >= LEAST_PART && strcasestr(known, suggestion->wanted))
+        distance = most = MOST_EDITS + 1;
     if (distance > most || distance >= suggestion->distance)
         return;
     suggestion->best = known;

@@ -6,7 +6,8 @@
  *     the message "no pass is named 'NAME'" ends with hd_suggest_phrase(&s, buffer)
  *
  * Distance: insertions, deletions, replacements and transpositions of neighbours, ignoring case. A name is near if the
- * distance is at most three and at most a third of the longer name's length. Of equally near names, the first wins.
+ * distance is at most three and at most a third of the longer name's length; farther than all these is a name that the
+ * misspelt one, of at least three characters, is part of. Of equally near names, the first wins.
  * Time: the product of the two lengths; names over 63 characters are near to none.
  */
 #ifndef HD_BASE_SUGGEST_H

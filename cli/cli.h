@@ -78,9 +78,9 @@ void hd_cli_print_help(hd_command command);
 
 /* ---- options.c --------------------------------------------------------------------------------------------------- */
 
-/* -1, told as a usage error, where no command has the name. */
+/* -1, a usage error, where no command has the name. */
 int hd_cli_find_command(const char *name);
-/* Fills values and operands of cli->command; false (told as a usage error) where the options are bad. */
+/* Fills values and operands of cli->command; false (a usage error) where the options are bad. */
 bool hd_cli_read_options(hd_cli *cli, int count, char **arguments);
 /* "[PATH]": the option may stand without its argument. */
 static inline bool hd_cli_is_optional(const hd_cli_option_row *o) { return o->argument && *o->argument == '['; }
@@ -90,13 +90,13 @@ static inline const char *hd_cli_dashes(const char *name) { return strlen(name) 
 const char *hd_cli_argument(hd_command command, hd_cli_option option);
 
 static inline bool hd_cli_has(const hd_cli *cli, hd_cli_option option) { return cli->values[option] != NULL; }
-/* Index of the option's value among the words that the table has for it; 0 where it was not given; -1 (told as a usage
- * error) for another word. */
+/* Index of the option's value among the words that the table has for it; 0 where it was not given; -1 (a usage error)
+ * for another word. */
 int hd_cli_choice(hd_cli *cli, hd_cli_option option);
-/* The option's number; `otherwise` where it was not given; false (told as a usage error) where it is no number, above
+/* The option's number; `otherwise` where it was not given; false (a usage error) where it is no number, above
  * `maximum`, or below `minimum`, which is 0 for the first of them. */
 bool hd_cli_number(hd_cli *cli, hd_cli_option option, uint32_t otherwise, uint32_t maximum, uint32_t *value);
-/* The option's "A:B" with A < B, at most `most` apart; false (told as a usage error) for another text. */
+/* The option's "A:B" with A < B, at most `most` apart; false (a usage error) for another text. */
 bool hd_cli_range(hd_cli *cli, hd_cli_option option, uint64_t most, uint64_t *first, uint64_t *end);
 bool hd_cli_number_from(hd_cli *cli, hd_cli_option option, uint32_t otherwise, uint32_t minimum, uint32_t maximum,
                         uint32_t *value);
@@ -107,7 +107,7 @@ bool hd_cli_bytes(hd_cli *cli, hd_cli_option option, uint32_t maximum, uint32_t 
 void hd_cli_usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 hd_parse_options hd_cli_parse_options(const hd_cli *cli);
 struct hd_report_options;
-/* How to report on a module (driver/report/report.h), from the options; false (told as a usage error) where they are
+/* How to report on a module (driver/report/report.h), from the options; false (a usage error) where they are
  * bad. */
 bool hd_cli_report_options(hd_cli *cli, struct hd_report_options *options);
 
@@ -206,7 +206,7 @@ bool hd_output_close(hd_cli *cli, hd_output *output, bool keep); /* false with a
 struct hd_replay;
 struct hd_replay_options;
 struct hd_replay_report;
-/* false (told as a usage error) where they are bad. */
+/* false (a usage error) where they are bad. */
 bool hd_cli_replay_options(hd_cli *cli, struct hd_replay_options *options);
 /* Checks the rest of the options: hd_replay_status. It lives as long as the command. */
 struct hd_replay *hd_cli_replay_new(hd_cli *cli, const struct hd_replay_options *options);

@@ -50,7 +50,7 @@ static void add_passes(list *l)
                       .summary = a->summary,
                       .keys = {"options", "stands_for"},
                       .values = {"", a->passes},
-                      .details = {detail(l, "stands for: ", a->passes)}});
+                      .details = {detail(l, "means: ", a->passes)}});
     }
 }
 
@@ -123,7 +123,7 @@ static const struct {
              {"diagnostics", add_diagnostics}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-/* -1, told as a usage error, where there is no such list. */
+/* -1, reported as a usage error, where there is no such list. */
 static int kind_of(const char *name)
 {
     char phrase[HD_SUGGEST_PHRASE];

@@ -11,8 +11,13 @@ hd_status hd_status_worse(hd_status a, hd_status b)
 
 hd_status hd_status_of(const hd_diagnostics *diagnostics)
 {
-    for (const hd_diagnostic *d = diagnostics->first; d; d = d->next)
+    uint32_t missing = 0;
+    for (const hd_diagnostic *d = diagnostics->first; d; d = d->next) {
         if (d->kind == HD_DIAG_BAD_PASS || d->kind == HD_DIAG_BAD_GATE || d->kind == HD_DIAG_UNKNOWN_GPU)
             return HD_STATUS_USAGE;
+        missing += d->kind == HD_DIAG_MISSING_TOOL;
+    }
+    if (missing && missing == diagnostics->error_count)
+        return HD_STATUS_UNDECIDED;
     return diagnostics->error_count ? HD_STATUS_REJECTED : HD_STATUS_DONE;
 }

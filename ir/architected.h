@@ -70,7 +70,7 @@ typedef struct hd_copy {
 enum { HD_COPIES_MOST = 4 };
 
 /* The words that an instruction copies: mov between registers, packing and unpacking of whole words, truncating cvt,
- * cvta to and from global space. Returns their number; *all tells whether the instruction has no other effect (`all`
+ * cvta to and from global space. Returns their number; *all: whether the instruction has no other effect (`all`
  * may be NULL). Ignores guards. */
 uint32_t hd_insn_copies(const hd_function *function, const hd_instruction *insn, hd_copy copies[HD_COPIES_MOST],
                         bool *all);

@@ -183,7 +183,7 @@ const char *hd_machine_obstacle(const hd_function *f, uint32_t *ordinal)
 {
     *ordinal = f->machine->unknown_target ? f->machine->unknown_target - 1 : 0;
     return f->machine->unknown_target
-               ? "has targets that this listing does not tell (of tables, nvdisasm prints labels)"
+               ? "has targets that this listing does not contain (of tables, nvdisasm prints labels)"
                : NULL;
 }
 

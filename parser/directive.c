@@ -144,7 +144,7 @@ void hd_build_pragma(hd_builder *b, const hd_node *string)
     const char *text = hd_builder_source(b)->text + string->token.begin;
     uint32_t length = string->token.end - string->token.begin;
     if (!b->function && length == sizeof in_bodies - 1 && memcmp(text, in_bodies, length) == 0)
-        hd_builder_error(b, BAD_DIRECTIVE, hd_node_span(string), "this pragma stands inside functions only");
+        hd_builder_error(b, BAD_DIRECTIVE, hd_node_span(string), "this pragma is for the inside of functions only");
 }
 
 void hd_build_heddle(hd_builder *b, const hd_node *statement)

@@ -9,6 +9,7 @@
 
 /* Advice; %s is the file's name. */
 #define EXTRACT "take the PTX out of it: cuobjdump -xptx all %s"
+#define RUN "a program runs on the model as it is: heddle run -- %s"
 #define FROM_SOURCE "compile its source to PTX: nvcc -ptx"
 #define DECOMPRESS(tool) "decompress it first: " tool " -dc %s"
 
@@ -46,6 +47,7 @@ static const magic magics[] = {
 static const kind cubin = {"a cubin, machine code for a GPU",
                            "it holds no PTX; take it out of the program or fatbin that it is from (cuobjdump -xptx all "
                            "FILE), or compile the source: nvcc -ptx"};
+enum { PROGRAM = 1 }; /* this one and the next may be programs */
 static const kind objects[] = {{"an object file", EXTRACT},
                                {"an executable program", EXTRACT},
                                {"an executable program or shared library", EXTRACT},
@@ -56,7 +58,7 @@ static const kind sass_json = {"the JSON of nvdisasm, which defines no labels",
                                "nvdisasm without -json makes a listing that heddle reads"};
 static const kind assembler = {"the source of an assembler of machine code, with macros (maxas, TuringAs)",
                                "assemble it, and list the result: cuobjdump -sass, or nvdisasm"};
-static const kind dumped = {"the output of cuobjdump, PTX and what stands around it",
+static const kind dumped = {"the output of cuobjdump, PTX and what surrounds it",
                             "cuobjdump -xptx all FILE writes the PTX alone, a file for each architecture"};
 static const kind source_code = {"C++ or CUDA source", "compile it to PTX: nvcc -ptx %s"};
 static const kind llvm = {"LLVM IR", "make PTX of it: llc -march=nvptx64 %s"};
@@ -67,7 +69,7 @@ static const kind trace = {"a trace of Accel-Sim",
 static const kind page = {"an HTML page", "save the file itself, not the page that shows it"};
 static const kind launch = {"a launch file", "'heddle replay' runs it"};
 static const kind gpu = {"a GPU description", "--gpu=%s takes it: heddle-gpu(5)"};
-static const kind ptx = {"PTX", "'heddle replay' takes launch files, which name the module: heddle-launch(5)"};
+static const kind ptx = {"PTX", "'heddle init -o FILE.yaml %s' writes a launch file to begin with: heddle-launch(5)"};
 
 /* ---- binaries ---------------------------------------------------------------------------------------------------- */
 
@@ -272,24 +274,30 @@ static const kind *text_kind(const hd_source *source)
 /* ---- diagnostics ------------------------------------------------------------------------------------------------- */
 
 static void report_kind(hd_source *source, hd_diagnostics *diagnostics, hd_diagnostic_kind slug, const kind *k,
-                        const char *wanted)
+                        const char *wanted, const char *advice)
 {
     hd_diagnostic *d =
         hd_report(diagnostics, slug, source, (hd_span){0, 0}, "this is %s; heddle reads %s", k->what, wanted);
-    const char *name = strstr(k->advice, "%s");
+    const char *name = strstr(advice, "%s");
     if (d)
         d->about_file = true;
     if (name)
-        hd_note_add(diagnostics, d, NULL, (hd_span){0, 0}, "%.*s%s%s", (int)(name - k->advice), k->advice, source->name,
+        hd_note_add(diagnostics, d, NULL, (hd_span){0, 0}, "%.*s%s%s", (int)(name - advice), advice, source->name,
                     name + 2);
     else
-        hd_note_add(diagnostics, d, NULL, (hd_span){0, 0}, "%s", k->advice);
+        hd_note_add(diagnostics, d, NULL, (hd_span){0, 0}, "%s", advice);
 }
 
 static const kind *kind_of(const hd_source *source)
 {
     const kind *k = binary_kind(source);
     return k ? k : text_kind(source);
+}
+
+const char *hd_kind_name(const hd_source *source)
+{
+    const kind *k = kind_of(source);
+    return k ? k->what : NULL;
 }
 
 bool hd_is_sass(const hd_source *source) { return kind_of(source) == &sass; }
@@ -299,7 +307,7 @@ bool hd_refuse_foreign(hd_source *source, hd_diagnostics *diagnostics)
     const kind *k = kind_of(source);
     if (!k || k == &ptx)
         return false;
-    report_kind(source, diagnostics, HD_DIAG_NOT_PTX, k, "PTX");
+    report_kind(source, diagnostics, HD_DIAG_NOT_PTX, k, "PTX", k->advice);
     return true;
 }
 
@@ -309,6 +317,7 @@ bool hd_refuse_foreign_launch(hd_source *source, hd_diagnostics *diagnostics)
     bool may_be_yaml = k == &launch || k == &json || (k == &source_code && *source->text == '#');
     if (!k || may_be_yaml)
         return false;
-    report_kind(source, diagnostics, HD_DIAG_NOT_LAUNCH_FILE, k, "a launch file here");
+    report_kind(source, diagnostics, HD_DIAG_NOT_LAUNCH_FILE, k, "a launch file here",
+                k == &objects[PROGRAM] || k == &objects[PROGRAM + 1] ? RUN : k->advice);
     return true;
 }

@@ -19,6 +19,9 @@ typedef enum hd_binary {
 } hd_binary;
 hd_binary hd_binary_of(const hd_source *source);
 
+/* "an object file", "a listing of machine code (SASS)": for messages; NULL if no kind is recognized. */
+const char *hd_kind_name(const hd_source *source);
+
 /* The same for launch files: reports not-launch-file, also for PTX. */
 bool hd_refuse_foreign_launch(hd_source *source, hd_diagnostics *diagnostics);
 

@@ -34,6 +34,26 @@ def has_cub(nvcc):
     return any(glob.glob(os.path.join(root, place, "cub/device/device_radix_sort.cuh")) for place in places)
 
 
+# Other compilations of the examples: name, options of nvcc, and those that ptxas takes with them. Several suites use them, and
+# share the PTX: by default the k-th example has the k-th one, in turn.
+VARIANTS = [
+    ("sm_90", ["-O3", "-arch=sm_90"], []),
+    ("sm_80-G", ["-G", "-arch=sm_80"], ["-g", "--dont-merge-basicblocks", "--return-at-end"]),
+    ("sm_75", ["-O3", "-arch=sm_75"], []),
+    ("sm_80-O0", ["-O3", "-Xcicc", "-O0", "-arch=sm_80"], []),
+    ("sm_120", ["-O3", "-arch=sm_120"], []),
+    ("sm_120-G", ["-G", "-arch=sm_120"], ["-g", "--dont-merge-basicblocks", "--return-at-end"]),
+    ("sm_90-O0", ["-O3", "-Xcicc", "-O0", "-arch=sm_90"], []),
+    ("sm_75-lineinfo", ["-O3", "-lineinfo", "-arch=sm_75"], ["--generate-line-info"]),
+]
+
+
+def make_variant(nvcc, source, folder, variant, flags):
+    """The PTX of that compilation of a source, without contraction, in the folder."""
+    name = os.path.splitext(os.path.basename(source))[0]
+    return make_ptx(nvcc, source, os.path.join(folder, "%s.%s.ptx" % (name, variant)), [*flags, "-fmad=false"])
+
+
 def make_ptx(nvcc, source, out, options):
     """`out`, compiled from the source; made again when the source is newer. Several may do so at a time."""
     if not os.path.exists(out) or os.path.getmtime(out) < os.path.getmtime(source):

@@ -1,7 +1,8 @@
 /* Parses the list of models to replay: NAME [ '(' KEY ['=' VALUE] { ',' KEY ['=' VALUE] } ')' ] { ',' NAME ... }; a
  * VALUE is a number or a range, FROM..TO.
  *
- * A NAME alone is a model; two techniques as ONE+OTHER, for the model that combines them (combinations.def); a
+ * Names are those of models, of techniques, and what papers call either (models.def, ir/techniques.def), in upper or lower
+ * case. A NAME alone is a model; two techniques as ONE+OTHER, for the model that combines them (combinations.def); a
  * technique, for its standard configurations, or for all of its models if options->all_models is set; or "all", for all
  * techniques; "none" must be the only name. A NAME with options is one model, named "corf(shared)" as it was given,
  * without blanks, and can be requested in addition to the one without. Its options replace those of models.def. They
@@ -53,6 +54,29 @@ static void note(chooser *c, hd_diagnostic *d, const char *text)
 }
 
 /* ---- names ------------------------------------------------------------------------------------------------------- */
+
+/* The name as the tables spell it; the name itself if they do not have it. */
+static const char *spelled(const char *name)
+{
+    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
+        if (!strcasecmp(name, hd_techniques[t].spelling))
+            return hd_techniques[t].spelling;
+    for (uint32_t m = 0; m < hd_rf_model_count; m++)
+        if (!strcasecmp(name, hd_rf_models[m].name))
+            return hd_rf_models[m].name;
+    for (uint32_t i = 0; i < hd_rf_family_count; i++)
+        if (!strcasecmp(name, hd_rf_families[i].name))
+            return hd_rf_families[i].name;
+    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
+        if (!strcasecmp(name, hd_techniques[t].name))
+            return hd_techniques[t].spelling;
+    for (uint32_t m = 0; m < hd_rf_model_count; m++) {
+        const char *title = hd_rf_standard_title(&hd_rf_models[m]);
+        if (title && !strcasecmp(name, title))
+            return hd_rf_models[m].name;
+    }
+    return name;
+}
 
 static bool belongs(const hd_rf_model_info *m, const char *name)
 {
@@ -129,6 +153,9 @@ static void choose(chooser *c, const char *name, const char *begin)
 {
     hd_arena *arena = &c->replay->arena;
     bool any = false;
+    for (uint32_t i = 0; i < hd_rf_family_count; i++)
+        if (hd_technique_find(name, strlen(name)) < 0 && !strcmp(name, hd_rf_families[i].name))
+            name = hd_rf_families[i].model;
     for (uint32_t m = 0; m < hd_rf_model_count; m++)
         if (is_meant(c, &hd_rf_models[m], name))
             any = c->chosen[m] = true;
@@ -144,7 +171,8 @@ static void choose(chooser *c, const char *name, const char *begin)
     for (uint32_t i = 0; i < HD_TECHNIQUE_COUNT + hd_rf_model_count; i++) {
         bool technique = i < HD_TECHNIQUE_COUNT;
         const char *other = technique ? hd_techniques[i].spelling : hd_rf_models[i - HD_TECHNIQUE_COUNT].name;
-        known = hd_arena_printf(arena, "%s, %s", known, other);
+        if (technique || hd_technique_find(other, strlen(other)) < 0)
+            known = hd_arena_printf(arena, "%s, %s", known, other);
         hd_suggest_from(&near, other);
     }
     hd_suggest_phrase(&near, phrase);
@@ -376,7 +404,7 @@ static void read_options(chooser *c, const char *name, const char *begin)
 static void read_items(chooser *c)
 {
     while (!c->failed) {
-        const char *begin, *name = hd_option_word(&c->in, &c->replay->arena, &begin);
+        const char *begin, *name = spelled(hd_option_word(&c->in, &c->replay->arena, &begin));
         if (hd_option_take(&c->in, '('))
             read_options(c, name, begin);
         else

@@ -169,6 +169,16 @@ static bool disassemble(const char *path, const char *option, hd_source *source,
     return good;
 }
 
+static void report_missing(const hd_source *source, bool is_cubin, hd_diagnostics *diagnostics)
+{
+    hd_diagnostic *d =
+        hd_report(diagnostics, HD_DIAG_MISSING_TOOL, NULL, (hd_span){0, 0},
+                  "'%s' is %s, and there is no %s in PATH, CUDA_HOME or /usr/local/cuda to list its machine code",
+                  source->name, hd_kind_name(source), is_cubin ? "nvdisasm and no cuobjdump" : "cuobjdump");
+    hd_note_add(diagnostics, d, NULL, (hd_span){0, 0},
+                "the CUDA toolkit has both; PTX, and listings that they made elsewhere, are read without them");
+}
+
 bool hd_disassemble(hd_source *source, hd_diagnostics *diagnostics)
 {
     hd_binary binary = hd_binary_of(source);
@@ -181,9 +191,7 @@ bool hd_disassemble(hd_source *source, hd_diagnostics *diagnostics)
     if (nvdisasm || cuobjdump)
         good = disassemble(nvdisasm ? nvdisasm : cuobjdump, nvdisasm ? "-gi" : "-sass", source, diagnostics);
     else
-        hd_report(diagnostics, HD_DIAG_MISSING_TOOL, NULL, (hd_span){0, 0},
-                  "'%s' holds machine code, and there is no %s in PATH, CUDA_HOME or /usr/local/cuda to list it",
-                  source->name, is_cubin ? "nvdisasm and no cuobjdump" : "cuobjdump");
+        report_missing(source, is_cubin, diagnostics);
     free(nvdisasm);
     free(cuobjdump);
     return good;

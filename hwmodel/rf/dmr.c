@@ -24,7 +24,7 @@
  * several schedulers all share a checker, and an inserted cycle repeats what it has to of each type.
  *
  * The model decides at issue; the paper, when operands are read. That is a constant number of cycles later, for the
- * instruction and those behind it.
+ * instruction and those after it.
  *
  * Faults of lanes (hwmodel/lane_fault.h). Idle lanes are others than those that they repeat, and so are the lanes of a
  * repeated warp, which are shuffled: a result that is wrong differs from its repetition. So does one that is right and

@@ -6,7 +6,7 @@
  *
  *   fixed latency     it is in the allocate latch from t + 2 on, where it waits until the read port of each of its
  *                     banks has as many free cycles in the next `core.read_cycles` as it reads registers there; those
- *                     that are issued after it wait behind it. What needs its result may issue `latency` cycles after
+ *                     that are issued after it wait for it. What needs its result may issue `latency` cycles after
  *                     it, less what it waited: the result is forwarded. It is written at the end of the pipeline.
  *   variable latency  it goes to the queue of its sub-core, which has `core.queue` places; reads its operands in cycles
  *                     in which ports are not reserved; and is dispatched to its unit. Until it has read them, no later

@@ -54,6 +54,16 @@ const hd_pass_info *hd_pass_find(const char *name, size_t length)
     return found < hd_pass_count ? &hd_passes[found] : NULL;
 }
 
+/* By its name, or by what a paper calls its technique, in upper or lower case: "RFV" is `release`. */
+static const hd_pass_info *find_meant(const char *name)
+{
+    const hd_pass_info *pass = hd_pass_find(name, strlen(name));
+    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT && !pass; t++)
+        if (strcasecmp(hd_techniques[t].name, name) == 0)
+            pass = hd_pass_find(hd_techniques[t].pass, strlen(hd_techniques[t].pass));
+    return pass;
+}
+
 /* All names, for the message; the name nearest to a misspelt one in `near`. */
 static const char *all_pass_names(hd_arena *arena, hd_suggestion *near)
 {
@@ -198,7 +208,7 @@ static void read_steps(reader *r);
 static bool read_alias(reader *r, const char *name, hd_span span)
 {
     for (uint32_t i = 0; i < hd_pass_alias_count; i++)
-        if (strcmp(hd_pass_aliases[i].name, name) == 0) {
+        if (strcasecmp(hd_pass_aliases[i].name, name) == 0) {
             reader inner = *r;
             inner.alias = r->alias ? r->alias : &span;
             inner.in.at = hd_pass_aliases[i].passes;
@@ -219,7 +229,7 @@ static void read_step(reader *r)
     hd_span span = r->alias ? *r->alias : hd_option_span(&r->in, begin);
     if (read_alias(r, name, span))
         return;
-    hd_pipeline_step step = {.pass = hd_pass_find(name, strlen(name)), .span = span};
+    hd_pipeline_step step = {.pass = find_meant(name), .span = span};
     if (strcmp(name, "all") == 0) {
         hd_report(r->diagnostics, HD_DIAG_BAD_PASS, r->in.text, span,
                   "'all' runs each technique on a copy of its own, and must be the only pass");

@@ -19,7 +19,7 @@ typedef struct hd_regalloc_result {
     uint32_t loads, stores, moves, predicate_moves; /* instructions inserted */
     /* of all accesses to spill slots in the result, each counted once */
     uint64_t spill_load_bytes, spill_store_bytes;
-    /* not supported, or does not fit (a warning tells which); nothing changed */
+    /* not supported, or does not fit (a warning says which); nothing changed */
     bool left_virtual;
 } hd_regalloc_result;
 

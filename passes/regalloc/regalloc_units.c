@@ -5,7 +5,7 @@
  * their live ranges are disjoint, innermost loops first.
  *
  * An operand of a matrix instruction that ptxas may expand (ir/expanded.h) must not share a register with the result:
- * its live range is made to end behind the instruction. The elements of the result and of the accumulator in the same
+ * its live range is made to end after the instruction. The elements of the result and of the accumulator in the same
  * place may, and are merged first.
  *
  * Complexity: a merge walks the parts of both units; all merges together take at most HD_MERGE_STEPS steps per part,
@@ -210,7 +210,7 @@ static void merge_vectors(merger *m, hd_u32_array *conflicts)
 
 /* ---- matrix instructions ----------------------------------------------------------------------------------------- */
 
-/* Lets a part that ends with the read at `read` end behind the write. */
+/* Lets a part that ends with the read at `read` end after the write. */
 static void outlive(merger *m, uint32_t reg, uint32_t read)
 {
     const hd_alloc_unit *u = &m->units->units[m->units->of[reg]];

@@ -320,7 +320,7 @@ def run(cases):
     if len(files) < 20:
         cases.report("fixtures", "only %d PTX files found" % len(files))
     slow = toolkit.is_slow(BUILD)
-    files = files[::4] if slow else files
+    files = files[::8] if slow else files
     with concurrent.futures.ThreadPoolExecutor(max(2, THREADS)) as pool:
         for variant, derive in VARIANTS.items():
             cases.run_one("make " + variant, lambda folder, v=variant, d=derive: run_variant(cases, pool, v, d, files, folder))

@@ -39,6 +39,12 @@ def status(expected, *arguments, says="", **keywords):
     return result
 
 
+def tables(path, macro):
+    """The strings of each row."""
+    rows = re.findall(r"^%s\((.*)\)$" % macro, read(os.path.join(TOP, path)).decode(), re.M)
+    return [re.findall(r'"([^"]*)"', row) for row in rows]
+
+
 def arguments_for(command):
     return [command, "--ir"] if command == "dump" else [command]
 
@@ -329,10 +335,30 @@ def case_bad_passes(folder):
     for passes in ("nosuch", "bow(", "bow)", "bow(iw=)", "bow(iw=x)", "bow(iw=0)", "bow(iw=99)", "bow(x=1)", "bow,", ",", "", "bow bow"):
         result = status(2, "rewrite", "-p", passes, good, says="[bad-pass]")
         expect(result.out == b"", "-p %r writes something", passes)
-    for passes, near in (("bwo", "bow"), ("BOW", "bow"), ("regaloc", "regalloc"), ("claen", "clean")):
+    for passes, near in (("bwo", "bow"), ("DCE", "dce"), ("regaloc", "regalloc"), ("claen", "clean")):
         status(2, "rewrite", "-p", passes, good, says="no pass is named '%s'; did you mean '%s'?" % (passes, near))
     status(2, "rewrite", "-p", "release(tabel=3)", good, says="has no option 'tabel'; did you mean 'table'?")
     status(2, "rewrite", "-p", "bow,nosuch", good, says="-p:1:5: error: ")
+
+
+def case_names_of_papers(folder):
+    """A technique may be called as its paper calls it, in upper or lower case; the table's names are taken, too."""
+    good, _, _ = files(folder)
+    techniques = tables("ir/techniques.def", "HD_TECHNIQUE")
+    for spelling, name, used in ((row[0], row[1], row[2]) for row in techniques):
+        for called in (name, name.lower(), name.upper()):
+            if used:
+                expect(run("rewrite", "-p", called, good).out == status(0, "rewrite", "-p", used, good).out, "-p %s", called)
+            wanted = status(1, "replay", "--technique=" + spelling, good).err
+            expect(status(1, "replay", "--technique=" + called, good).err == wanted, "--technique=%s", called)
+    launch = os.path.join(TOP, "examples/vectorAdd/vectorAdd.yaml")
+    for title, model in tables("hwmodel/rf/models.def", "HD_RF_STANDARD") + tables("hwmodel/rf/models.def", "HD_RF_FAMILY"):
+        if " " in title or any(title.lower() in (row[0].lower(), row[1].lower()) for row in techniques):
+            continue
+        plain = status(0, "replay", "--technique=" + model, launch).out
+        for called in (title, title.lower(), title.upper()):
+            expect(status(0, "replay", "--technique=" + called, launch).out == plain, "--technique=%s", called)
+    expect(b"corf(shared)" in status(0, "replay", "--technique=CORF(shared)", launch).out, "options behind a paper's name")
 
 
 def case_bad_options_of_passes(folder):
@@ -531,10 +557,11 @@ def case_replay_of_no_launch_file(folder):
     status(2, "replay", "--technique=nosuch", good, says="nosuch")
     status(2, "replay", "--gpu=nosuch", good, says="nosuch")
     status(2, "replay", "--gpu=pascal-titanx", good, says="did you mean 'pascal-titan-x'?")
+    status(2, "replay", "--gpu=A100", good, says="did you mean 'ampere-a100'?")
     status(2, "diff", "--ptxas=no", "--gpu=sm_999", good, good, says="[unknown-gpu]")
     status(2, "replay", "--technique=bwo", good, says="no technique is called 'bwo'; did you mean 'bow'?")
     result = status(1, "replay", good, says="[not-launch-file]")
-    expect("this is PTX; heddle reads a launch file here" in result.err, "%s", result.err)
+    expect("this is PTX; heddle reads a launch file here" in result.err and "heddle init -o FILE.yaml" in result.err, "%s", result.err)
 
 
 ELF = b"\x7fELF\x02\x01\x01" + bytes(9)
@@ -562,4 +589,5 @@ def case_inputs_of_other_kinds(folder):
                 expect(what in result.err.split("\n")[0] and result.err.count("error: ") == 1 and "note: " in result.err, "%s: %s", name, result.err)
         status(1, "diff", "--ptxas=no", path, good) if "yaml" not in name else None
         if "yaml" not in name and "#include" not in data.decode("latin-1"):
-            status(1, "replay", path, says="[not-launch-file]")
+            advice = "heddle run -- %s\n" % path if name == "k" else "note: "
+            expect(advice in status(1, "replay", path, says="[not-launch-file]").err, "%s", path)

@@ -174,11 +174,15 @@ def with_memo():
 
 
 def memoization():
-    """Each counter of each model is the same where nothing is looked up."""
+    """Each counter of each model is the same where nothing is looked up: on every example for every third model, in turn; FULL=1: all."""
     wrong, models = [], with_memo()
     case("models have a memo", {"baseline", "bow-iw3", "corf", "ltrf", "release"} <= set(models), str(models))
-    for path in sorted(glob.glob(os.path.join(TOP, "examples", "*", "*.yaml")))[::3 if toolkit.is_slow(os.path.dirname(HEDDLE)) else 1]:
-        looked_up, walked = (heddle("replay", "--technique=" + ",".join(models), "--format=csv", *option, path) for option in ([], ["--no-memo"]))
+    step = 1 if os.environ.get("FULL") == "1" else 3
+    for k, path in enumerate(sorted(glob.glob(os.path.join(TOP, "examples", "*", "*.yaml")))):
+        if toolkit.is_slow(os.path.dirname(HEDDLE)) and k % 4:
+            continue
+        chosen = ",".join(models[(k + k // 4) % step::step])
+        looked_up, walked = (heddle("replay", "--technique=" + chosen, "--format=csv", *option, path) for option in ([], ["--no-memo"]))
         if looked_up != walked or looked_up[0]:
             wrong.append(os.path.basename(path))
     case("numbers are the same without memoization", not wrong, ", ".join(wrong))

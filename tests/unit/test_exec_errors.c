@@ -358,7 +358,7 @@ static void pad(char *text, size_t size, uint32_t count)
 static kernel_run count_in_memory(const char *read, const char *write, const char *other)
 {
     enum { BEFORE = 3, DECLARATIONS = 1 }; /* of kernel_text_for, of the head */
-    static char text[8192], head[2048], loop[2048], whole[4096];
+    static char text[16384], head[2048], loop[2048], whole[8192];
     snprintf(head, sizeof head,
              ".shared .align 16 .b32 s[4];\nst.shared.u32 [s], 0;\nmov.u32 %%r2, 0;\n"
              "mov.u32 %%r3, 0;\nmov.u64 %%rd4, 0;\nmov.u64 %%rd5, 0;\nmov.u64 %%rd6, 0;\n"

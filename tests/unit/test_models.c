@@ -1,7 +1,7 @@
 /* Every row of models.def, on kernels that a new model is likely to get wrong: calls in loops, by some lanes, of
  * different functions, and recursive ones; parameters in registers; warps that end within a function; divergence,
- * guards, results of several words. Each model must be verified, count the same again, and fail where one move of its
- * data is lost. MODELS_COUNT=N random modules for each model, MODELS_SEED=N the first.
+ * guards, results of several words. Each model must be verified, count the same again, where its effects are looked up,
+ * and from snapshots (hwmodel/rf/memo.h), and fail where one move of its data is lost. MODELS_COUNT=N random modules for each model, MODELS_SEED=N the first.
  */
 #include "unit.h"
 
@@ -57,6 +57,14 @@ static bool verify(const char *text, const hd_rf_model_info *model, const char *
     rf_replay_run(&again);
     if (memcmp(r.results[0].counters, again.results[0].counters, sizeof r.results[0].counters))
         fail_msg("%s: %s counts something else the second time", what, model->name);
+    for (uint32_t forgets = 0; forgets < 2; forgets++) {
+        again.events = 100;
+        again.forgets = forgets;
+        rf_replay_run(&again);
+        if (memcmp(r.results[0].counters, again.results[0].counters, sizeof r.results[0].counters))
+            fail_msg("%s: %s counts something else %s", what, model->name,
+                     forgets ? "from its snapshots" : "where its effects are looked up");
+    }
     return true;
 }
 

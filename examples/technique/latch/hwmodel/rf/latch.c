@@ -7,6 +7,7 @@
  * O(1) an operand.
  */
 #include "base/bitset.h"
+#include "hwmodel/rf/memo.h"
 #include "hwmodel/rf/technique.h"
 
 typedef struct latch {
@@ -116,6 +117,21 @@ static void latch_execute(hd_rf_model *model, const hd_rf_step *step, hd_access_
             hd_rf_file_write(model, &m->file, step, d, sink);
 }
 
+/* All that the warp's future depends on. Optional: it makes count mode faster. */
+static void latch_snapshot(hd_rf_model *model, hd_rf_warp *warp, hd_snapshot *c)
+{
+    latch_model *m = (latch_model *)model;
+    latch *l = &m->latches.items[warp->slot];
+    hd_rf_file_snapshot(&m->file, warp, c);
+    if (!hd_snapshot_word(c, l->lanes != 0)) {
+        l->lanes = 0;
+        return;
+    }
+    l->owner = hd_snapshot_owner(c, l->owner);
+    l->lanes = hd_snapshot_lanes(c, l->lanes);
+    l->claim = hd_snapshot_claim(c, l->owner.index, l->claim);
+}
+
 const hd_rf_ops hd_rf_latch_ops = {
     .create = latch_create,
     .destroy = latch_destroy,
@@ -124,4 +140,5 @@ const hd_rf_ops hd_rf_latch_ops = {
     .frame_begin = latch_frame_begin,
     .frame_end = latch_frame_end,
     .execute = latch_execute,
+    .memo = &(const hd_memo_ops){.snapshot = latch_snapshot},
 };
