@@ -2,6 +2,7 @@
  * own chunk and does not replace the current one. */
 #include "base/arena.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,13 +10,17 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#ifdef HD_ARENA_GAPS
+#if defined(HD_ARENA_GAPS) && !defined(HD_ARENA_GUARDS)
 #include <sanitizer/asan_interface.h>
 enum { GAP_BYTES = 32 };
 #else
 #define ASAN_POISON_MEMORY_REGION(address, bytes) ((void)(address), (void)(bytes))
 #define ASAN_UNPOISON_MEMORY_REGION(address, bytes) ((void)(address), (void)(bytes))
+#ifdef HD_ARENA_GUARDS
+enum { GAP_BYTES = 32 };
+#else
 enum { GAP_BYTES = 0 };
+#endif
 #endif
 
 enum { FIRST_CHUNK_BYTES = 4096, LAST_CHUNK_BYTES = 1 << 20 };
@@ -78,10 +83,42 @@ void *hd_realloc(void *old, size_t bytes)
     return room;
 }
 
+#ifdef HD_ARENA_GUARDS
+enum { GUARD_PATTERN = 0xa5 };
+
+/* Follows a piece's last 16 bytes; the pattern begins where the piece ends. */
+struct hd_arena_guard {
+    unsigned char pattern[16];
+    struct hd_arena_guard *next;
+    const unsigned char *piece_end;
+};
+_Static_assert(sizeof(struct hd_arena_guard) <= GAP_BYTES, "a gap has room for a guard");
+
+static void set_guard(hd_arena *arena, char *piece, size_t bytes)
+{
+    struct hd_arena_guard *guard = (void *)(piece + ((bytes + 15) & ~(size_t)15));
+    memset(piece, GUARD_PATTERN, (size_t)((char *)guard - piece) + sizeof guard->pattern);
+    guard->next = arena->guards;
+    guard->piece_end = (unsigned char *)piece + bytes;
+    arena->guards = guard;
+}
+
+static void check_guards(const hd_arena *arena)
+{
+    for (const struct hd_arena_guard *guard = arena->guards; guard; guard = guard->next)
+        for (const unsigned char *byte = guard->piece_end; byte < guard->pattern + sizeof guard->pattern; byte++)
+            assert(*byte == GUARD_PATTERN);
+}
+#else
+static void set_guard(hd_arena *arena, char *piece, size_t bytes) { (void)arena, (void)piece, (void)bytes; }
+static void check_guards(const hd_arena *arena) { (void)arena; }
+#endif
+
 void hd_arena_init(hd_arena *arena) { *arena = (hd_arena){0}; }
 
 void hd_arena_free(hd_arena *arena)
 {
+    check_guards(arena);
     for (hd_arena_chunk *chunk = arena->chunks; chunk;) {
         hd_arena_chunk *next = chunk->next;
         ASAN_UNPOISON_MEMORY_REGION(chunk->room, chunk->bytes);
@@ -126,6 +163,7 @@ void *hd_arena_alloc_slow(hd_arena *arena, size_t bytes)
         arena->next += room;
     }
     ASAN_UNPOISON_MEMORY_REGION(piece, bytes);
+    set_guard(arena, piece, bytes);
     return piece;
 }
 

@@ -16,18 +16,26 @@ typedef struct hd_arena {
     hd_arena_chunk *chunks; /* newest first; owned */
     char *next, *end;       /* free room of the current chunk */
     size_t reserved_bytes;  /* memory obtained from the system so far */
+#ifdef HD_ARENA_GUARDS
+    struct hd_arena_guard *guards; /* newest first */
+#endif
 } hd_arena;
 
 void hd_arena_init(hd_arena *arena); /* a zeroed arena is valid too */
 void hd_arena_free(hd_arena *arena); /* frees all memory; the arena is then empty and usable */
-static inline void *hd_arena_alloc(hd_arena *arena, size_t bytes); /* aligned to 16, not cleared; never NULL */
-void *hd_arena_calloc(hd_arena *arena, size_t bytes);              /* aligned to 16, zeroed */
-void *hd_arena_copy(hd_arena *arena, const void *from, size_t bytes);
+/* Aligned to 16; never NULL. The attribute lets the compiler and its sanitizers see accesses past the end. */
+#define HD_SIZED(...) __attribute__((alloc_size(__VA_ARGS__)))
+static inline HD_SIZED(2) void *hd_arena_alloc(hd_arena *arena, size_t bytes); /* not cleared */
+HD_SIZED(2) void *hd_arena_calloc(hd_arena *arena, size_t bytes);              /* zeroed */
+HD_SIZED(3) void *hd_arena_copy(hd_arena *arena, const void *from, size_t bytes);
 char *hd_arena_string(hd_arena *arena, const char *text, size_t length); /* a copy, NUL-terminated */
 char *hd_arena_printf(hd_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* With the address sanitizer, a poisoned gap follows each allocation to detect overruns. */
-#if defined(__has_feature)
+/* With the address sanitizer, a poisoned gap follows each allocation to detect overruns. HD_ARENA_GUARDS is the cheap
+ * form of it: a pattern after each allocation, which hd_arena_free() checks, and in memory that is not cleared. */
+#if defined(HD_ARENA_GUARDS)
+#define HD_ARENA_GAPS 1
+#elif defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define HD_ARENA_GAPS 1
 #endif
@@ -52,12 +60,12 @@ static inline void *hd_arena_alloc(hd_arena *arena, size_t bytes)
 #define HD_ARENA_ARRAY(arena, type, count) ((type *)hd_arena_calloc((arena), sizeof(type) * (size_t)(count)))
 
 /* The malloc family; never returns NULL. */
-void *hd_malloc(size_t bytes);
-void *hd_calloc(size_t count, size_t bytes);
+HD_SIZED(1) void *hd_malloc(size_t bytes);
+HD_SIZED(1, 2) void *hd_calloc(size_t count, size_t bytes);
 enum { HD_HUGE_PAGE_BYTES = 2 << 20 };
 /* HD_HUGE_PAGE_BYTES, to be freed with free(); a single page fault where the system has huge pages. */
 void *hd_malloc_huge_page(void);
-void *hd_realloc(void *old, size_t bytes);
+HD_SIZED(2) void *hd_realloc(void *old, size_t bytes);
 enum { HD_OUT_OF_MEMORY_STATUS = 7 };          /* as HD_STATUS_MEMORY */
 _Noreturn void hd_out_of_memory(size_t bytes); /* bytes: 0 if unknown */
 /* Sets a function that runs before the process ends there, on any thread. Call it before other threads start. */

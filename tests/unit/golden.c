@@ -4,6 +4,9 @@
 #include "call_module.h"
 #include "program.h"
 
+#include "ir/annotations.h"
+#include "ir/architected.h"
+
 enum { TEXT_BYTES = 1 << 19, STRUCTURED = 15, UNSTRUCTURED = 60, ASYNCHRONOUS = 30, CALLS = 12 };
 
 /* ---- sums -------------------------------------------------------------------------------------------------------- */
@@ -28,6 +31,29 @@ void golden_write(golden_sums *s, hd_writer *writer, const char *head)
     }
     hd_write_format(writer, "\n");
     hd_array_clear(&s->items);
+}
+
+void golden_add_instructions(golden_sums *s, const hd_function *f)
+{
+    for (uint32_t i = 0; i < f->instructions.count; i++)
+        golden_add(s, hd_opcodes[hd_insn_form(f, &f->instructions.items[i])->opcode].name, 1);
+    for (uint32_t i = 0; i < f->instructions.count; i++)
+        HD_INSN_REGISTERS (f, &f->instructions.items[i], o)
+            golden_add(s, "sum of register numbers", hd_register_physical(f, o->value).number);
+}
+
+void golden_add_annotations(golden_sums *s, const hd_function *f)
+{
+    for (uint32_t a = 0; a < f->annotations.count; a++) {
+        const hd_annotation *annotation = &f->annotations.items[a];
+        const hd_annotation_info *info = hd_annotation_find(annotation->kind);
+        uint64_t value = annotation->instruction == HD_NONE ? 1 : 1 + annotation->instruction;
+        if (!hd_annotation_is_list(info))
+            value += annotation->value;
+        for (uint32_t w = 0; w < annotation->count; w++)
+            value += f->annotation_words.items[annotation->value + w];
+        golden_add(s, info->name, value);
+    }
 }
 
 /* ---- programs ---------------------------------------------------------------------------------------------------- */

@@ -15,6 +15,10 @@ typedef struct golden_sums {
 } golden_sums;
 
 void golden_add(golden_sums *s, const char *name, uint64_t value);
+/* By opcode, and what physical registers they name. */
+void golden_add_instructions(golden_sums *s, const hd_function *f);
+/* By kind, with values and places. */
+void golden_add_annotations(golden_sums *s, const hd_function *f);
 /* As a line, without zeros; they begin anew. */
 void golden_write(golden_sums *s, hd_writer *writer, const char *head);
 /* The file tests/numbers/NAME has these bytes. With BLESS=1 it is written anew. */

@@ -234,6 +234,52 @@ static void exact_cuts_are_the_best_of_all(void **state)
     assert_true(bounded > 100); /* the bound is the optimum now and then */
 }
 
+static uint64_t lightest(const uint64_t *weights, uint32_t first, uint32_t end)
+{
+    uint64_t least = weights[first];
+    for (uint32_t i = first + 1; i < end; i++)
+        least = weights[i] < least ? weights[i] : least;
+    return least;
+}
+
+/* The largest parts that are solved exactly: an even ring with a chord that closes two odd cycles. The best cut loses
+ * the chord, or the lightest edge of each of the two ways around. */
+static void the_largest_parts_are_cut_best(void **state)
+{
+    enum { N = HD_MAXCUT_VERTICES };
+    (void)state;
+    for (uint64_t seed = 1; seed < 60; seed++) {
+        uint64_t random = seed, weights[N], whole = 0, budget = 1ull << NO_LIMIT_BITS;
+        uint32_t chord = 2 + 2 * (uint32_t)(unit_random(&random) % (N / 2 - 1)), by_word[N];
+        graph g = {.vertices = N};
+        bool side[N] = {false};
+        for (uint32_t v = 0; v < N; v++)
+            whole += weights[v] = 1 + unit_random(&random) % 100; /* of the edge from v to v + 1 */
+        uint64_t ways = lightest(weights, 0, chord) + lightest(weights, chord, N),
+                 of_chord = 1 + unit_random(&random) % 60;
+        for (uint32_t a = 0; a < N; a++)
+            for (uint32_t b = a + 1; b < N; b++)
+                if (b == a + 1 || (a == 0 && (b == chord || b == N - 1)))
+                    g.edges[g.count++] = (hd_affinity_edge){a, b,
+                                                            b == a + 1   ? weights[a]
+                                                            : b == chord ? of_chord
+                                                                         : weights[N - 1]};
+        parts p;
+        split(&p, &g);
+        assert_int_equal(p.odd.first.count, 1);
+        make_part(&p, 0);
+        assert_int_equal(p.part.vertices, N);
+        for (uint32_t v = 0; v < N; v++)
+            by_word[p.part.word.items[v]] = v;
+        for (uint32_t v = 0; v < N; v++) /* the chord is lost: what is found must be as good */
+            side[by_word[v]] = v % 2;
+        assert_true(hd_maxcut_weight(&p.part, side) == whole);
+        assert_true(hd_maxcut_exact(&p.part, side, &budget));
+        assert_true(hd_maxcut_weight(&p.part, side) == whole + of_chord - (ways < of_chord ? ways : of_chord));
+        close_parts(&p);
+    }
+}
+
 /* Local search never makes a cut worse, and leaves none that one change of a vertex would make better. */
 static void local_search_improves(void **state)
 {
@@ -295,6 +341,7 @@ int main(void)
         cmocka_unit_test(odd_cycles_are_counted),
         cmocka_unit_test(the_approximation_leaves_two_sides),
         cmocka_unit_test(exact_cuts_are_the_best_of_all),
+        cmocka_unit_test(the_largest_parts_are_cut_best),
         cmocka_unit_test(local_search_improves),
         cmocka_unit_test(edges_are_sorted_by_weight),
     };

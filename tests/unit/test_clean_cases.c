@@ -323,6 +323,9 @@ static void packs(void **state)
     expect("fold,copyprop", "mov.b64 y1, {x0, x1}; @p0 mov.b64 {x2, x3}, y1; add.u32 x4, x3, 1; ret;",
            "mov.b64 y1, {x0, x1}; @p0 mov.b32 x2, x0; @p0 mov.b32 x3, x1; add.u32 x4, x3, 1; ret;");
     expect_same("fold", "mov.b64 y1, {x0, x1}; mov.b64 {x1, x0}, y1; ret;"); /* an exchange */
+    /* two words from where the pack points, not its halves */
+    expect_same("fold", "mov.b64 y1, {x0, x1}; ld.global.v2.b32 {x2, x3}, [y1]; ld.shared.v2.b32 {_, x4}, [y1]; ret;");
+    expect_same("fold", "mov.b64 y1, {x0, x1}; mov.b64 y2, y1; st.global.v2.b32 [y2], {x0, x1}; ret;");
     char text[4096] = "mov.b64 y1, {x0, x1}; mov.b64 y2, {x0, x1}; ";
     for (uint32_t i = 0; i < 90; i++) /* numbers, whatever registers there are */
         snprintf(text + strlen(text), sizeof text - strlen(text), "mov.b64 {x2, x3}, 0x1%02u00000000; ", i);

@@ -488,6 +488,42 @@ static void operands_survive_allocation(void **state)
     assert_true(pairs > UNIT_CASES(100) && delivered > UNIT_CASES(100) && after < before);
 }
 
+/* A register that names nothing but the value from memory stays; others are separated from it. */
+static void registers_that_are_shared_are_separated(void **state)
+{
+    (void)state;
+    uint32_t kept = 0, separated = 0;
+    for (uint64_t seed = 0; seed < UNIT_CASES(4000); seed += 2) {
+        rf_bench b;
+        open_random(&b, seed);
+        const hd_function *f = b.kernel;
+        uint32_t registers = f->registers.count, *accesses = calloc(registers + 1u, sizeof *accesses),
+                 *of_id = calloc(f->next_instruction_id + 1u, sizeof *of_id);
+        for (uint32_t i = 0; i < f->instructions.count; i++) {
+            const hd_instruction *insn = &f->instructions.items[i];
+            of_id[insn->id] = hd_insn_operands(f, insn)->value;
+            HD_INSN_REGISTERS (f, insn, o)
+                accesses[o->value]++;
+        }
+        fuse(&b);
+        for (uint32_t a = 0; a < f->annotations.count; a++) {
+            if (f->annotations.items[a].kind != HD_ANNOTATION_DEMO)
+                continue;
+            const hd_instruction *load = &f->instructions.items[f->annotations.items[a].instruction];
+            uint32_t reg = hd_insn_operands(f, load)->value, before = of_id[load->id];
+            assert_true(accesses[before] >= 2);
+            if (accesses[before] == 2 ? reg != before : reg < registers)
+                fail_msg("seed %llu: register %u became %u", (unsigned long long)seed, before, reg);
+            kept += accesses[before] == 2;
+            separated += accesses[before] != 2;
+        }
+        free(accesses);
+        free(of_id);
+        rf_bench_close(&b);
+    }
+    assert_true(kept && separated);
+}
+
 static void random_kernels_are_proved(void **state)
 {
     (void)state;
@@ -524,6 +560,7 @@ int main(void)
         cmocka_unit_test(a_value_named_twice_is_refuted),
         cmocka_unit_test(accesses_are_counted_and_a_lost_move_is_noticed),
         cmocka_unit_test(operands_survive_allocation),
+        cmocka_unit_test(registers_that_are_shared_are_separated),
         cmocka_unit_test(random_kernels_are_proved),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -177,6 +177,37 @@ static void lanes_in_different_spaces(void **state)
     }
 }
 
+/* What a kernel names of other spaces takes none of its shared memory, and moves nothing there. */
+static void shared_memory_has_shared_variables_only(void **state)
+{
+    static const char *const named[] = {"", "ld.global.u32 %r4, [g+4];\n", "ld.const.u32 %r4, [c+8];\n",
+                                        "st.local.u32 [l], 7;\nld.local.u32 %r4, [l];\n",
+                                        "ld.param.u32 %r4, [more];\nld.global.u32 %r5, [g];\n"};
+    uint32_t first[4] = {0};
+    (void)state;
+    for (uint32_t i = 0; i < sizeof named / sizeof *named; i++) {
+        char text[2048];
+        uint32_t got[4] = {0};
+        snprintf(
+            text, sizeof text,
+            ".version 8.0\n.target sm_80\n.address_size 64\n.global .align 64 .b32 g[2000];\n"
+            ".const .align 32 .b32 c[4] = {1, 2, 3, 4};\n.visible .entry k(.param .u64 in, .param .u64 out, .param "
+            ".align 16 .b8 more[32])\n{\n.reg .b32 %%r<8>;\n.reg .b64 %%rd<4>;\n.local .align 4 .b8 l[64];\n"
+            ".shared .align 8 .b8 s[24];\n.shared .align 4 .b8 t[12];\n%s"
+            "ld.param.u64 %%rd1, [out];\nmov.u32 %%r1, s;\nmov.u32 %%r2, t;\nmov.u32 %%r3, %%total_smem_size;\n"
+            "st.global.v4.u32 [%%rd1], {%%r1, %%r2, %%r3, 1};\nret;\n}\n",
+            named[i]);
+        kernel_run run = {.text = text, .out = got, .out_bytes = sizeof got};
+        run_kernel(&run);
+        expect_done(&run);
+        if (i == 0)
+            memcpy(first, got, sizeof got);
+        assert_memory_equal(got, first, sizeof got);
+    }
+    assert_int_equal(first[0] - first[1], 0u - 24);
+    assert_in_range(first[2], 36, 128);
+}
+
 static void atomics(void **state)
 {
     (void)state;
@@ -339,6 +370,7 @@ int main(void)
         cmocka_unit_test(scattered),
         cmocka_unit_test(spaces_and_generic_addresses),
         cmocka_unit_test(lanes_in_different_spaces),
+        cmocka_unit_test(shared_memory_has_shared_variables_only),
         cmocka_unit_test(atomics),
         cmocka_unit_test(atomic_subnormals),
         cmocka_unit_test(immediates),

@@ -477,6 +477,30 @@ static void reductions_outside(void **state)
         }
 }
 
+/* Formatted, one 32-bit integer; the bytes of another surface are left as they are. */
+static void reductions_of_other_texels(void **state)
+{
+    static const struct {
+        hd_type type;
+        uint32_t channels;
+        bool good;
+    } cases[] = {{HD_TYPE_U32, 1, true},  {HD_TYPE_S32, 1, true},  {HD_TYPE_F32, 1, false}, {HD_TYPE_U32, 2, false},
+                 {HD_TYPE_S32, 4, false}, {HD_TYPE_F32, 4, false}, {HD_TYPE_U16, 1, false}, {HD_TYPE_S16, 2, false},
+                 {HD_TYPE_F16, 2, false}, {HD_TYPE_U8, 1, false},  {HD_TYPE_S8, 4, false}};
+    (void)state;
+    for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        hd_texture s = surface(HD_TEXTURE_1D, cases[i].type, cases[i].channels, 16, 1);
+        uint32_t *cells = (uint32_t *)texels;
+        memset(texels, 0, sizeof texels);
+        kernel_run run = run_on(&s, 1, "mov.u32 %r1, 3;\nsured.p.add.1d.b32.trap [%rd4, {%r1}], 2;");
+        assert_int_equal(run.status, cases[i].good ? HD_EXEC_DONE : HD_EXEC_FAULT);
+        for (uint32_t k = 0; k < 16; k++)
+            assert_int_equal(cells[k], cases[i].good && k == 3 ? 2 * THREADS : 0);
+        if (!cases[i].good && !strstr(run.message, "needs one u32 or s32"))
+            fail_msg("case %u: %s", i, run.message);
+    }
+}
+
 /* Several CTAs on several threads of the host: no addition gets lost. */
 static void reductions_of_many_ctas(void **state)
 {
@@ -597,6 +621,7 @@ int main(void)
         cmocka_unit_test(formatted_integers_stay_in_range),
         cmocka_unit_test(reductions),
         cmocka_unit_test(reductions_outside),
+        cmocka_unit_test(reductions_of_other_texels),
         cmocka_unit_test(reductions_of_many_ctas),
         cmocka_unit_test(queries),
         cmocka_unit_test(mistakes_are_faults),

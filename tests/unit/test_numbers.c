@@ -3,37 +3,11 @@
  * for test_techniques to say. BLESS=1 (make bless) writes the file anew. */
 #include "golden.h"
 
-#include "ir/annotations.h"
 #include "ir/architected.h"
 #include "passes/estimate/estimate.h"
 #include "passes/manager/manager.h"
 
-/* ---- what passes make -------------------------------------------------------------------------------------------- */
-
-/* By opcode, and what registers they name. */
-static void add_instructions(golden_sums *s, const hd_function *f)
-{
-    for (uint32_t i = 0; i < f->instructions.count; i++)
-        golden_add(s, hd_opcodes[hd_insn_form(f, &f->instructions.items[i])->opcode].name, 1);
-    for (uint32_t i = 0; i < f->instructions.count; i++)
-        HD_INSN_REGISTERS (f, &f->instructions.items[i], o)
-            golden_add(s, "sum of register numbers", hd_register_physical(f, o->value).number);
-}
-
-/* By kind, with values and places. */
-static void add_annotations(golden_sums *s, const hd_function *f)
-{
-    for (uint32_t a = 0; a < f->annotations.count; a++) {
-        const hd_annotation *annotation = &f->annotations.items[a];
-        const hd_annotation_info *info = hd_annotation_find(annotation->kind);
-        uint64_t value = annotation->instruction == HD_NONE ? 1 : 1 + annotation->instruction;
-        if (!hd_annotation_is_list(info))
-            value += annotation->value;
-        for (uint32_t w = 0; w < annotation->count; w++)
-            value += f->annotation_words.items[annotation->value + w];
-        golden_add(s, info->name, value);
-    }
-}
+/* ---- passes ------------------------------------------------------------------------------------------------------ */
 
 static void add_passes(golden_sums *s, rf_bench *b, const char *passes)
 {
@@ -45,17 +19,15 @@ static void add_passes(golden_sums *s, rf_bench *b, const char *passes)
         if (!f->has_body)
             continue;
         assert_true(hd_pipeline_run_function(pipeline, f, NULL, &statistics, &b->diagnostics));
-        add_annotations(s, f);
+        golden_add_annotations(s, f);
         if (!hd_pipeline_only_annotates(pipeline))
-            add_instructions(s, f);
+            golden_add_instructions(s, f);
     }
     for (uint32_t i = 0; i < statistics.count; i++)
         golden_add(s, statistics.items[i].name, statistics.items[i].value);
     hd_array_free(&statistics);
     hd_pipeline_free(pipeline);
 }
-
-/* ---- passes ------------------------------------------------------------------------------------------------------ */
 
 static void count_passes(hd_writer *writer)
 {
