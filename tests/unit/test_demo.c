@@ -455,6 +455,22 @@ static void accesses_are_counted_and_a_lost_move_is_noticed(void **state)
     rf_bench_close(&b);
 }
 
+/* Values from memory have no register of the file; each has a name of its own in its group. */
+static void expect_named_by_order(const hd_function *f, uint64_t seed)
+{
+    for (uint32_t i = 0, order = 0; i < f->instructions.count; i++) {
+        char name[32], expected[32];
+        if (!hd_annotation_at(f, HD_ANNOTATION_DEMO, i, 0)) {
+            order = 0;
+            continue;
+        }
+        hd_register_spell(f, hd_insn_operands(f, &f->instructions.items[i])->value, name, sizeof name);
+        snprintf(expected, sizeof expected, "%u", order++);
+        if (strncmp(name, "%M", 2) != 0 || strcmp(name + strcspn(name, "0123456789"), expected) != 0)
+            fail_msg("seed %llu, instruction %u: %s, not number %s", (unsigned long long)seed, i, name, expected);
+    }
+}
+
 /* Registers are allocated after the pass: the pairs stay, are sound and proved, and take no place. */
 static void operands_survive_allocation(void **state)
 {
@@ -472,6 +488,7 @@ static void operands_survive_allocation(void **state)
         assert_int_equal(count_of(&b, HD_ANNOTATION_DEMO_OPERAND), made);
         if (!check(&b))
             fail_msg("seed %llu: the check refutes what the allocation left", (unsigned long long)seed);
+        expect_named_by_order(b.kernel, seed);
         result r = replay(&b, 0);
         if (!r.proved)
             fail_msg("seed %llu: not proved", (unsigned long long)seed);

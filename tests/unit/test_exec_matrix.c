@@ -454,11 +454,37 @@ static void test_refusals(void **unused)
     }
 }
 
+/* Where lanes of the warp are missing, the note says whether they can still come. */
+static void test_missing_lanes(void **unused)
+{
+#define TRANSPOSE "movmatrix.sync.aligned.m8n8.trans.b16 %r1, %r2;"
+    static const struct {
+        const char *body, *note;
+        uint32_t block;
+    } cases[] = {
+        {"setp.lt.u32 %p0, %r79, 16;\n@%p0 " TRANSPOSE, "the lanes 0xffff0000 of the warp have not ended", 32},
+        {"setp.lt.u32 %p0, %r79, 9;\n@%p0 exit;\n" TRANSPOSE, "the others have ended", 32},
+        {TRANSPOSE, "the others have ended or were never there (a block of 20 threads)", 20},
+    };
+    (void)unused;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[4096];
+        uint64_t word = 0;
+        size_t n = (size_t)snprintf(text, sizeof text, prologue, 80, 0u, 0u);
+        snprintf(text + n, sizeof text - n, "%s\nret;\n}\n", cases[i].body);
+        kernel_run run = {
+            .text = text, .in = &word, .in_bytes = 8, .out = &word, .out_bytes = 8, .block = cases[i].block};
+        run_kernel(&run);
+        if (run.status != HD_EXEC_FAULT || !strstr(run.notes, cases[i].note))
+            fail_msg("%s: %s; %s", cases[i].body, run.message, run.notes);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_products),  cmocka_unit_test(test_rows_load), cmocka_unit_test(test_rows_store),
-        cmocka_unit_test(test_transpose), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_transpose), cmocka_unit_test(test_refusals),  cmocka_unit_test(test_missing_lanes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -252,6 +252,25 @@ static void repeated_constants_keep_their_numbers(void **state)
     hd_writer_free(&text);
 }
 
+/* What follows the last instruction that is left counts, too. */
+static void a_lost_end_is_refused(void **state)
+{
+    static const char text[] = ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 in)\n{\n"
+                               ".reg .b32 %a;\n.reg .b64 %p;\nld.param.u64 %p, [in];\nld.global.u32 %a, [%p];\n"
+                               "st.global.u32 [%p+4], %a;\nret;\nst.global.u32 [%p+8], %a;\nret;\n}\n";
+    (void)state;
+    for (uint32_t lost = 0; lost < 3; lost++) {
+        allocated a;
+        open_allocated(&a, text, 0);
+        assert_int_equal(a.kernel->instructions.count, 6);
+        a.kernel->instructions.count -= lost;
+        hd_function_drop_cfg(a.kernel);
+        assert_int_equal(accepted(&a), lost == 0);
+        a.kernel->instructions.count += lost;
+        close_allocated(&a);
+    }
+}
+
 /* wmma.mma, which ptxas expands: its result, which nobody reads, shares registers with the accumulator alone, element
  * by element; each other register of an operand in the result is refused. */
 static void results_of_expanded_instructions_are_apart(void **state)
@@ -293,8 +312,8 @@ static void results_of_expanded_instructions_are_apart(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(spoiled_allocations_are_refused),
-                                       cmocka_unit_test(repeated_constants_keep_their_numbers),
-                                       cmocka_unit_test(results_of_expanded_instructions_are_apart)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(spoiled_allocations_are_refused), cmocka_unit_test(repeated_constants_keep_their_numbers),
+        cmocka_unit_test(a_lost_end_is_refused), cmocka_unit_test(results_of_expanded_instructions_are_apart)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,9 @@
 #include "tests/unit/unit.h"
 
 #include "hwmodel/rf/physical.h"
+#include "hwmodel/rf/release_hints.h"
+#include "ir/words.h"
+#include "tests/unit/golden.h"
 #include "tests/unit/program.h"
 #include "tests/unit/rf_bench.h"
 #include "tests/unit/rf_replay.h"
@@ -330,6 +333,60 @@ static void shared_registers_are_noticed_in_lookups(void **state)
 
 /* A released register is never read before it is written again: on any order of the sides, of warps, in PTX's registers
  * and in allocated ones, under each rule. */
+/* Addresses in the code as it lies in memory: each function's words for the whole of it, then its instructions, each
+ * after its own words. What issues nothing has no address. */
+static void flag_words_have_addresses(void **state)
+{
+    (void)state;
+    uint32_t covered = 0, lists = 0;
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        rf_bench b;
+        const char *refusal = NULL;
+        hd_release_hints hints = {0};
+        hd_word_array words = {0};
+        uint32_t address = 0;
+        golden_sources[3].open(&b, seed); /* with calls */
+        rf_bench_pass(&b, "release");
+        hd_rf_module *code = hd_rf_module_new(b.module);
+        refusal = hd_release_hints_read(&hints, code, false);
+        for (uint32_t f = 0; f < b.module->functions.count && !refusal; f++) {
+            const hd_function *function = b.module->functions.items[f];
+            if (!function->has_body)
+                continue;
+            uint32_t last = 0, used = 0;
+            hd_array_clear(&words);
+            if (!hd_words_of_release(function, &words, &refusal))
+                words.count = 0;
+            for (uint32_t w = 0; w < words.count; w++)
+                used += words.items[w].instruction == HD_NONE;
+            address += used;
+            for (uint32_t i = 0; i < function->instructions.count; i++) {
+                uint32_t before = 0;
+                for (uint32_t w = 0; w < words.count; w++) {
+                    if (words.items[w].instruction != i)
+                        continue;
+                    bool flags = hd_word_opcode_of(words.items[w].bits) == HD_WORD_PIR;
+                    last = flags ? 1 + address : last;
+                    before += !flags;
+                    address++;
+                    used++;
+                }
+                assert_int_equal(hints.functions[f].flags[i], last);
+                assert_int_equal(hints.functions[f].lists[i], before);
+                address += !hd_storage_skips(&code->functions[f]->storage, i);
+                covered += last != 0;
+                lists += before;
+            }
+            assert_int_equal(used, words.count);
+        }
+        hd_array_free(&words);
+        hd_release_hints_free(&hints);
+        hd_rf_module_free(code);
+        rf_bench_close(&b);
+    }
+    assert_true(covered > 100 && lists > 10);
+}
+
 static void random_kernels_are_proved(void **state)
 {
     static const char *const passes[] = {ALL, "release(table=1000000,liveness=paper)",
@@ -540,6 +597,7 @@ int main(void)
         cmocka_unit_test(shapes_that_are_none),
         cmocka_unit_test(faults_are_noticed),
         cmocka_unit_test(shared_registers_are_noticed_in_lookups),
+        cmocka_unit_test(flag_words_have_addresses),
         cmocka_unit_test(random_kernels_are_proved),
         cmocka_unit_test(deeds_are_the_same_again),
         cmocka_unit_test(no_flag_cache_is_like_any),
