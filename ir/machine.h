@@ -80,7 +80,7 @@ typedef struct hd_machine_function { /* of a hd_function */
     uint32_t meeting_count;
     bool is_graph;           /* the listing is in DOT */
     bool calls_out;          /* calls code that the function does not hold */
-    uint32_t unknown_target; /* ordinal + 1 of an instruction whose targets the listing does not tell; 0: none */
+    uint32_t unknown_target; /* ordinal + 1 of an instruction whose targets the listing does not contain; 0: none */
     uint8_t encoding;        /* hd_machine_encoding */
 } hd_machine_function;
 
