@@ -174,7 +174,7 @@ static hd_status report_both(hd_part *part, hd_report_options *options, const ch
 {
     hd_report_job *machine = report_on_sass(part, options, path);
     if (!machine)
-        return HD_STATUS_REJECTED;
+        return (hd_status)hd_cli_status(&part->cli);
     if (!options->gpu)
         options->gpu = hd_report_of(machine)->arch;
     hd_report_job *job = report_on(part, part->cli.operands[0], options);
@@ -198,7 +198,7 @@ static hd_status report_one(hd_part *part)
     options.parse.takes_listings = true;
     hd_report_job *job = report_on(part, cli->operands[0], &options);
     if (!job)
-        return HD_STATUS_REJECTED;
+        return (hd_status)hd_cli_status(cli);
     part->result = job;
     part->selected = hd_report_of(job)->kernel_count;
     return hd_report_status(job);

@@ -1,14 +1,15 @@
 /* Parses the list of models to replay: NAME [ '(' KEY ['=' VALUE] { ',' KEY ['=' VALUE] } ')' ] { ',' NAME ... }; a
  * VALUE is a number or a range, FROM..TO.
  *
- * Names are those of models, of techniques, and what papers call either (models.def, ir/techniques.def), in upper or lower
- * case. A NAME alone is a model; two techniques as ONE+OTHER, for the model that combines them (combinations.def); a
- * technique, for its standard configurations, or for all of its models if options->all_models is set; or "all", for all
- * techniques; "none" must be the only name. A NAME with options is one model, named "corf(shared)" as it was given,
- * without blanks, and can be requested in addition to the one without. Its options replace those of models.def. They
- * are checked against hwmodel/rf/options.def before any file is read. A technique takes no options, because its models
- * have different ones, unless it is the name of a family (models.def). A range denotes a model for each of its numbers.
- * A number that a pass needs too (options.def) is also passed to it: each such model has annotations of its own.
+ * Names are those of models, of techniques, and what papers call either (models.def, ir/techniques.def), in upper or
+ * lower case. A NAME alone is a model; two techniques as ONE+OTHER, for the model that combines them
+ * (combinations.def); a technique, for its standard configurations, or for all of its models if options->all_models
+ * is set; or "all", for all techniques; "none" must be the only name. A NAME with options is one model, named
+ * "corf(shared)" as it was given, without blanks, and can be requested in addition to the one without. Its options
+ * replace those of models.def. They are checked against hwmodel/rf/options.def before any file is read. A technique
+ * takes no options, because its models have different ones, unless it is the name of a family (models.def). A range
+ * denotes a model for each of its numbers. A number that a pass needs too (options.def) is also passed to it: each
+ * such model has annotations of its own.
  *
  * Order: that of models.def; each model is followed by its variants with options, in the order given. Duplicates are
  * dropped.

@@ -1,7 +1,8 @@
 /* Every row of models.def, on kernels that a new model is likely to get wrong: calls in loops, by some lanes, of
  * different functions, and recursive ones; parameters in registers; warps that end within a function; divergence,
- * guards, results of several words. Each model must be verified, count the same again, where its effects are looked up,
- * and from snapshots (hwmodel/rf/memo.h), and fail where one move of its data is lost. MODELS_COUNT=N random modules for each model, MODELS_SEED=N the first.
+ * guards, results of several words. Each model must be verified, count the same again, where its effects are looked
+ * up, and from snapshots (hwmodel/rf/memo.h), and fail where one move of its data is lost. MODELS_COUNT=N random
+ * modules for each model, MODELS_SEED=N the first.
  */
 #include "unit.h"
 
