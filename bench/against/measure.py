@@ -31,7 +31,7 @@ def setting(text):
     if text not in SETTINGS:
         SETTINGS.append(text)
     at = SETTINGS.index(text)
-    return chr(ord("A") + at) if at < 26 else "A" + chr(ord("A") + at - 26)
+    return ("" if at < 26 else chr(ord("A") + at // 26 - 1)) + chr(ord("A") + at % 26)
 
 
 def heddle(*words):
