@@ -19,6 +19,7 @@ MODELS = ("warped-dmr", "warped-dmr-enhanced")
 COVERAGE = ("warped-dmr-inorder", "warped-dmr-8", *MODELS)
 ARITHMETIC = ("int_add", "int_mad", "fp_add", "fp_mul", "fp_mad")
 SFU = re.compile(r"(sin|cos|ex2|lg2|rcp|sqrt|rsqrt|tanh)\b.*f32")
+TIMELINE = "`heddle replay --time --gpu=%s --technique=baseline --timeline=... --timeline-cycles=0:100000%s`, the paper's applications"
 LRR = "--set=timing.core.policy=lrr"
 FEWER = "those kernels that the paper's have"
 LDST = re.compile(r"(ld|ldu|st|atom|red|cp|prefetch|prefetchu|membar|fence|tex|tld4|suld|sust|ldmatrix)\b")
@@ -177,7 +178,7 @@ def distances(name, *options):
 
 
 def motivation(page):
-    where = measure.setting("`heddle replay --time --gpu=%s --technique=baseline --timeline=... --timeline-cycles=0:100000`, the paper's applications" % GPU)
+    where = measure.setting(TIMELINE % (GPU, ""))
     row = page.row("figure 4.1: instructions of bfs with one active thread", ["> 40"], [of("bfs", one_thread)], where)
     if "bfs" in measure.SOURCES:
         large = graph(65536)
@@ -201,7 +202,7 @@ def motivation(page):
     deep = [d for n in names() for d in distances(n, "--set=timing.core.bank_latency=2", "--set=timing.operations.move=[4,1]")]
     row.experiment("operands read in 3 cycles, as the paper's pipeline has it, and moves with results after 4, as additions", [
         100 * sum(d >= 8 for d in deep) / len(deep), 100 * sum(d > 100 for d in deep) / len(deep)],
-        measure.setting("as %s, with `--set=timing.core.bank_latency=2 --set=timing.operations.move=[4,1]`" % where))
+        measure.setting(TIMELINE % (GPU, " --set=timing.core.bank_latency=2 --set=timing.operations.move=[4,1]")))
 
 
 # ---- the technique ------------------------------------------------------------------------------------------------------
