@@ -272,7 +272,7 @@ def hrf(page):
     spread(row, at, "hrf")
     row = page.row("IPC, STT-RAM alone", [-33.0], [speedup(at, "stt-ram")], at, signed=True)
     row.experiment("only the bank of a write is busy", [speedup(at, "stt-ram(pipelined)")], at)
-    row.experiment("one SM, which takes all thread blocks: it issues more often, and each write costs a cycle that was no idle one", [speedup(alone, "stt-ram")], alone)
+    row.experiment("one SM, which takes all thread blocks", [speedup(alone, "stt-ram")], alone)
     spread(row, at, "stt-ram")
     page.row("IPC that waking up gated entries costs: 10 / 50 cycles, points", [None, None],
              [speedup(at, "hrf-pg(wake=0)") - speedup(at, m) for m in ("hrf-pg", "hrf-pg(wake=50)")], at)

@@ -309,8 +309,8 @@ def matrix(page):
         row.experiment("LRR, and the matrices in the L2 cache", [change(turns, 1)], turns)
         row.experiment("LRR, and one SM", [change(turns_alone, 0)], turns_alone)
         if entries == 1:
-            row.note("Warps that take turns issue the same instruction one after the other, so more instructions of a type come in a row than with GTO, which leaves a warp only where it waits: "
-                     "on one SM with LRR every second instruction finds the queue full.")
+            row.note("With LRR warps issue the same instruction one after the other, so more instructions of a type come in a row than with GTO, which leaves a warp only where it waits.")
+
 
 
 def energy(page):

@@ -207,8 +207,8 @@ static void coverage_is_that_counted_by_hand(void **state)
     }
 }
 
-/* Four active threads, 0 to 3. In order: one full cluster, of which nothing is verified. Crossed: four clusters with one,
- * all verified. */
+/* Four active threads, 0 to 3. In order: one full cluster, of which nothing is verified. Crossed: one thread of each
+ * of four clusters, all verified. */
 static void instructions_verified_whole_are_counted(void **state)
 {
     static const char *const names[] = {"warped-dmr-inorder", "warped-dmr"};
@@ -265,12 +265,18 @@ static void lost_verifications_are_noticed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(multiplexers_follow_table_4_1),        cmocka_unit_test(idle_lanes_repeat_as_in_figure_4_5),
-        cmocka_unit_test(threads_are_mapped_to_lanes),          cmocka_unit_test(pairing_covers_half_a_cluster_of_four),
-        cmocka_unit_test(pairing_may_leave_lanes_out_of_eight), cmocka_unit_test(a_run_of_one_type_fills_the_queue),
-        cmocka_unit_test(types_in_turn_need_no_queue),          cmocka_unit_test(another_type_comes_out_of_the_queue),
-        cmocka_unit_test(coverage_is_that_counted_by_hand),     cmocka_unit_test(the_queue_has_the_size_of_the_paper),
-        cmocka_unit_test(lost_verifications_are_noticed),       cmocka_unit_test(instructions_verified_whole_are_counted),
+        cmocka_unit_test(multiplexers_follow_table_4_1),
+        cmocka_unit_test(idle_lanes_repeat_as_in_figure_4_5),
+        cmocka_unit_test(threads_are_mapped_to_lanes),
+        cmocka_unit_test(pairing_covers_half_a_cluster_of_four),
+        cmocka_unit_test(pairing_may_leave_lanes_out_of_eight),
+        cmocka_unit_test(a_run_of_one_type_fills_the_queue),
+        cmocka_unit_test(types_in_turn_need_no_queue),
+        cmocka_unit_test(another_type_comes_out_of_the_queue),
+        cmocka_unit_test(coverage_is_that_counted_by_hand),
+        cmocka_unit_test(the_queue_has_the_size_of_the_paper),
+        cmocka_unit_test(lost_verifications_are_noticed),
+        cmocka_unit_test(instructions_verified_whole_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
