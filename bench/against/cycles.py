@@ -3,7 +3,7 @@ import functools
 import json
 import os
 
-from against import measure
+from against import measure, products
 from against.measure import ADDRESSES, average
 
 # What the machine of CORF has and fermi-gtx480's does not: four banks, as its section 2.7 counts them.
@@ -29,14 +29,21 @@ def applications(paper):
 
 
 @functools.lru_cache(None)
-def timed(gpu, technique, *options, only=None):
-    """By example and model: cycles, energies and warps of all its launches, added up. An example with a launch that has no cycles
-    for a model has none for it. only: of these examples."""
+def replayed(gpu, technique, options, only):
     done = measure.heddle("replay", "-j2", "--time", "--no-compare", "--gpu=" + gpu, "--technique=" + technique, "--format=json", *options,
                           *(file for name, file in measure.SOURCES.items() if only is None or name in only))
-    examples, lost = measure.Examples(), set()
-    for kernel in json.loads(done.stdout)["kernels"]:
+    return json.loads(done.stdout)["kernels"]
+
+
+@functools.lru_cache(None)
+def timed(gpu, technique, *options, only=None, kernels=()):
+    """By example and model: cycles, energies and warps of all its launches, added up. An example with a launch that has no cycles
+    for a model has none for it. only: of these examples; kernels: (example, its kernels), of those alone."""
+    examples, lost, chosen = measure.Examples(), set(), dict(kernels)
+    for kernel in replayed(gpu, technique, options, only):
         name = os.path.basename(os.path.dirname(kernel["launch"]["file"]))
+        if kernel["name"] not in chosen.get(name, (kernel["name"],)):
+            continue
         models = examples.setdefault(name, {})
         for result in kernel["results"]:
             timing = result["timing"]
@@ -49,13 +56,14 @@ def timed(gpu, technique, *options, only=None):
             for key, value in (("cycles", timing["cycles"]), ("dynamic", timing["dynamic_pj"]), ("static", timing["static_pj"]), ("occupied", occupied),
                                ("loads", result["global_loads"]), ("skipped", result["global_loads_skipped"]), ("reads", timing["l2_reads"])):
                 total[key] = total.get(key, 0) + value
+            total["skipped_most"] = max(total.get("skipped_most", 0), result["global_loads_skipped"] / result["global_loads"] if result["global_loads"] else 0)
             total["most"] = max(total.get("most", 0), (result["allocated_registers"] or {"peak": 0})["peak"])
             for key in COUNTED + TIMED:
                 total[key] = total.get(key, 0) + (timing if key in TIMED else result)[key]
     for name, model in lost:
         examples[name].pop(model, None)
     examples.setting = measure.setting("`heddle replay --time --no-compare --gpu=%s --technique='%s'%s`, %s" % (
-        gpu, technique, "".join(" " + o for o in options), "the examples" if only is None else "the paper's applications"))
+        gpu, technique, "".join(" " + o for o in options), "the examples" if only is None else "the paper's applications") + (", those kernels that the paper's have" if kernels else ""))
     return examples
 
 
@@ -168,16 +176,25 @@ def shrink(page):
     row.note("Of that, RFV on the whole file: %+.1f %%; relative to that: %+.1f / %+.1f / %+.1f %%." % (change(at, "release", "cycles"), *(beside(at, m, "release") for m in models)))
     row.note("In %d of %d examples nothing differs from RFV on the whole file." % (
         sum(m["gpu-shrink"]["cycles"] == m["release"]["cycles"] for m in at.values() if "gpu-shrink" in m), len(at)))
+    row.experiment("beside RFV on the whole file: in the paper the four applications that are not throttled have exactly 0, so it charges nothing for renaming",
+                   [beside(at, m, "release") for m in models], at)
     row.experiment("one SM, which takes all thread blocks", [change(alone, m, "cycles") for m in models], alone)
-    row.note("There, beside RFV on the whole file: %+.1f / %+.1f / %+.1f %%." % tuple(beside(alone, m, "release") for m in models))
+    row.note("There, beside RFV on the whole file: %+.1f / %+.1f / %+.1f %%; of half the file, what that does in each application that needs more, with the registers that RFV has at most, of 512: %s." % (
+        *(beside(alone, m, "release") for m in models), ", ".join("%s %+.0f %% (%d)" % (name, 100 * (m["gpu-shrink"]["cycles"] / m["release"]["cycles"] - 1), m["release"]["most"])
+                                                                 for name, m in alone.items() if "gpu-shrink" in m and "release" in m and m["release"]["most"] > 512)))
     row.experiment("the same, and each block leaves free what all with more registers may need, not only the one with the most (ordered)",
                    [change(ordered, "gpu-shrink(ordered)", "cycles"), None, None], ordered)
+    row.note("There, beside RFV on the whole file: %+.1f %%. Algorithm 1 reserves for one block; the others keep what they have and cannot go on, until one runs after the other." % average(
+        100 * (m["gpu-shrink(ordered)"]["cycles"] / alone[name]["release"]["cycles"] - 1) for name, m in ordered.items()
+        if "gpu-shrink(ordered)" in m and "release" in alone.get(name, {})))
     spread(row, at, "gpu-shrink")
     page.row("figure 3.2: applications with more than 512 warp registers in use at a time, of 16 there", [7], [sum(models["release"]["most"] > 512 for models in at.values()
              if "release" in models)], at, unit="")
-    page.rows[-1].note("Here of %d." % len(at))
+    page.rows[-1].note("Here of %d: %s." % (len(at), ", ".join("%s %d" % (name, m["release"]["most"]) for name, m in at.items() if "release" in m and m["release"]["most"] > 512)))
     row = page.row("energy with leakage: RFV on the whole file / half the file / half the file with gating", [None, None, -42.0],
                    [whole(at, m) for m in ("release", "gpu-shrink-ungated", "gpu-shrink")], at, signed=True)
+    full = timed("fermi-rfv", "release,gpu-shrink,gpu-shrink-40,gpu-shrink-30", "--sms=1", only=applications("shrink"))
+    row.experiment("one SM, which takes all thread blocks and so has fewer registers that nobody holds", [whole(full, "release"), None, whole(full, "gpu-shrink")], full)
     row.note("An access of half the file takes 20 % less by the paper's figure 3.1, which is an input here.")
 
 
@@ -232,15 +249,30 @@ def area(bits):
     return 100 * (0.038 + 0.194 * bits / (8 * 131072)) / 0.194
 
 
+def each_other(at):
+    """Cycles between two active periods of a warp, by those of an active period and the number of other warps; mean over applications."""
+    found = []
+    for models in at.values():
+        total = models["baseline"]
+        others = 48 * total["occupied"] / total["cycles"] - 1
+        if total["inactive_periods"] and others > 0:
+            found.append(total["inactive_cycles"] / total["inactive_periods"] / (total["active_cycles"] / total["active_periods"]) / others)
+    return average(found)
+
+
 def hrf(page):
     at = timed("fermi-hrf", "hrf,hrf-pg,stt-ram,stt-ram(pipelined),hrf(banks=16),hrf(banks=16,write=1),hrf(loads),hrf-pg(wake=0),hrf-pg(wake=50)", only=applications("hrf"))
     row = page.row("IPC, HRF", [-4.2], [speedup(at, "hrf")], at, signed=True)
     row.experiment("operands from 16 banks, 8 for each of the two, as many as the SRAM has", [speedup(at, "hrf(banks=16)")], at)
     row.experiment("and writes to STT-RAM of a cycle", [speedup(at, "hrf(banks=16,write=1)")], at)
     row.experiment("results of loads in the write buffer", [speedup(at, "hrf(loads)")], at)
+    alone = timed("fermi-hrf", "hrf,stt-ram,hrf(banks=16)", "--sms=1", only=applications("hrf"))
+    row.experiment("one SM, which takes all thread blocks", [speedup(alone, "hrf")], alone)
+    row.experiment("one SM, and operands from 16 banks", [speedup(alone, "hrf(banks=16)")], alone)
     spread(row, at, "hrf")
     row = page.row("IPC, STT-RAM alone", [-33.0], [speedup(at, "stt-ram")], at, signed=True)
     row.experiment("only the bank of a write is busy", [speedup(at, "stt-ram(pipelined)")], at)
+    row.experiment("one SM, which takes all thread blocks", [speedup(alone, "stt-ram")], alone)
     spread(row, at, "stt-ram")
     page.row("IPC that waking up gated entries costs: 10 / 50 cycles, points", [None, None],
              [speedup(at, "hrf-pg(wake=0)") - speedup(at, m) for m in ("hrf-pg", "hrf-pg(wake=50)")], at)
@@ -257,26 +289,19 @@ def hrf(page):
     row.experiment("operands from 16 banks", [buffers_leak(at, "hrf(banks=16)")], at)
     row = page.row("cycles of an active period / between two of a warp", [234.0, 11000.0],
                    [ratio(at, "baseline", ("active_cycles",), "active_periods"), ratio(at, "baseline", ("inactive_cycles",), "inactive_periods")], at, unit="")
-    row.note("With 48 warps in turn it would be 47 active periods from one of a warp to the next; on average %.1f warps are resident." % (
-        48 * ratio(at, "baseline", ("occupied",), "cycles")))
+    periods = lambda where: [ratio(where, "baseline", ("active_cycles",), "active_periods"), ratio(where, "baseline", ("inactive_cycles",), "inactive_periods")]
+    warps = lambda where: 48 * ratio(where, "baseline", ("occupied",), "cycles")
+    row.experiment("one SM, which takes all thread blocks", periods(alone), alone)
+    for what, options in (("one SM, and loads from global memory do not use the L1 cache", "--set=timing.l1.global=0"), ("one SM, and its L1 cache answers after 1 cycle", "--set=timing.l1.latency=1"),
+                          ("one SM, and addresses of 32 bits", ADDRESSES)):
+        other = timed("fermi-hrf", "baseline", "--sms=1", options, only=applications("hrf"))
+        row.experiment(what, periods(other), other)
+    row.note("The paper's 234 is its 11000 divided by 47, the others of 48 warps, each of which has its turn in between. Here %.1f warps are resident on average, on one SM %.1f, where the "
+             "cycles between two periods are %.2f times those of an active period for each other warp: with 48 warps it would be %.0f." % (
+                 warps(at), warps(alone), each_other(alone), 47 * periods(alone)[0]))
     page.row("active periods with at most 16 entries used", ["> 50"], [ratio(at, "hrf", ("buffer_periods_to_8", "buffer_periods_9_to_16"), "buffer_periods", 100)], at)
-    page.row("silicon area, STT-RAM alone / HRF+PG, SRAM by capacity", [19.6, 28.3], [area(0), area(1.16 * (32 * 2 * 64 * 38 + 64 * 7))], at, known=False)
-
-
-@functools.lru_cache(None)
-def by_kernel(gpu, technique, example, *options):
-    """Results of an example's kernels, each launched once, by kernel and model."""
-    done = measure.heddle("replay", "--time", "--no-compare", "--gpu=" + gpu, "--technique=" + technique, "--format=json", *options, measure.SOURCES[example])
-    kernels = measure.Examples({k["name"]: {r["model"]: r for r in k["results"]} for k in json.loads(done.stdout)["kernels"]})
-    kernels.setting = measure.setting("`heddle replay --time --no-compare --gpu=%s --technique='%s'%s`, %s" % (gpu, technique, "".join(" " + o for o in options), example))
-    return kernels
-
-
-def held(models, model):
-    """Physical registers in use on average, in percent of those of static allocation."""
-    found = models.get(model, {})
-    static = models.get("release", {}).get("registers_static")
-    return 100 * found["allocated_registers"]["mean"] / static if static and found.get("allocated_registers") else None
+    row = page.row("silicon area, STT-RAM alone / HRF+PG, SRAM by capacity", [19.6, 28.3], [area(0), area(1.16 * (32 * 2 * 64 * 38 + 64 * 7))], at)
+    row.experiment("one write buffer for each block of STT-RAM; the paper's text has two", [area(0), area(1.16 * (32 * 64 * 38 + 64 * 7))])
 
 
 def shared(at, model):
@@ -297,8 +322,9 @@ def larf(page):
         row.experiment(what, [speedup(other, m) for m in modelled(other, names)], other)
     spread(row, at, "larf", "larf-las")
     page.row("loads from global memory that are skipped (counted without time), LARF / LARF + LAS / unlimited table", [None, None, None], [shared(at, m) for m in models], at)
-    page.row("the same, the most of all applications", [80.0], [max((100 * ms["larf-las"]["skipped"] / ms["larf-las"]["loads"] for ms in at.values()
-             if ms.get("larf-las", {}).get("loads")), default=0)], at)
+    row = page.row("the same, the most of all applications", [80.0], [max((100 * ms["larf-las"]["skipped"] / ms["larf-las"]["loads"] for ms in at.values()
+                   if ms.get("larf-las", {}).get("loads")), default=0)], at)
+    row.experiment("the most of all kernels: figures 5.7 and 5.8 are of layers, each a kernel or more", [100 * max(ms["larf-las"]["skipped_most"] for ms in at.values() if "larf-las" in ms)], at)
     row = page.row("reads from the L2 cache, LARF / LARF + LAS / unlimited table", [None, None, None], [change(at, m, "reads") for m in models], at, signed=True)
     schedulers = []
     for name, options in (("two-level schedulers of 4 warps each", ("--set=timing.core.policy=two-level", "--set=timing.core.active_warps=4")), ("GTO", ("--set=timing.core.policy=gto",))):
@@ -307,25 +333,6 @@ def larf(page):
         schedulers.append(other)
     row = page.row("figure 5.6: performance, LARF with two-level / GTO / LRR / LAS, beside LRR without LARF; LAS is best", [None] * 4,
                    [*(speedup(other, "larf", at) for other in schedulers), speedup(at, "larf"), speedup(at, "larf-las")], at, signed=True)
-    if "matrixMul" in measure.SOURCES:
-        products(page)
-
-
-def products(page):
-    """Figures 5.10 and 5.11: registers, and three matrix products."""
-    at = by_kernel("fermi-gtx480", "release,larf(entries=200)", "matrixMul", ADDRESSES)
-    name = next(m for m in at["matrixMulNaive"] if m.startswith("larf"))
-    cycles = lambda kernel, model="baseline": at[kernel][model]["timing"]["cycles"]
-    row = page.row("figure 5.11: naive product with LARF; the tiled one beside that; the blocked one with LARF beside the tiled one", [83.0, 8.0, 10.0],
-                   [100 * (cycles("matrixMulNaive") / cycles("matrixMulNaive", name) - 1), 100 * (cycles("matrixMulNaive", name) / cycles("matrixMul") - 1),
-                    100 * (cycles("matrixMul") / cycles("matrixMulBlocked", name) - 1)], at, signed=True)
-    instant = by_kernel("fermi-gtx480", "larf(entries=200,direct,instant)", "matrixMul", ADDRESSES)
-    best = next(m for m in instant["matrixMulNaive"] if m.startswith("larf"))
-    row.experiment("renaming takes no cycles, and shared values are there while their load is in flight",
-                   [100 * (cycles("matrixMulNaive") / instant["matrixMulNaive"][best]["timing"]["cycles"] - 1), None, None], instant)
-    row.note("The blocked product has 4 thread blocks of 256 threads for 15 SMs here.")
-    row = page.row("figures 5.10, 5.11: physical registers in use, of static allocation: RFV / LARF, naive product", [None, 50.0],
-                   [held(at["matrixMulNaive"], "release"), held(at["matrixMulNaive"], name)], at)
 
 
 def modelled(at, names):
@@ -345,12 +352,17 @@ machine has room for; addresses have 64 bits, two registers each, unless a row s
 computed as in [papers.md](papers.md)."""
 
 
-def rows(page, *more):
-    """more: sections of other modules, (title, function of the page)."""
+def rows(page, *more, only=(), path=None):
+    """more: sections of other modules, (title, function of the page). only: with words, sections whose titles have none of them are
+    kept as they are on the page at `path`."""
     page.say(HEAD % len(measure.SOURCES))
     for title, add in (("BOW, BOW-WR: pascal-titan-x", bow), ("CORF, CORF++: fermi-gtx480", corf), ("RegMutex: fermi-gtx480", regmutex),
                        ("RFV: fermi-rfv", release), ("GPU-Shrink: fermi-rfv", shrink), ("LTRF, LTRF+, RFC: maxwell-ltrf", ltrf),
-                       ("DeMO: turing-rtx2060", demo), ("HRF, HRF+PG: fermi-hrf", hrf), ("LARF, LAS: pascal-larf", larf), *more):
+                       ("DeMO: turing-rtx2060", demo), ("HRF, HRF+PG: fermi-hrf", hrf), ("LARF, LAS: pascal-larf", larf),
+                       ("LARF, matrix products: fermi-gtx480", products.rows), *more):
+        if only and not any(word in title for word in only):
+            page.keep(title, path)
+            continue
         page.section(title)
         add(page)
     page.tail()

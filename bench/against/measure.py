@@ -31,7 +31,7 @@ def setting(text):
     if text not in SETTINGS:
         SETTINGS.append(text)
     at = SETTINGS.index(text)
-    return chr(ord("A") + at) if at < 26 else "A" + chr(ord("A") + at - 26)
+    return ("" if at < 26 else chr(ord("A") + at // 26 - 1)) + chr(ord("A") + at % 26)
 
 
 def heddle(*words):
@@ -134,17 +134,58 @@ def changed(passes, edit=None, options=()):
 @functools.lru_cache(None)
 def fused():
     """Copies of the examples as nvcc makes them without -fmad=false; none without nvcc. Their outputs differ by roundings."""
-    homes = [os.path.join(h, "bin", "nvcc") for h in (os.environ.get("CUDA_HOME"), "/usr/local/cuda") if h]
-    nvcc = next((p for p in homes if os.access(p, os.X_OK)), shutil.which("nvcc"))
-    files = copies("fused", SOURCES) if nvcc else {}
+    files = copies("fused", SOURCES) if nvcc() else {}
 
     def compile_one(name):
-        words = [nvcc, "-O3", "-arch=sm_80", "--ptx", "-o", os.path.join(os.path.dirname(files[name]), name + ".ptx"),
+        words = [nvcc(), "-O3", "-arch=sm_80", "--ptx", "-o", os.path.join(os.path.dirname(files[name]), name + ".ptx"),
                  os.path.join(os.path.dirname(SOURCES[name]), name + ".cu")]
         return subprocess.run(words, stderr=subprocess.DEVNULL, check=False).returncode
 
     failed = each(compile_one, files)
     return {name: path for name, path in files.items() if not failed[name]}
+
+
+def launch_file(label, module, buffers, launches):
+    """Writes a launch file. buffers: by name, what stands after its colon; launches: (kernel, grid, block, parameters), or lines as they are."""
+    folder = os.path.join(WORK, "inputs")
+    os.makedirs(folder, exist_ok=True)
+    path = os.path.join(folder, label + ".yaml")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("module: %s\nbuffers:\n%slaunches:\n%s" % (os.path.realpath(module), "".join("  %s: {%s}\n" % b for b in buffers.items()), "".join(
+            launch if isinstance(launch, str) else "  - {kernel: %s, grid: %s, block: %s, params: [%s]}\n" % launch for launch in launches)))
+    return path
+
+
+def nvcc():
+    """Its path; None: there is none."""
+    homes = [os.path.join(h, "bin", "nvcc") for h in (os.environ.get("CUDA_HOME"), "/usr/local/cuda") if h]
+    return next((p for p in homes if os.access(p, os.X_OK)), shutil.which("nvcc"))
+
+
+@functools.lru_cache(None)
+def compiled(name, label, old, new):
+    """The module of an example in whose source `new` stands for `old`; None without nvcc."""
+    with open(os.path.join(TOP, "examples", name, name + ".cu"), encoding="utf-8") as file:
+        text = file.read()
+    if not nvcc() or old not in text:
+        return None
+    folder = os.path.join(WORK, "compiled")
+    os.makedirs(folder, exist_ok=True)
+    source, module = (os.path.join(folder, label + ending) for ending in (".cu", ".ptx"))
+    with open(source, "w", encoding="utf-8") as file:
+        file.write(text.replace(old, new))
+    done = subprocess.run([nvcc(), "-O3", "-fmad=false", "-arch=sm_80", "--ptx", "-o", module, source], stderr=subprocess.DEVNULL, check=False)
+    return module if not done.returncode else None
+
+
+def edited(module, label, edit):
+    """The module after the passes of `clean` and `edit`, which changes its text."""
+    folder = os.path.join(WORK, "edited")
+    os.makedirs(folder, exist_ok=True)
+    path = os.path.join(folder, label + ".ptx")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(edit(heddle("rewrite", "--no-section", "-p", "clean", module).stdout.decode()))
+    return path
 
 
 # ---- what the passes say -----------------------------------------------------------------------------------------------

@@ -61,7 +61,7 @@ class Row:
     def experiment(self, text, ours=None, at=None):
         """What was changed, and the row's figure then, or a text of figures of another kind."""
         label = chr(ord("a") + sum(1 for n in self.notes if n.startswith("(")))
-        where = "" if at is None else " [%s]" % at.setting
+        where = "" if at is None else " [%s]" % (at if isinstance(at, str) else at.setting)
         self.notes.append("(%s) %s%s%s" % (label, text, "" if ours is None else ": **%s**" % several(ours, self.unit, self.signed), where))
         if ours is not None and all(is_close(p, o, self.unit) for p, o in zip(self.paper, ours)):
             self.causes.append(label)
@@ -99,6 +99,17 @@ class Page:
         self.say("\n## " + title)
         if text:
             self.say("\n" + text)
+
+    def keep(self, title, path):
+        """A section as it is on the page already, with the letters that its settings have now."""
+        self.finish()
+        with open(path, encoding="utf-8") as file:
+            old = file.read()
+        text_of = dict(re.findall(r"^- \*\*([A-Z]+)\*\* (.*)$", old, re.M))
+        letter = lambda match: measure.setting(text_of[match.group(1)])
+        body = old[old.index("\n## %s\n" % title):].split("\n## ")[1]
+        body = re.sub(r"(?<=\| )([A-Z]+)(?= \|$)", letter, body, flags=re.M)
+        self.say(re.sub(r"(?<=\[)([A-Z]+)(?=\]$)", letter, "\n## " + body.rstrip("\n"), flags=re.M))
 
     def row(self, *words, **options):
         self.rows.append(Row(*words, **options))

@@ -287,6 +287,7 @@ static void verify(hd_dmr *m, const dmr_item *item, hd_access_sink *sink)
     hd_rf_event(&m->model, HD_COUNTER_DMR_VERIFIED, lanes);
     hd_rf_event(&m->model, HD_COUNTER_DMR_REDUNDANT, lanes);
     hd_rf_event(&m->model, HD_COUNTER_DMR_REPEATED, 1);
+    hd_rf_event(&m->model, HD_COUNTER_DMR_WHOLE, 1);
     if (sink)
         hd_array_push(&sink->repeats, (hd_rf_repeat){item->function, item->instruction});
 }
@@ -471,6 +472,7 @@ static void dmr_execute(hd_rf_model *model, const hd_rf_step *step, hd_access_si
         hd_rf_file_write(model, &m->file, step, d, sink);
     if (type == DMR_NONE)
         return;
+    hd_rf_event(model, HD_COUNTER_DMR_INSTRUCTIONS, 1);
     hd_rf_event(model, HD_COUNTER_DMR_LANES, (uint32_t)__builtin_popcount(step->effective));
     m->model.detection.wrong += step->effect && step->effect->wrong;
     paired = hd_dmr_paired(&m->lanes, step->effective, &redundant);
@@ -483,6 +485,7 @@ static void dmr_execute(hd_rf_model *model, const hd_rf_step *step, hd_access_si
     hd_rf_event(model, HD_COUNTER_DMR_VERIFIED, (uint32_t)__builtin_popcount(paired));
     hd_rf_event(model, HD_COUNTER_DMR_PAIRED, (uint32_t)__builtin_popcount(paired));
     hd_rf_event(model, HD_COUNTER_DMR_REDUNDANT, redundant);
+    hd_rf_event(model, HD_COUNTER_DMR_WHOLE, paired == step->effective);
     if (step->effect)
         compare_pairs(m, step, paired);
 }

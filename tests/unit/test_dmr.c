@@ -200,8 +200,28 @@ static void coverage_is_that_counted_by_hand(void **state)
         assert_int_equal(counters[HD_COUNTER_DMR_LANES], 4 * 20); /* with the load of the pointer */
         assert_int_equal(counters[HD_COUNTER_DMR_VERIFIED], 4 * verified[m]);
         assert_int_equal(counters[HD_COUNTER_DMR_REPEATED], m == 3 ? 4 : 0);
+        assert_int_equal(counters[HD_COUNTER_DMR_INSTRUCTIONS], 4);
+        assert_int_equal(counters[HD_COUNTER_DMR_WHOLE], m == 3 ? 4 : 0); /* no pairing has all 20 */
         timed t = time_model(info->options, "add.u32 %r1, %r0, 1;\nadd.u32 %r2, %r0, 1;\n", NULL, 20);
         assert_int_equal(t.counters[HD_COUNTER_DMR_VERIFIED], 3 * verified[m]);
+    }
+}
+
+/* Four active threads, 0 to 3. In order: one full cluster, of which nothing is verified. Crossed: one thread of each
+ * of four clusters, all verified. */
+static void instructions_verified_whole_are_counted(void **state)
+{
+    static const char *const names[] = {"warped-dmr-inorder", "warped-dmr"};
+    char text[2048];
+    (void)state;
+    for (uint32_t m = 0; m < 2; m++) {
+        rf_replay r = count_models(kernel_text(text, sizeof text, "add.u32 %r1, %r0, 1;\nst.global.u32 [%rd1], %r1;"),
+                                   hd_rf_model_find(names[m], strlen(names[m])), 1, 4);
+        rf_replay_run(&r);
+        const uint64_t *counters = r.results[0].counters;
+        assert_int_equal(counters[HD_COUNTER_DMR_INSTRUCTIONS], 4);
+        assert_int_equal(counters[HD_COUNTER_DMR_WHOLE], m ? 4 : 0);
+        assert_int_equal(counters[HD_COUNTER_DMR_VERIFIED], m ? 16 : 0);
     }
 }
 
@@ -245,12 +265,18 @@ static void lost_verifications_are_noticed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(multiplexers_follow_table_4_1),        cmocka_unit_test(idle_lanes_repeat_as_in_figure_4_5),
-        cmocka_unit_test(threads_are_mapped_to_lanes),          cmocka_unit_test(pairing_covers_half_a_cluster_of_four),
-        cmocka_unit_test(pairing_may_leave_lanes_out_of_eight), cmocka_unit_test(a_run_of_one_type_fills_the_queue),
-        cmocka_unit_test(types_in_turn_need_no_queue),          cmocka_unit_test(another_type_comes_out_of_the_queue),
-        cmocka_unit_test(coverage_is_that_counted_by_hand),     cmocka_unit_test(the_queue_has_the_size_of_the_paper),
+        cmocka_unit_test(multiplexers_follow_table_4_1),
+        cmocka_unit_test(idle_lanes_repeat_as_in_figure_4_5),
+        cmocka_unit_test(threads_are_mapped_to_lanes),
+        cmocka_unit_test(pairing_covers_half_a_cluster_of_four),
+        cmocka_unit_test(pairing_may_leave_lanes_out_of_eight),
+        cmocka_unit_test(a_run_of_one_type_fills_the_queue),
+        cmocka_unit_test(types_in_turn_need_no_queue),
+        cmocka_unit_test(another_type_comes_out_of_the_queue),
+        cmocka_unit_test(coverage_is_that_counted_by_hand),
+        cmocka_unit_test(the_queue_has_the_size_of_the_paper),
         cmocka_unit_test(lost_verifications_are_noticed),
+        cmocka_unit_test(instructions_verified_whole_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
