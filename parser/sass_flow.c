@@ -27,6 +27,18 @@ static uint32_t instruction_at(const hd_sass_reader *b, uint32_t address)
     return low < b->lines.count && b->lines.items[low].address == address ? low : HD_NONE;
 }
 
+/* The same where a control word may be at the address: then, the instruction behind it. The end of the code, as one that
+ * lanes meet at, is the number of instructions. */
+static uint32_t target_at(const hd_sass_reader *b, uint32_t address, bool meets)
+{
+    uint32_t generation = b->machine->generation, ordinal = instruction_at(b, address);
+    uint32_t group = generation >= 70 ? 0 : generation >= 50 ? 32 : generation >= 30 ? 64 : 0;
+    if (ordinal == HD_NONE && group && address % group == 0)
+        ordinal = instruction_at(b, address + 8);
+    bool is_end = ordinal == HD_NONE && b->lines.count && address == b->lines.items[b->lines.count - 1].address + 8;
+    return is_end && meets ? b->lines.count : ordinal;
+}
+
 /* A label for an ordinal; those that the text lacks are named after their address. */
 static uint32_t label_at(hd_sass_reader *b, uint32_t ordinal)
 {
@@ -75,7 +87,8 @@ static uint32_t target_of(hd_sass_reader *b, const hd_sass_jump *jump)
     if (label != HD_NONE || jump->number == HD_NONE || jump->operand == HD_NONE)
         return label;
     bool relocated = !jump->number && jump->control == HD_SASS_CONTROL_CALL; /* filled in by the linker */
-    uint32_t ordinal = relocated ? HD_NONE : instruction_at(b, jump->number);
+    bool meets = jump->control == HD_SASS_CONTROL_PUSH;
+    uint32_t ordinal = relocated ? HD_NONE : target_at(b, jump->number, meets);
     if (ordinal == HD_NONE)
         return HD_NONE;
     hd_operand *o = &f->operands.items[jump->operand];
