@@ -27,8 +27,8 @@ static uint32_t instruction_at(const hd_sass_reader *b, uint32_t address)
     return low < b->lines.count && b->lines.items[low].address == address ? low : HD_NONE;
 }
 
-/* The same where a control word may be at the address: then, the instruction behind it. The end of the code, as one that
- * lanes meet at, is the number of instructions. */
+/* The same where a control word may be at the address: then, the instruction after it. The end of the code, where lanes
+ * may meet, is the number of instructions. */
 static uint32_t target_at(const hd_sass_reader *b, uint32_t address, bool meets)
 {
     uint32_t generation = b->machine->generation, ordinal = instruction_at(b, address);
