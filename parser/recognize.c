@@ -56,7 +56,7 @@ static const kind sass = {"a listing of machine code (SASS)",
                           "dump, report, rewrite, check and strip take listings: heddle-sass(7)"};
 static const kind sass_json = {"the JSON of nvdisasm, which defines no labels",
                                "nvdisasm without -json makes a listing that heddle reads"};
-static const kind assembler = {"the source of an assembler of machine code, with macros (maxas, TuringAs)",
+static const kind assembler = {"the source of an assembler of machine code (maxas, TuringAs)",
                                "assemble it, and list the result: cuobjdump -sass, or nvdisasm"};
 static const kind dumped = {"the output of cuobjdump, PTX and what surrounds it",
                             "cuobjdump -xptx all FILE writes the PTX alone, a file for each architecture"};
@@ -243,6 +243,19 @@ static bool is_sass(const char *word)
     return is_bare(word) || (is_opcode(word) && strstr(word, " R") && !strstr(word, "{\n"));
 }
 
+/* The control field of these assemblers: 01:-:-:Y:5, in KeplerAs -:-:D:-:04. */
+static bool is_control_field(const char *word)
+{
+    for (uint32_t colons = 0; colons < 4; colons++) {
+        size_t length = strspn(word, "-0123456789abcdefDGSTY");
+        if (length < 1 || length > 2 || word[length] != ':')
+            return false;
+        word += length + 1;
+    }
+    size_t length = strspn(word, "-0123456789abcdef");
+    return length >= 1 && length <= 2 && hd_is_blank(word[length]);
+}
+
 static const kind *text_kind(const hd_source *source)
 {
     bool addressed = false;
@@ -265,8 +278,8 @@ static const kind *text_kind(const hd_source *source)
         return &launch;
     if (is_gpu(word))
         return &gpu;
-    if (begins(word, "<REGISTER_MAPPING>") || begins(word, "<CONSTANT_MAPPING>") || begins(word, "<regs>") ||
-        begins(word, "<params>"))
+    if (is_control_field(word) || begins(word, "<REGISTER_MAPPING>") || begins(word, "<CONSTANT_MAPPING>") ||
+        begins(word, "<regs>") || begins(word, "<params>"))
         return &assembler;
     return *word == '{' ? &json : *word == '<' ? &page : begins(word, ".version") ? &ptx : NULL;
 }
