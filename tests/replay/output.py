@@ -154,7 +154,7 @@ def formats():
     flat = [(k, r) for k in report["kernels"] for r in k["results"]]
     same = len(rows) == len(flat) and all(
         row["model"] == r["model"] and row["kernel"] == k["name"] and row["outputs_ok"] == "true" and
-        all(int(row[c]) == r[c] for c in ("rf_reads", "rf_writes", "window_reads", "window_writes", "destinations_boc"))
+        all((int(row[c]) if row[c] else None) == r[c] for c in ("rf_reads", "rf_writes", "window_reads", "window_writes", "destinations_boc"))
         for row, (k, r) in zip(rows, flat))
     case("csv and json agree", status == 0 and same)
     text_agrees(path, report)

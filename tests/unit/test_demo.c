@@ -518,7 +518,7 @@ static void registers_that_are_shared_are_separated(void **state)
                  *of_id = calloc(f->next_instruction_id + 1u, sizeof *of_id);
         for (uint32_t i = 0; i < f->instructions.count; i++) {
             const hd_instruction *insn = &f->instructions.items[i];
-            of_id[insn->id] = hd_insn_operands(f, insn)->value;
+            of_id[insn->id] = insn->operand_count ? hd_insn_operands(f, insn)->value : 0;
             HD_INSN_REGISTERS (f, insn, o)
                 accesses[o->value]++;
         }
