@@ -7,6 +7,7 @@
 #include "hwmodel/count/count.h"
 #include "hwmodel/launch/launch.h"
 #include "hwmodel/memory/memory.h"
+#include "hwmodel/trace/accel_sim.h"
 #include "ir/architected.h"
 #include <errno.h>
 #include <stdio.h>
@@ -197,6 +198,14 @@ static const hd_module *read_listing(hd_cli *cli, const char *path)
     return module && module->is_machine && !cli->diagnostics.error_count ? module : NULL;
 }
 
+static bool has_trace(const char *const *paths, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (hd_traced_is_name(paths[i]))
+            return true;
+    return false;
+}
+
 int hd_cli_replay(hd_cli *cli)
 {
     /* the job refers to them until the end of the program */
@@ -213,5 +222,9 @@ int hd_cli_replay(hd_cli *cli)
         return (int)hd_replay_status(replay);
     if (!hd_replay_expand(&cli->arena, &paths, &count, &cli->diagnostics))
         return HD_STATUS_REJECTED;
+    if (sass && !has_trace(paths, count)) {
+        hd_cli_usage_error("--sass is the machine code of traces, and no input is one");
+        return HD_STATUS_USAGE;
+    }
     return hd_cli_replay_files(cli, replay, options, paths, count, NULL);
 }

@@ -49,13 +49,13 @@ def energies(page, at, tried):
 
 def rows(page, default, virtual, contracted):
     page.section("BOW, BOW-WR")
-    far = replay("bow", GPU, files=measure.changed("clean", text.spread), on="examples with readers as far behind writers as stores, barriers and branches let them")
+    far = replay("bow", GPU, files=measure.changed("clean", text.spread), on="examples with readers as far from writers as stores, barriers and branches let them")
     row = page.row("reads bypassed, IW 2 / 3 / 7", [45, 59, "> 70"], bypassed(default), default)
     row.experiment("PTX's own registers and order", bypassed(virtual), virtual)
     row.note("In the text of nvcc's PTX, of a function's reads those whose register one of the last 1 / 2 / 6 instructions accesses, mean of %d functions: %.1f / %.1f / %.1f %%."
              % ((len(text.functions()),) + tuple(text.reads_in_window(w) for w in (2, 3, 7))))
     row = page.row("RF writes eliminated by BOW-WR, IW 2 / 3", [35, 52], written(default), default)
-    tried = [("PTX's own registers", virtual), ("products and sums fused (the examples have -fmad=false)", contracted), ("readers as far behind writers as blocks let them", far)]
+    tried = [("PTX's own registers", virtual), ("products and sums fused (the examples have -fmad=false)", contracted), ("readers as far from writers as blocks let them", far)]
     tried = [(what, examples) for what, examples in tried if examples]
     for what, examples in tried:
         row.experiment(what, written(examples), examples)

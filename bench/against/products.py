@@ -65,10 +65,10 @@ def settings():
     plain, past = run("", module, ADDRESSES, LRR), run("", module, ADDRESSES, LRR, PAST_L1)
     greedy = run("", module, ADDRESSES, PAST_L1)
     ordered = measure.edited(module, "matrixMul", text.spread)
-    apart = run("readers as far behind writers as stores and barriers and branches let them", ordered, ADDRESSES, LRR, PAST_L1)
+    apart = run("readers as far from writers as stores and barriers and branches let them", ordered, ADDRESSES, LRR, PAST_L1)
     found = [("the matrices are in the L2 cache, as copies of GPGPU-Sim leave them: the second of two launches", plain, 1, False),
              ("loads from global memory do not use the L1 cache", past, 0, False), ("both", past, 1, False),
-             ("both, and readers as far behind writers as stores, barriers and branches let them, as in machine code, which PTXPlus is made of", apart, 1, False),
+             ("both, and readers as far from writers as stores, barriers and branches let them, as in machine code, which PTXPlus is made of", apart, 1, False),
              ("both, with GTO in place of LRR", greedy, 1, False),
              ("shared values are there while their load is in flight", plain, 0, True)]
     unrolled = measure.compiled("matrixMul", "unrolled", LOOP, UNROLLED)
@@ -105,11 +105,11 @@ def registers(page):
     module = measure.MODULES["matrixMul"]
     plain = run("", module, ADDRESSES, LRR)
     row = page.row(*FIGURES[3], [held(plain, "release"), held(plain, model(plain, NAIVE))], plain)
-    for what, source in (("readers as far behind writers as stores, barriers and branches let them, as in machine code, which PTXPlus is made of", module),
+    for what, source in (("readers as far from writers as stores, barriers and branches let them, as in machine code, which PTXPlus is made of", module),
                          ("the same, and the loop unrolled by 8 instead of 4", measure.compiled("matrixMul", "unrolled", LOOP, UNROLLED))):
         if source:
             label = "ordered" + ("-unrolled" if source != module else "")
-            at = run("readers as far behind writers as stores and barriers and branches let them" + (", unrolled by 8" if source != module else ""),
+            at = run("readers as far from writers as stores and barriers and branches let them" + (", unrolled by 8" if source != module else ""),
                      measure.edited(source, label, text.spread), ADDRESSES, LRR, kernels=(NAIVE,))
             row.experiment(what, [held(at, "release"), held(at, model(at, NAIVE))], at)
     row.note("In the order of nvcc's PTX two of the loop's 13 registers hold loaded values, so sharing all of them frees 15 % at most.")

@@ -42,7 +42,7 @@ UNMOVED = re.compile(r"^(st|red|atom|bar|barrier|call|bra|brx|ret|exit|trap|memb
 
 
 def spread_block(lines):
-    """Each next one is what has waited longest for its operands: so readers are as far behind writers as the block lets them."""
+    """Each next one is what has waited longest for its operands: so readers are as far from writers as the block lets them."""
     parsed = []
     for line in lines:
         guard, _, operands = TEXT_LINE.match(line).groups()

@@ -15,12 +15,12 @@
  * where 16 lanes execute at a time (throughput: CUDA Programming Guide, "Arithmetic Instructions"). The same register
  * twice counts once, and sources that the reuse cache serves do not count. Since Volta only instructions of arithmetic
  * units are judged; before, none with a source of several registers, since it is not published in which order those
- * are read. On an H200 instructions are taken at the mean of a few neighbours: a conflict beside an instruction that
+ * are read. On an H200 instructions are taken at the mean of a few neighbours: a conflict next to an instruction that
  * needs less of the bank costs less, or nothing.
  *
  * Reuse cache: ir/machine_slots.h. Whether the warp is switched in between, which loses the value before Volta, is not
  * known: these are the operands that it serves where the warp issues without interruption. Not followed across blocks.
- * Beside it, what the bypass window of BOW serves of the same operands: those whose register one of the two
+ * Compared with it: what the bypass window of BOW serves of the same operands: those whose register one of the two
  * instructions before accessed.
  *
  * Linear in operands.

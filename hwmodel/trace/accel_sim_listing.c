@@ -105,7 +105,8 @@ void hd_traced_join(hd_traced *t, const hd_module *listing)
 {
     joiner j = {.t = t, .f = find_function(t, listing)};
     if (!j.f) {
-        hd_report(t->diagnostics, HD_DIAG_BAD_TRACE, NULL, (hd_span){0, 0}, "%s has no function '%s' for sm_%u",
+        hd_report(t->diagnostics, HD_DIAG_BAD_TRACE, NULL, (hd_span){0, 0},
+                  "%s has no function '%s' for the trace's architecture (sm_%u; 0: the trace does not name it)",
                   listing->source->name, t->kernel, t->sm);
         return;
     }

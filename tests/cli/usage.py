@@ -358,7 +358,7 @@ def case_names_of_papers(folder):
         plain = status(0, "replay", "--technique=" + model, launch).out
         for called in (title, title.lower(), title.upper()):
             expect(status(0, "replay", "--technique=" + called, launch).out == plain, "--technique=%s", called)
-    expect(b"corf(shared)" in status(0, "replay", "--technique=CORF(shared)", launch).out, "options behind a paper's name")
+    expect(b"corf(shared)" in status(0, "replay", "--technique=CORF(shared)", launch).out, "options after a paper's name")
 
 
 def case_bad_options_of_passes(folder):
