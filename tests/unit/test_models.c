@@ -114,6 +114,13 @@ static const struct kernel {
                 "%r0, 5;\n@%p2 xor.b32 %r6, %r0, 6;\n@%p2 xor.b32 %r7, %r0, 7;\n@%p2 xor.b32 %r8, %r0, 8;\n"
                 "add.u32 %r1, %r1, %r2;\nadd.u32 %r1, %r1, %r3;\nadd.u32 %r1, %r1, %r4;\nadd.u32 %r1, %r1, "
                 "%r5;\nadd.u32 %r1, %r1, %r6;\nadd.u32 %r1, %r1, %r7;\nadd.u32 %r1, %r1, %r8;\n" END},
+    /* Other lanes in each warp. Up to the barrier, all warps but the first are looked up; the first one that goes the
+     * other way is walked from there, with the last result at hand. */
+    {"lanes that differ by warp, before a barrier and a branch",
+     HEAD ENTRY "shr.u32 %r2, %r0, 5;\nmad.lo.u32 %r3, %r2, 5, %r0;\nand.b32 %r3, %r3, 3;\nsetp.eq.u32 %p1, %r3, 0;\n"
+                "and.b32 %r5, %r2, 1;\nsetp.eq.u32 %p2, %r5, 0;\nmul.lo.u32 %r4, %r1, 5;\n@%p1 add.u32 %r4, %r1, 7;\n"
+                "bar.sync 0;\n@%p2 bra L;\nadd.u32 %r1, %r4, %r1;\nst.global.u32 [%rd2], %r0;\nbra M;\nL:\n"
+                "xor.b32 %r1, %r4, %r1;\nst.global.u32 [%rd2], %r2;\nM:\nadd.u32 %r1, %r1, %r4;\n" END},
     {"several results of one instruction",
      HEAD ENTRY "add.u64 %rd4, %rd1, 0;\nand.b64 %rd4, %rd4, -16;\nmov.u32 %r3, 1;\nadd.u32 %r4, %r3, %r1;\n"
                 "ld.global.v2.u32 {%r4, %r3}, [%rd4];\nadd.u32 %r1, %r4, %r3;\nadd.u32 %r3, %r1, %r4;\n"
