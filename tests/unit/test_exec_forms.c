@@ -366,13 +366,24 @@ static const row bit_rows[] = {
     {"prmt.b32.rc16 D, A, B, C;", 'r', 'r', 'r', 'r', half_copies},
 };
 
+static uint64_t any_or(values v) { return ((v.a ^ v.b) & 1) || v.c ? 0xffffffff : 0; }
+static uint64_t any_and(values v) { return ((v.a ^ v.b) & 1) && v.c ? 0xffffffff : 0; }
+
+/* In about half of the lanes, no bit of the result is set. */
+#define PREDICATE(mods, last, name)                                                                           \
+    {                                                                                                         \
+        "lop3." mods ".b32 _|%p5, A, B, 1, 0x28, " last "; selp.u32 D, -1, 0, %p5;", 'r', 'r', 'r', 'p', name \
+    }
+static const row predicate_rows[] = {PREDICATE("or", "C", any_or), PREDICATE("and", "C", any_and)};
+
 static void bits(void **state)
 {
     (void)state;
     check_rows(bit_rows, sizeof bit_rows);
+    check_rows(predicate_rows, sizeof predicate_rows);
 }
 
-/* All 256 tables of lop3 in one kernel, a thread for each table of three values; then the predicate of lop3.or. */
+/* All 256 tables of lop3 in one kernel, a thread for each table of three values. */
 static void tables(void **state)
 {
     static char body[256 * 160], text[sizeof body + 1024];

@@ -271,6 +271,73 @@ static void a_lost_end_is_refused(void **state)
     }
 }
 
+static void a_moved_label_is_refused(void **state)
+{
+    static const char text[] =
+        ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 in)\n{\n.reg .b32 %a;\n.reg .b64 %p;\n"
+        ".reg .pred %q;\nld.param.u64 %p, [in];\nld.global.u32 %a, [%p];\nL:\nadd.u32 %a, %a, 3;\n"
+        "st.global.u32 [%p+4], %a;\nsetp.lt.u32 %q, %a, 90;\n@%q bra L;\nsetp.lt.u32 %q, %a, 99;\n@%q bra E;\n"
+        "st.global.u32 [%p+8], %a;\nE:\nst.global.u32 [%p+12], %a;\nret;\n}\n";
+    allocated a;
+    (void)state;
+    open_allocated(&a, text, 0);
+    assert_true(accepted(&a));
+    assert_int_equal(a.kernel->labels.count, 2);
+    for (uint32_t l = 0; l < 2; l++)
+        for (uint32_t step = 0; step < 2; step++) {
+            uint32_t *at = &a.kernel->labels.items[l].instruction, right = *at;
+            *at = step ? right + 1 : right - 1;
+            hd_function_drop_cfg(a.kernel);
+            assert_false(accepted(&a));
+            *at = right;
+        }
+    hd_function_drop_cfg(a.kernel);
+    assert_true(accepted(&a));
+    close_allocated(&a);
+}
+
+/* Spills go to a variable that the program uses itself. */
+static void slots_in_a_variable_of_the_program_are_refused(void **state)
+{
+    enum { VALUES = 24 };
+    hd_writer text;
+    allocated a;
+    uint32_t moved = 0;
+    (void)state;
+    hd_writer_to_memory(&text);
+    hd_write_format(&text,
+                    ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 in)\n{\n"
+                    ".local .align 16 .b8 own[4096];\n.reg .b32 %%v<%u>;\n.reg .b64 %%d, %%o;\n"
+                    "ld.param.u64 %%d, [in];\nmov.u64 %%o, own;\nst.local.u64 [%%o], %%d;\n",
+                    VALUES);
+    for (uint32_t i = 0; i < VALUES; i++)
+        hd_write_format(&text, "ld.global.u32 %%v%u, [%%d+%u];\n", i, 4 * i);
+    for (uint32_t i = 0; i < VALUES; i++)
+        hd_write_format(&text, "st.global.u32 [%%d+%u], %%v%u;\n", 4 * i + 256, i);
+    hd_write_string(&text, "ret;\n}\n");
+    hd_write_char(&text, '\0');
+    open_allocated(&a, text.buffer.items, 12);
+    assert_true(accepted(&a));
+    hd_function *f = a.kernel;
+    uint32_t own = HD_NONE;
+    for (uint32_t i = 0; i < f->instructions.count; i++)
+        for (uint32_t k = 0; k < f->instructions.items[i].operand_count; k++) {
+            hd_operand *o = &f->operands.items[f->instructions.items[i].operand_first + k];
+            if (o->kind != HD_OPERAND_SYMBOL)
+                continue;
+            if (!is_inserted(&a, &f->instructions.items[i])) {
+                own = hd_insn_form(f, &f->instructions.items[i])->opcode == HD_OP_MOV ? o->value : own;
+            } else if (own != HD_NONE) {
+                o->value = own;
+                moved++;
+            }
+        }
+    assert_true(moved > 2);
+    assert_false(accepted(&a));
+    close_allocated(&a);
+    hd_writer_free(&text);
+}
+
 /* wmma.mma, which ptxas expands: its result, which nobody reads, shares registers with the accumulator alone, element
  * by element; each other register of an operand in the result is refused. */
 static void results_of_expanded_instructions_are_apart(void **state)
@@ -312,8 +379,11 @@ static void results_of_expanded_instructions_are_apart(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(spoiled_allocations_are_refused), cmocka_unit_test(repeated_constants_keep_their_numbers),
-        cmocka_unit_test(a_lost_end_is_refused), cmocka_unit_test(results_of_expanded_instructions_are_apart)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(spoiled_allocations_are_refused),
+                                       cmocka_unit_test(repeated_constants_keep_their_numbers),
+                                       cmocka_unit_test(a_lost_end_is_refused),
+                                       cmocka_unit_test(a_moved_label_is_refused),
+                                       cmocka_unit_test(slots_in_a_variable_of_the_program_are_refused),
+                                       cmocka_unit_test(results_of_expanded_instructions_are_apart)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
