@@ -399,6 +399,7 @@ typedef struct hd_module {
     bool strict;          /* unknown opcodes and modifiers are errors */
     bool one_of_several;  /* inputs: what --kernel selects may be in another one */
     bool is_machine;      /* a listing of machine code (SASS), not PTX */
+    bool is_json;         /* the listing is in JSON: an instruction's text is an object */
     bool extended;        /* the text contains annotations in the extended spelling */
     bool is_copy;         /* created by hd_module_copy() */
     /* some source operand outside an address is register + constant (passes/clean/offsets.h) */

@@ -96,8 +96,34 @@ static uint32_t target_of(hd_sass_reader *b, const hd_sass_jump *jump)
     return o->value = label_at(b, ordinal);
 }
 
+static bool is_local(const hd_sass_reader *b, const hd_sass_jump *jump)
+{
+    const char *name = b->module->source->text + jump->named;
+    return jump->named != HD_NONE && name[strspn(name, "`(")] == '.';
+}
+
+/* A label in JSON, which defines none: any instruction may be there. */
+static void lose_target(hd_sass_reader *b, const hd_sass_jump *jump)
+{
+    hd_module *m = b->module;
+    hd_span span = b->function->instructions.items[jump->instruction].span;
+    bool first = !b->machine->unknown_target;
+    b->machine->unknown_target = jump->instruction + 1;
+    if (!first)
+        return;
+    hd_diagnostic *d = hd_report(m->diagnostics, HD_DIAG_NO_LABELS, m->source, span,
+                                 "'%s' branches to a label, and the JSON of nvdisasm defines no labels",
+                                 hd_names_text(&m->names, b->function->name));
+    hd_note_add(m->diagnostics, d, NULL, (hd_span){0, 0},
+                "no technique takes this function; nvdisasm without -json makes a listing that defines them");
+}
+
 static void report_target(hd_sass_reader *b, const hd_sass_jump *jump)
 {
+    if (b->lexer.json && jump->named != HD_NONE) {
+        lose_target(b, jump);
+        return;
+    }
     hd_span span = b->function->instructions.items[jump->instruction].span;
     hd_sass_error_at(b, UNDEFINED_LABEL, span, "the target of this branch is not in the function");
 }
@@ -135,6 +161,8 @@ static void classify_call(hd_sass_reader *b, hd_sass_jump *jump)
     uint32_t target = target_of(b, jump);
     hd_instruction *insn = &f->instructions.items[jump->instruction];
     if (target == HD_NONE) {
+        if (b->lexer.json && is_local(b, jump))
+            lose_target(b, jump);
         call_out(b, jump->instruction);
         return;
     }

@@ -63,8 +63,12 @@ void hd_sass_syntax_error(hd_sass_reader *b, const uint32_t *expected, uint32_t 
     b->in_instruction = false;
     b->lexer.in_line = b->lexer.in_line || b->lexer.after_address; /* what follows is skipped as operands */
     expected_text(expected, count, wanted, sizeof wanted);
-    if (b->too_long)
+    if (b->lexer.problem)
+        hd_sass_error_at(b, SYNTAX, span, "%s", b->lexer.problem);
+    else if (b->too_long)
         hd_sass_error_at(b, SYNTAX, span, "a line of more than %d words", HD_SASS_LINE_TOKENS);
+    else if (b->lexer.json && b->tokens[b->token_count - 1].kind == HD_SASS_TOKEN_LINE_END)
+        hd_sass_error_at(b, SYNTAX, span, "the instruction ends here%s", wanted);
     else if (span.end > span.begin && text[span.begin] != '\n' && text[span.begin] != '\r')
         hd_sass_error_at(b, SYNTAX, span, "unexpected '%.*s'%s",
                          (int)(span.end - span.begin > 60 ? 60 : span.end - span.begin), text + span.begin, wanted);
@@ -75,16 +79,29 @@ void hd_sass_syntax_error(hd_sass_reader *b, const uint32_t *expected, uint32_t 
 
 /* ---- names ------------------------------------------------------------------------------------------------------- */
 
+/* A character of a name in JSON that \u and four digits stand for; any other is a question mark. */
+static char escaped(const char *digits)
+{
+    char four[5] = {digits[0], digits[1], digits[2], digits[3], 0}, *end;
+    unsigned long code = strtoul(four, &end, 16);
+    return end == four + 4 && code > ' ' && code < 0x7f ? (char)code : '?';
+}
+
 hd_name hd_sass_name(hd_sass_reader *b, uint32_t begin, uint32_t end)
 {
     const char *text = b->module->source->text + begin;
     size_t length = end - begin, count = 0;
-    if (!b->lexer.dot || !memchr(text, '\\', length))
+    if ((!b->lexer.dot && !b->lexer.json) || !memchr(text, '\\', length))
         return hd_names_add_padded(&b->module->names, text, length);
     char *plain = hd_malloc(length + 1);
-    for (size_t i = 0; i < length; i++)
-        if (text[i] != '\\')
+    for (size_t i = 0; i < length; i++) {
+        bool numbered = b->lexer.json && text[i] == '\\' && i + 5 < length && text[i + 1] == 'u';
+        if (numbered)
+            plain[count++] = escaped(text + i + 2);
+        i += numbered ? 5 : text[i] == '\\' && b->lexer.json;
+        if (!numbered && i < length && (b->lexer.json || text[i] != '\\'))
             plain[count++] = text[i];
+    }
     hd_name name = hd_names_add(&b->module->names, plain, count);
     free(plain);
     return name;
@@ -149,9 +166,33 @@ static uint32_t name_end(const char *text, uint32_t begin, uint32_t end)
     return end;
 }
 
+/* In JSON the start of a function is an address in its section. One that does not begin a section and follows the code
+ * read so far is in the same section: in other listings, a label there. */
+static bool continues_section(const hd_sass_reader *b, const hd_sass_token *token)
+{
+    enum { INSTRUCTION_BYTES = 16 };
+    return b->function && token->index && b->lines.count &&
+           token->index >= b->lines.items[b->lines.count - 1].address + INSTRUCTION_BYTES;
+}
+
+static void start_in_json(hd_sass_reader *b, const hd_sass_token *token)
+{
+    hd_name name = hd_sass_name(b, token->name_begin, token->name_end);
+    if (!continues_section(b, token)) {
+        hd_sass_function_stop(b, token->begin);
+        begin_function(b, name, (hd_span){token->begin, token->end}, token->end);
+    }
+    if (hd_sass_label_find(b, name) == HD_NONE) /* of no place in the text: an indirect branch does not go there */
+        hd_sass_label_new(b, name, b->function->instructions.count, (hd_span){0, 0});
+}
+
 void hd_sass_function_start(hd_sass_reader *b, const hd_sass_token *token, bool header)
 {
     const char *text = b->module->source->text;
+    if (b->lexer.json) {
+        start_in_json(b, token);
+        return;
+    }
     uint32_t end = name_end(text, token->name_begin, token->name_end);
     hd_sass_function_stop(b, token->begin);
     b->header_seen = true;
@@ -415,6 +456,7 @@ void hd_parse_sass(hd_module *module)
     b->has_code = true;
     module->is_machine = true;
     hd_sass_lexer_init(&b->lexer, module->source, (hd_span){0, module->source->length});
+    module->is_json = b->lexer.json;
     hd_sass_parse(b);
     hd_sass_function_stop(b, module->source->length);
     if (!module->functions.count && !module->diagnostics->error_count)

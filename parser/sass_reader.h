@@ -28,6 +28,7 @@ typedef struct hd_sass_jump { /* an instruction whose targets are known at the e
     uint32_t table;   /* HD_NONE */
     uint8_t control;  /* hd_sass_control */
     uint32_t number;  /* a target that is an address; HD_NONE */
+    uint32_t named;   /* offset of a target that is a name; HD_NONE */
     hd_name note;     /* a target in a note; HD_NO_NAME */
 } hd_sass_jump;
 
