@@ -96,38 +96,6 @@ static uint32_t target_of(hd_sass_reader *b, const hd_sass_jump *jump)
     return o->value = label_at(b, ordinal);
 }
 
-static bool is_local(const hd_sass_reader *b, const hd_sass_jump *jump)
-{
-    const char *name = b->module->source->text + jump->named;
-    return jump->named != HD_NONE && name[strspn(name, "`(")] == '.';
-}
-
-/* A label in JSON, which defines none: any instruction may be there. */
-static void lose_target(hd_sass_reader *b, const hd_sass_jump *jump)
-{
-    hd_module *m = b->module;
-    hd_span span = b->function->instructions.items[jump->instruction].span;
-    bool first = !b->machine->unknown_target;
-    b->machine->unknown_target = jump->instruction + 1;
-    if (!first)
-        return;
-    hd_diagnostic *d = hd_report(m->diagnostics, HD_DIAG_NO_LABELS, m->source, span,
-                                 "'%s' branches to a label, and the JSON of nvdisasm defines no labels",
-                                 hd_names_text(&m->names, b->function->name));
-    hd_note_add(m->diagnostics, d, NULL, (hd_span){0, 0},
-                "no technique takes this function; nvdisasm without -json makes a listing that defines them");
-}
-
-static void report_target(hd_sass_reader *b, const hd_sass_jump *jump)
-{
-    if (b->lexer.json && jump->named != HD_NONE) {
-        lose_target(b, jump);
-        return;
-    }
-    hd_span span = b->function->instructions.items[jump->instruction].span;
-    hd_sass_error_at(b, UNDEFINED_LABEL, span, "the target of this branch is not in the function");
-}
-
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
 
 /* An instruction accesses all registers of the function: its operands move to the end, where there is room. */
@@ -145,6 +113,41 @@ static void access_all(hd_sass_reader *b, uint32_t ordinal, uint8_t flags)
                           (hd_operand){.kind = HD_OPERAND_REGISTER, .begin = HD_NONE, .value = r, .flags = flags});
     insn->operand_first = first;
     insn->operand_count = (uint16_t)(f->operands.count - first);
+}
+
+/* Whether a target is a label within functions, in JSON. */
+static bool is_local(const hd_sass_reader *b, const hd_sass_jump *jump)
+{
+    const char *name = b->module->source->text + jump->named;
+    return jump->named != HD_NONE && name[strspn(name, "`(")] == '.';
+}
+
+/* A label in JSON, which defines none: any instruction may be there, and read any register. */
+static void lose_target(hd_sass_reader *b, const hd_sass_jump *jump)
+{
+    hd_module *m = b->module;
+    hd_span span = b->function->instructions.items[jump->instruction].span;
+    b->machine->unknown_target = jump->instruction + 1;
+    access_all(b, jump->instruction, HD_OPERAND_USE);
+    if (b->lost_target)
+        return;
+    b->lost_target = true;
+    hd_diagnostic *d = hd_report(m->diagnostics, HD_DIAG_NO_LABELS, m->source, span,
+                                 "'%s' branches to a label, and the JSON of nvdisasm defines no labels",
+                                 hd_names_text(&m->names, b->function->name));
+    hd_note_add(m->diagnostics, d, NULL, (hd_span){0, 0},
+                "every register counts as read there, and no technique takes the function; nvdisasm without -json "
+                "makes a listing that defines labels");
+}
+
+static void report_target(hd_sass_reader *b, const hd_sass_jump *jump)
+{
+    if (b->lexer.json && jump->named != HD_NONE) {
+        lose_target(b, jump);
+        return;
+    }
+    hd_span span = b->function->instructions.items[jump->instruction].span;
+    hd_sass_error_at(b, UNDEFINED_LABEL, span, "the target of this branch is not in the function");
 }
 
 /* A call of code elsewhere. */

@@ -146,6 +146,7 @@ static void begin_function(hd_sass_reader *b, hd_name name, hd_span header, uint
     b->machine->is_graph = b->lexer.dot;
     memset(b->register_ids, 0xff, sizeof b->register_ids);
     b->function_stamp++;
+    b->lost_target = false;
     b->references.count = b->jumps.count = b->lines.count = b->reuse.count = 0;
     b->group = b->location = HD_NONE;
     b->location_is_fresh = false;

@@ -45,6 +45,7 @@ typedef struct hd_sass_reader {
     bool header_seen; /* some header did */
     uint32_t sm;      /* of the lines that follow; 0: unknown */
     uint32_t function_stamp;
+    bool lost_target; /* a branch of the function to a label that JSON does not define was reported */
     uint32_t register_ids[HD_SASS_CLASS_COUNT][256]; /* of the function; HD_NONE: not mentioned */
     hd_u32_array label_of_name;                      /* by name: label of the function; valid where the stamp fits */
     hd_u32_array label_stamp;
