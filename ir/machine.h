@@ -52,7 +52,7 @@ typedef enum hd_machine_encoding { /* where control codes are */
                                    HD_MACHINE_NO_CONTROL,
                                    HD_MACHINE_WORD,  /* the high half of the instruction's own 128 bits */
                                    HD_MACHINE_GROUP, /* a word for three instructions, Maxwell and Pascal */
-                                   HD_MACHINE_FIELD, /* CuAssembler's [B------:R-:W-:-:S01] */
+                                   HD_MACHINE_FIELD, /* [B------:R-:W-:-:S01], or --:-:-:-:1 */
 } hd_machine_encoding;
 
 typedef struct hd_machine_control {

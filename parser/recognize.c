@@ -4,6 +4,7 @@
 #include "parser/recognize.h"
 #include "base/search.h"
 #include "lexer/sass.h"
+#include "parser/recognize_fields.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -256,19 +257,6 @@ static bool is_sass_json(const char *word)
     return strstr(key, "\"sass-instructions\"") != NULL;
 }
 
-/* The control field of these assemblers: 01:-:-:Y:5, in KeplerAs -:-:D:-:04. */
-static bool is_control_field(const char *word)
-{
-    for (uint32_t colons = 0; colons < 4; colons++) {
-        size_t length = strspn(word, "-0123456789abcdefDGSTY");
-        if (length < 1 || length > 2 || word[length] != ':')
-            return false;
-        word += length + 1;
-    }
-    size_t length = strspn(word, "-0123456789abcdef");
-    return length >= 1 && length <= 2 && hd_is_blank(word[length]);
-}
-
 static const kind *text_kind(const hd_source *source)
 {
     bool addressed = false;
@@ -289,7 +277,9 @@ static const kind *text_kind(const hd_source *source)
         return &launch;
     if (is_gpu(word))
         return &gpu;
-    if (is_control_field(word) || begins(word, "<REGISTER_MAPPING>") || begins(word, "<CONSTANT_MAPPING>") ||
+    if (hd_begins_with_field(word))
+        return hd_is_assembler_source(word) ? &assembler : &sass;
+    if (begins(word, "<REGISTER_MAPPING>") || begins(word, "<CONSTANT_MAPPING>") ||
         begins(word, "<regs>") || begins(word, "<params>"))
         return &assembler;
     return *word == '{' ? &json : *word == '<' ? &page : begins(word, ".version") ? &ptx : NULL;

@@ -403,9 +403,12 @@ uint32_t hd_sass_label_new(hd_sass_reader *b, hd_name name, uint32_t instruction
     return label;
 }
 
-/* Whether a label starts a function: where nothing else does, any that is not local. */
+/* Whether a label starts a function: where nothing else does, any that is not local. Sources of assemblers, with
+ * control fields, hold one function. */
 static bool starts_function(const hd_sass_reader *b, const char *text)
 {
+    if (b->machine && b->machine->encoding == HD_MACHINE_FIELD)
+        return false;
     return !b->header_seen && !b->lexer.dot && *text != '.' && *text != '$' && strncmp(text, "LBB", 3) != 0;
 }
 
@@ -419,6 +422,7 @@ void hd_sass_label(hd_sass_reader *b, const hd_sass_token *token)
     if (starts_function(b, text)) {
         hd_sass_function_stop(b, token->begin);
         begin_function(b, name, span, token->end);
+        hd_sass_label_new(b, name, 0, (hd_span){0, 0});
         return;
     }
     if (!b->function && names_section && !b->header_seen)
