@@ -110,7 +110,7 @@ static void put_heddle(hd_printer *p, uint32_t begin, const hd_annotation_run *r
 static void put_wide(hd_printer *p, const hd_function *f, const hd_annotation_walk *walk)
 {
     hd_annotation_run wide = hd_annotation_run_wide(walk);
-    copy_to(p, f->body.begin + 1);
+    copy_to(p, hd_body_text(f));
     put_comment(p, &wide);
     if (p->mode == HD_PRINT_EXTENDED)
         hd_emit_heddle_statements(p->out, &wide, p->line_end);

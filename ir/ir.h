@@ -406,6 +406,9 @@ typedef struct hd_module {
     bool has_offset_operands;
 } hd_module;
 
+/* Where the text of a body begins: after its brace or first line. */
+static inline uint32_t hd_body_text(const hd_function *f) { return f->body.begin ? f->body.begin + 1 : 0; }
+
 hd_module *hd_module_new(hd_source *source, hd_diagnostics *diagnostics); /* takes ownership of the source */
 void hd_module_free(hd_module *module);
 /* An independent module without CFGs that shares immutable data with `from`: the source, name texts, signatures. `from`

@@ -191,7 +191,10 @@ static hd_sass_token_kind code_token(hd_sass_lexer *lexer, hd_sass_token *token)
         }
         at++;
     }
-    return put_problem(lexer, token, problem, where, next_item(lexer, where > at ? where : at));
+    uint32_t next = next_item(lexer, where > at ? where : at);
+    if (next == lexer->limit) /* reported */
+        lexer->place = HD_SASS_OUTSIDE;
+    return put_problem(lexer, token, problem, where, next);
 }
 
 /* Among a function's keys; HD_SASS_TOKEN_END: at its instructions or after it. */

@@ -251,7 +251,7 @@ static void take_instruction(gatherer *g, uint32_t ordinal)
 static void gather(gatherer *g)
 {
     hd_function *function = g->function;
-    uint32_t at = function->body.begin + 1, owner = HD_NONE;
+    uint32_t at = hd_body_text(function), owner = HD_NONE;
     for (uint32_t i = 0; i < function->statements.count; i++) {
         const hd_statement *statement = &function->statements.items[i];
         read_gap(g, at, statement->span.begin, owner);

@@ -3,6 +3,7 @@
  * name, since an instruction read without one of its registers would be read wrong. */
 #include "parser/recognize_fields.h"
 
+#include "base/json_text.h"
 #include "base/search.h"
 #include "base/source.h"
 #include "ir/sass.h"
@@ -44,12 +45,13 @@ static const char *skip_blanks(const char *at)
 bool hd_begins_with_field(const char *text)
 {
     bool kepler;
+    const char *limit = text + strlen(text);
     while (!field_length(text, &kepler)) {
         size_t length = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_$.");
         if (!length || text[length] != ':')
             return false;
         text += length + 1;
-        text += strspn(text, " \t\r\n");
+        text += hd_json_skip(text, 0, (uint32_t)(limit - text)); /* annotations */
     }
     return true;
 }

@@ -40,7 +40,7 @@ uint32_t hd_sass_carry_id(hd_sass_reader *b)
 
 void hd_sass_instruction_start(hd_sass_reader *b, const hd_sass_token *opcode, const hd_sass_token *guard)
 {
-    hd_sass_need_function(b, guard ? guard->begin : opcode->begin);
+    hd_sass_need_function(b, guard ? guard : opcode);
     b->opcode = *opcode;
     b->has_guard = guard != NULL;
     if (guard)

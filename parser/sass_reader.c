@@ -143,7 +143,7 @@ static void begin_function(hd_sass_reader *b, hd_name name, hd_span header, uint
     f->machine = b->machine = HD_ARENA_NEW(&m->arena, hd_machine_function);
     b->machine->sm = b->sm;
     b->machine->generation = hd_sass_generation(b->sm);
-    b->machine->is_graph = b->lexer.dot;
+    b->machine->comments_only = b->lexer.dot || header.begin == header.end;
     memset(b->register_ids, 0xff, sizeof b->register_ids);
     b->function_stamp++;
     b->lost_target = false;
@@ -252,9 +252,17 @@ void hd_sass_other_section(hd_sass_reader *b, const hd_sass_token *token)
     b->header_seen = true;
 }
 
-/* An instruction outside any function: the listing is a function's body cut out. */
-void hd_sass_need_function(hd_sass_reader *b, uint32_t begin)
+/* An instruction outside any function: the listing is a function's body cut out. It begins after what precedes the
+ * instruction on its line, where its annotations are. */
+void hd_sass_need_function(hd_sass_reader *b, const hd_sass_token *first)
 {
+    const char *text = b->module->source->text;
+    uint32_t begin = first->begin;
+    if (first > b->tokens)
+        begin = first[-1].end;
+    else
+        while (begin && !hd_is_line_end(text[begin - 1]))
+            begin--;
     if (!b->function)
         begin_function(b, hd_names_add_string(&b->module->names, "unnamed"), (hd_span){begin, begin}, begin);
 }

@@ -83,7 +83,8 @@ void hd_sass_syntax_error(hd_sass_reader *b, const uint32_t *expected, uint32_t 
 
 /* ---- sass_reader.c ----------------------------------------------------------------------------------------------- */
 void hd_sass_line_end(hd_sass_reader *b);
-void hd_sass_need_function(hd_sass_reader *b, uint32_t begin); /* begins one without a name where none is open */
+/* Begins one without a name where none is open; `first`: of an instruction, in b->tokens. */
+void hd_sass_need_function(hd_sass_reader *b, const hd_sass_token *first);
 void hd_sass_function_start(hd_sass_reader *b, const hd_sass_token *token, bool header);
 void hd_sass_function_stop(hd_sass_reader *b, uint32_t end);
 void hd_sass_other_section(hd_sass_reader *b, const hd_sass_token *token);
