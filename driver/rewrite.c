@@ -49,7 +49,9 @@ static bool can_print(const hd_module *module, const hd_emit_options *emit)
             option = "--emit=extended";
     if (option)
         hd_report(module->diagnostics, HD_DIAG_MACHINE_CODE, module->source, (hd_span){0, 0}, "%s does not go with %s",
-                  option, emit->canonical ? "machine code" : "a graph of machine code, or code without the line that names its function");
+                  option,
+                  emit->canonical ? "machine code"
+                                  : "a graph of machine code, or code without the line that names its function");
     return !option;
 }
 

@@ -79,8 +79,8 @@ typedef struct hd_machine_function { /* of a hd_function */
     const struct hd_machine_slots *slots; /* of a trace with its listing: by ordinal; NULL: in the text */
     const hd_machine_meeting *meetings;
     uint32_t meeting_count;
-    bool comments_only;      /* no lines for .heddle statements: the listing is in DOT, or no line begins the function */
-    bool calls_out;          /* calls code that the function does not hold */
+    bool comments_only; /* no lines for .heddle statements: the listing is in DOT, or no line begins the function */
+    bool calls_out;     /* calls code that the function does not hold */
     uint32_t unknown_target; /* ordinal + 1 of an instruction whose targets the listing does not contain; 0: none */
     uint8_t encoding;        /* hd_machine_encoding */
 } hd_machine_function;

@@ -44,10 +44,10 @@ enum { /* hd_sass_token.flags, of REGISTER, GUARD and NUMBER */
 };
 
 typedef enum hd_sass_place { /* in a listing in JSON */
-    HD_SASS_OUTSIDE,
-    HD_SASS_IN_FUNCTION, /* among a function's keys */
-    HD_SASS_IN_CODE,     /* among its instructions */
-    HD_SASS_IN_INSTRUCTION,
+                             HD_SASS_OUTSIDE,
+                             HD_SASS_IN_FUNCTION, /* among a function's keys */
+                             HD_SASS_IN_CODE,     /* among its instructions */
+                             HD_SASS_IN_INSTRUCTION,
 } hd_sass_place;
 
 typedef struct hd_sass_item { /* an instruction in JSON */

@@ -113,12 +113,14 @@ static const char *read_item(const hd_sass_lexer *lexer, uint32_t at, hd_sass_it
         return "an instruction is an object of strings: this is none, or the text ends within it";
     *where = at;
     bool gap = seen > OPCODE && item->parts[OPCODE].begin == item->parts[OPCODE].end;
-    bool others = item->parts[GUARD].end > item->parts[GUARD].begin || item->parts[OPERANDS].end > item->parts[OPERANDS].begin;
+    bool others =
+        item->parts[GUARD].end > item->parts[GUARD].begin || item->parts[OPERANDS].end > item->parts[OPERANDS].begin;
     return seen <= OPCODE || (gap && others) ? "an instruction without an opcode" : NULL;
 }
 
 /* A guard or an opcode: all of its string. */
-static hd_sass_token_kind part_token(hd_sass_lexer *lexer, hd_sass_token *token, hd_span part, hd_sass_token_kind wanted)
+static hd_sass_token_kind part_token(hd_sass_lexer *lexer, hd_sass_token *token, hd_span part,
+                                     hd_sass_token_kind wanted)
 {
     const unsigned char *text = (const unsigned char *)lexer->source->text;
     hd_sass_scan s = {.cursor = text + part.begin, .name = text, .name_end = text};
@@ -229,8 +231,8 @@ static hd_sass_token_kind function_token(hd_sass_lexer *lexer, hd_sass_token *to
 static bool read_start(const hd_json_walk *walk, uint32_t *start)
 {
     uint32_t at = walk->value.begin;
-    for (*start = 0; at < walk->value.end && walk->text[at] >= '0' && walk->text[at] <= '9' && *start < MOST_ADDRESS / 10;
-         at++)
+    for (*start = 0;
+         at < walk->value.end && walk->text[at] >= '0' && walk->text[at] <= '9' && *start < MOST_ADDRESS / 10; at++)
         *start = *start * 10 + (uint32_t)(walk->text[at] - '0');
     return at == walk->value.end;
 }
@@ -256,8 +258,8 @@ static hd_sass_token_kind object_token(hd_sass_lexer *lexer, hd_sass_token *toke
     if (!name.end && !has_code)
         return HD_SASS_TOKEN_END;
     if (!name.end || (has_code && !has_start))
-        return put_problem(lexer, token, "'function-name', a string, and 'start', a number, precede the instructions", at,
-                           lexer->limit);
+        return put_problem(lexer, token, "'function-name', a string, and 'start', a number, precede the instructions",
+                           at, lexer->limit);
     lexer->address = start;
     lexer->place = HD_SASS_IN_FUNCTION;
     put_line(lexer, token, HD_SASS_TOKEN_FUNCTION, name);

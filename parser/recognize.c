@@ -279,8 +279,8 @@ static const kind *text_kind(const hd_source *source)
         return &gpu;
     if (hd_begins_with_field(word))
         return hd_is_assembler_source(word) ? &assembler : &sass;
-    if (begins(word, "<REGISTER_MAPPING>") || begins(word, "<CONSTANT_MAPPING>") ||
-        begins(word, "<regs>") || begins(word, "<params>"))
+    if (begins(word, "<REGISTER_MAPPING>") || begins(word, "<CONSTANT_MAPPING>") || begins(word, "<regs>") ||
+        begins(word, "<params>"))
         return &assembler;
     return *word == '{' ? &json : *word == '<' ? &page : begins(word, ".version") ? &ptx : NULL;
 }

@@ -60,7 +60,7 @@ bool hd_begins_with_field(const char *text)
 
 static bool is_branch(const char *opcode, size_t length)
 {
-    static const char *const branches[] = {"BRA", "BRX", "JMP", "JMX",  "SSY",  "PBK",  "PCNT", "CAL",
+    static const char *const branches[] = {"BRA",  "BRX",  "JMP",  "JMX",  "SSY", "PBK",  "PCNT", "CAL",
                                            "JCAL", "CALL", "PRET", "BSSY", "RET", "LEPC", NULL};
     size_t stem = 0;
     while (stem < length && opcode[stem] != '.')
@@ -82,7 +82,8 @@ static bool is_name(const char *word, size_t length, bool in_brackets)
         capitals++;
     if (capitals < length) /* c[0x0][0x140] */
         return word[length] != '[' || length > 1;
-    bool numbered = isdigit((unsigned char)word[length - 1]) && strncmp(word, "SR_", 3) != 0 && strncmp(word, "SB", 2) != 0;
+    bool numbered =
+        isdigit((unsigned char)word[length - 1]) && strncmp(word, "SR_", 3) != 0 && strncmp(word, "SB", 2) != 0;
     return in_brackets || numbered;
 }
 

@@ -451,9 +451,9 @@ static uint32_t guard_of(hd_sass_reader *b, bool *never, uint16_t *flags)
 /* Triton and JSON name labels without quotes: a word as the last operand of a branch, in JSON also of a return. */
 static void name_label(hd_sass_reader *b, const hd_sass_row *row)
 {
-    bool branches = row && (row->control == HD_SASS_CONTROL_BRANCH || row->control == HD_SASS_CONTROL_CALL ||
-                            row->control == HD_SASS_CONTROL_PUSH ||
-                            (b->lexer.json && row->control == HD_SASS_CONTROL_RETURN));
+    bool branches =
+        row && (row->control == HD_SASS_CONTROL_BRANCH || row->control == HD_SASS_CONTROL_CALL ||
+                row->control == HD_SASS_CONTROL_PUSH || (b->lexer.json && row->control == HD_SASS_CONTROL_RETURN));
     hd_sass_operand *last = &b->operands.items[b->operands.count - (b->operands.count > 0)];
     if (branches && b->operands.count && last->kind == HD_SASS_WORD)
         last->kind = HD_SASS_LABEL;
