@@ -37,18 +37,21 @@ static void drop_foreign(hd_module *module)
     }
 }
 
-/* Machine code has no canonical spelling, and a graph no lines for statements of annotations. */
+/* Machine code has no canonical spelling, and a graph no lines for statements of annotations; nor has a listing that
+ * begins with instructions a place for those of the function. */
 static bool can_print(const hd_module *module, const hd_emit_options *emit)
 {
     const char *option = emit->canonical ? "--canonical" : NULL;
     if (!module->is_machine)
         return true;
     for (uint32_t i = 0; i < module->functions.count && emit->spelling == HD_SPELLING_EXTENDED; i++)
-        if (module->functions.items[i]->machine->is_graph)
+        if (module->functions.items[i]->machine->comments_only)
             option = "--emit=extended";
     if (option)
         hd_report(module->diagnostics, HD_DIAG_MACHINE_CODE, module->source, (hd_span){0, 0}, "%s does not go with %s",
-                  option, emit->canonical ? "machine code" : "a graph of machine code");
+                  option,
+                  emit->canonical ? "machine code"
+                                  : "a graph of machine code, or code without the line that names its function");
     return !option;
 }
 

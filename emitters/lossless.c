@@ -66,6 +66,8 @@ static bool rest_is_blank(const hd_printer *p, uint32_t at)
 static uint32_t line_begin(const hd_printer *p, uint32_t at)
 {
     bool listing = p->module->is_machine;
+    if (p->module->is_json) /* an object, perhaps after others on its line */
+        return at;
     while (at > 0 && (listing ? !hd_is_line_end(p->text[at - 1]) : hd_is_blank(p->text[at - 1])))
         at--;
     if (at > 0 && hd_is_line_end(p->text[at - 1]))
@@ -76,7 +78,7 @@ static uint32_t line_begin(const hd_printer *p, uint32_t at)
 static void put_comment(hd_printer *p, const hd_annotation_run *run)
 {
     if (p->mode == HD_PRINT_PORTABLE && !hd_annotation_run_empty(run))
-        hd_emit_comment(p->out, run, rest_is_blank(p, p->at));
+        hd_emit_comment(p->out, run, !p->module->is_json && rest_is_blank(p, p->at));
 }
 
 /* Copies an instruction of the source, with its annotations. */
@@ -96,7 +98,7 @@ static void copy_instruction(hd_printer *p, hd_span span, const hd_annotation_ru
     put_comment(p, run);
 }
 
-/* .heddle statements precede the line that starts with the instruction. */
+/* .heddle statements precede the line that starts with the instruction, in JSON its object. */
 static void put_heddle(hd_printer *p, uint32_t begin, const hd_annotation_run *run)
 {
     if (p->mode == HD_PRINT_EXTENDED && hd_annotation_run_has_statements(run)) {
@@ -108,7 +110,7 @@ static void put_heddle(hd_printer *p, uint32_t begin, const hd_annotation_run *r
 static void put_wide(hd_printer *p, const hd_function *f, const hd_annotation_walk *walk)
 {
     hd_annotation_run wide = hd_annotation_run_wide(walk);
-    copy_to(p, f->body.begin + 1);
+    copy_to(p, hd_body_text(f));
     put_comment(p, &wide);
     if (p->mode == HD_PRINT_EXTENDED)
         hd_emit_heddle_statements(p->out, &wide, p->line_end);

@@ -15,9 +15,13 @@ static uint32_t find(const hd_source *source, hd_span span, const char *text)
     return found ? (uint32_t)(found - source->text) : span.end;
 }
 
+enum { MOST_LINE_BYTES = 300 }; /* shown of a listing's line: one in JSON may hold all functions */
+
 /* Of a listing of machine code, without address, encoding and live ranges. */
 static hd_span without_comments(const hd_source *source, hd_span span)
 {
+    if (span.end - span.begin > MOST_LINE_BYTES)
+        span.end = span.begin + MOST_LINE_BYTES;
     while (span.begin < span.end && hd_is_blank(source->text[span.begin]))
         span.begin++;
     span.end = find(source, span, "/* 0x");

@@ -399,11 +399,15 @@ typedef struct hd_module {
     bool strict;          /* unknown opcodes and modifiers are errors */
     bool one_of_several;  /* inputs: what --kernel selects may be in another one */
     bool is_machine;      /* a listing of machine code (SASS), not PTX */
+    bool is_json;         /* the listing is in JSON: an instruction's text is an object */
     bool extended;        /* the text contains annotations in the extended spelling */
     bool is_copy;         /* created by hd_module_copy() */
     /* some source operand outside an address is register + constant (passes/clean/offsets.h) */
     bool has_offset_operands;
 } hd_module;
+
+/* Where the text of a body begins: after its brace or first line. */
+static inline uint32_t hd_body_text(const hd_function *f) { return f->body.begin ? f->body.begin + 1 : 0; }
 
 hd_module *hd_module_new(hd_source *source, hd_diagnostics *diagnostics); /* takes ownership of the source */
 void hd_module_free(hd_module *module);

@@ -228,6 +228,19 @@ static hd_machine_control read_field(const char *text)
     return c;
 }
 
+/* 02:1:-:Y:d of maxas and TuringAs: barriers waited for as a mask, read and write barrier, counted from 1, the hint to
+ * yield, stall cycles. */
+static hd_machine_control read_short_field(const char *text)
+{
+    hd_machine_control c = {.known = true, .write_barrier = 7, .read_barrier = 7};
+    c.wait_mask = *text == '-' ? 0 : (uint8_t)(hexadecimal(text) & 0x3f);
+    c.read_barrier = text[3] >= '1' && text[3] <= '6' ? (uint8_t)(text[3] - '1') : 7;
+    c.write_barrier = text[5] >= '1' && text[5] <= '6' ? (uint8_t)(text[5] - '1') : 7;
+    c.yield = text[7] == 'Y';
+    c.stall_cycles = (uint8_t)(hexadecimal(text + 9) & 15);
+    return c;
+}
+
 hd_machine_control hd_machine_control_of(const hd_function *f, uint32_t ordinal)
 {
     const hd_machine_line *line = &f->machine->lines[ordinal];
@@ -236,6 +249,8 @@ hd_machine_control hd_machine_control_of(const hd_function *f, uint32_t ordinal)
         return (hd_machine_control){.write_barrier = 7, .read_barrier = 7};
     if (*text == '[')
         return read_field(text);
+    if (f->machine->encoding == HD_MACHINE_FIELD)
+        return read_short_field(text);
     uint64_t word = hexadecimal(strchr(text, 'x') + 1);
     if (f->machine->generation >= 70)
         return hd_machine_control_decode((uint32_t)(word >> 41) & 0x1fffff);

@@ -52,7 +52,7 @@ typedef enum hd_machine_encoding { /* where control codes are */
                                    HD_MACHINE_NO_CONTROL,
                                    HD_MACHINE_WORD,  /* the high half of the instruction's own 128 bits */
                                    HD_MACHINE_GROUP, /* a word for three instructions, Maxwell and Pascal */
-                                   HD_MACHINE_FIELD, /* CuAssembler's [B------:R-:W-:-:S01] */
+                                   HD_MACHINE_FIELD, /* [B------:R-:W-:-:S01], or --:-:-:-:1 */
 } hd_machine_encoding;
 
 typedef struct hd_machine_control {
@@ -79,8 +79,8 @@ typedef struct hd_machine_function { /* of a hd_function */
     const struct hd_machine_slots *slots; /* of a trace with its listing: by ordinal; NULL: in the text */
     const hd_machine_meeting *meetings;
     uint32_t meeting_count;
-    bool is_graph;           /* the listing is in DOT */
-    bool calls_out;          /* calls code that the function does not hold */
+    bool comments_only; /* no lines for .heddle statements: the listing is in DOT, or no line begins the function */
+    bool calls_out;     /* calls code that the function does not hold */
     uint32_t unknown_target; /* ordinal + 1 of an instruction whose targets the listing does not contain; 0: none */
     uint8_t encoding;        /* hd_machine_encoding */
 } hd_machine_function;

@@ -2,6 +2,8 @@
  * them. */
 #include "ir/opcode_text.h"
 
+#include "base/json_text.h"
+
 static bool is_follow(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$';
@@ -36,7 +38,9 @@ static uint32_t skip_follow(const char *text, uint32_t at)
 void hd_opcode_text_start(hd_opcode_text *walk, const char *text, hd_span instruction)
 {
     uint32_t at = instruction.begin;
-    if (text[at] == '@') {
+    if (text[at] == '{') { /* machine code in JSON */
+        at = hd_json_find_string(text, instruction, "opcode").begin;
+    } else if (text[at] == '@') {
         at = skip_blanks(text, at + 1);
         if (text[at] == '!')
             at = skip_blanks(text, at + 1);

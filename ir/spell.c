@@ -6,6 +6,7 @@
  */
 #include "ir/spell.h"
 
+#include "base/json_text.h"
 #include "ir/form.h"
 #include "ir/sregs.h"
 
@@ -238,9 +239,32 @@ static const hd_operand *spell_operand(hd_speller *s, const hd_operand *o)
 
 /* ---- statements -------------------------------------------------------------------------------------------------- */
 
+/* Machine code in JSON: its parts, with blanks between them. */
+static void spell_object(hd_speller *s, const hd_instruction *insn)
+{
+    static const char *const parts[] = {"predicate", "opcode", "operands"};
+    const char *text = s->module->source->text;
+    bool first = true;
+    for (uint32_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        hd_span part = hd_json_find_string(text, insn->span, parts[i]);
+        if (part.end == part.begin)
+            continue;
+        if (!first)
+            put_char(s, ' ');
+        first = false;
+        put(s, text + part.begin, part.end - part.begin);
+    }
+    end_token(s);
+    put_char(s, ';');
+}
+
 /* Machine code: the text, which no pass changes; without line ends, semicolon last. */
 static void spell_machine(hd_speller *s, const hd_instruction *insn)
 {
+    if (s->module->is_json) {
+        spell_object(s, insn);
+        return;
+    }
     const char *text = s->module->source->text + insn->span.begin;
     size_t length = insn->span.end - insn->span.begin;
     while (length && (text[length - 1] == ';' || hd_is_space(text[length - 1]) || text[length - 1] == '\\'))

@@ -1,12 +1,13 @@
 /* The scanner of machine-code listings: one set of rules for the start of a line, one for operands. The text ends in
  * at least 16 NUL bytes, so that neither tests for its end. A line of data is skipped at the speed of memchr(). */
-#include "lexer/sass.h"
+#include "lexer/sass_scan.h"
 
 #include <string.h>
 
 void hd_sass_lexer_init(hd_sass_lexer *lexer, hd_source *source, hd_span span)
 {
     *lexer = (hd_sass_lexer){.source = source, .cursor = span.begin, .limit = span.end, .at_line_end = true};
+    lexer->json = hd_sass_begins_json(source->text + span.begin);
 }
 
 static const char *const texts[HD_SASS_TOKEN_COUNT] = {
@@ -105,18 +106,12 @@ static uint32_t number_after(const unsigned char *at, const unsigned char *end, 
 static bool ends_opcode(const hd_sass_lexer *lexer, const unsigned char *cursor)
 {
     bool instruction = lexer->in_function || lexer->after_address;
-    return instruction && strchr(" \t;\r\n\\}(&?/", *cursor); /* also a NUL */
+    return instruction && strchr(" \t;\r\n\\}(&?/\"", *cursor); /* also a NUL */
 }
-
-typedef struct scan {
-    const unsigned char *start, *cursor, *name, *name_end;
-    uint32_t index;
-    uint8_t flags;
-} scan;
 
 /* ---- the start of a line ----------------------------------------------------------------------------------------- */
 
-static hd_sass_token_kind line_token(hd_sass_lexer *lexer, const unsigned char *limit, scan *s)
+hd_sass_token_kind hd_sass_scan_line(hd_sass_lexer *lexer, const unsigned char *limit, hd_sass_scan *s)
 {
     const unsigned char *cursor = s->cursor, *marker = cursor, *start, *context = cursor;
     hd_sass_token_kind kind = HD_SASS_TOKEN_OTHER;
@@ -253,7 +248,7 @@ done:
 /* ---- operands ---------------------------------------------------------------------------------------------------- */
 
 /* The register's name within a token with signs, bars and suffixes. */
-static void find_register(scan *s, const unsigned char *start, const unsigned char *cursor)
+static void find_register(hd_sass_scan *s, const unsigned char *start, const unsigned char *cursor)
 {
     const unsigned char *at = start;
     while (*at == '-' || *at == '+' || *at == '~' || *at == '!' || *at == '|' || *at == '\\') {
@@ -267,7 +262,7 @@ static void find_register(scan *s, const unsigned char *start, const unsigned ch
     s->flags |= at < cursor ? HD_SASS_TOKEN_SUFFIX : 0;
 }
 
-static hd_sass_token_kind operand_token(hd_sass_lexer *lexer, const unsigned char *limit, scan *s)
+hd_sass_token_kind hd_sass_scan_operand(hd_sass_lexer *lexer, const unsigned char *limit, hd_sass_scan *s)
 {
     const unsigned char *cursor = s->cursor, *marker = cursor, *start, *context = cursor;
     hd_sass_token_kind kind;
@@ -314,6 +309,10 @@ again:
     "\\"? "]" suffix? bar? { kind = HD_SASS_TOKEN_RBRACKET; goto done; }
     "+" { kind = HD_SASS_TOKEN_PLUS; goto done; }
     sign? [A-Za-z_] word* suffix? | [0-9] "D" word* suffix? { kind = HD_SASS_TOKEN_WORD; goto done; }
+    "." [A-Za-z_] [A-Za-z0-9_$.]* | [A-Za-z0-9_.]* "$" [A-Za-z0-9_$.]* { /* a name without quotes, in JSON */
+        kind = HD_SASS_TOKEN_WORD;
+        goto done;
+    }
     [`]? "(" {
         cursor = after_parentheses(lexer, cursor, limit);
         s->name = start + (*start == '`' ? 2 : 1);
@@ -351,22 +350,32 @@ done:
     return kind;
 }
 
-hd_sass_token_kind hd_sass_lexer_next(hd_sass_lexer *lexer, hd_sass_token *token)
+hd_sass_token_kind hd_sass_scan_store(hd_sass_lexer *lexer, hd_sass_token *token, hd_sass_token_kind kind,
+                                      const hd_sass_scan *s, uint32_t limit)
 {
-    const unsigned char *text = (const unsigned char *)lexer->source->text, *limit = text + lexer->limit;
-    scan s = {.cursor = text + lexer->cursor, .name = text, .name_end = text};
-    hd_sass_token_kind kind = lexer->in_line ? operand_token(lexer, limit, &s) : line_token(lexer, limit, &s);
-    const unsigned char *cursor = s.cursor > limit ? limit : s.cursor;
-    *token = (hd_sass_token){(uint32_t)(s.start - text),
+    const unsigned char *text = (const unsigned char *)lexer->source->text;
+    const unsigned char *cursor = s->cursor > text + limit ? text + limit : s->cursor;
+    *token = (hd_sass_token){(uint32_t)(s->start - text),
                              (uint32_t)(cursor - text),
                              kind,
-                             s.index,
-                             (uint32_t)(s.name - text),
-                             (uint32_t)(s.name_end - text),
-                             s.flags};
+                             s->index,
+                             (uint32_t)(s->name - text),
+                             (uint32_t)(s->name_end - text),
+                             s->flags};
+    lexer->cursor = token->end;
+    return kind;
+}
+
+hd_sass_token_kind hd_sass_lexer_next(hd_sass_lexer *lexer, hd_sass_token *token)
+{
+    if (lexer->json)
+        return hd_sass_json_next(lexer, token);
+    const unsigned char *text = (const unsigned char *)lexer->source->text, *limit = text + lexer->limit;
+    hd_sass_scan s = {.cursor = text + lexer->cursor, .name = text, .name_end = text};
+    hd_sass_token_kind kind =
+        lexer->in_line ? hd_sass_scan_operand(lexer, limit, &s) : hd_sass_scan_line(lexer, limit, &s);
     if (kind == HD_SASS_TOKEN_LINE_END)
         lexer->in_line = lexer->after_address = false;
     lexer->at_line_end = kind == HD_SASS_TOKEN_LINE_END;
-    lexer->cursor = token->end;
-    return kind;
+    return hd_sass_scan_store(lexer, token, kind, &s, lexer->limit);
 }

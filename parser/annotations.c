@@ -6,6 +6,7 @@
  */
 #include "parser/annotations.h"
 
+#include "base/json_text.h"
 #include "ir/opcode_text.h"
 #include "ir/operand_loads.h"
 #include "ir/section.h"
@@ -116,14 +117,19 @@ static uint32_t read_comment(gatherer *g, uint32_t at, uint32_t end, uint32_t ow
 static void read_gap(gatherer *g, uint32_t at, uint32_t end, uint32_t owner)
 {
     const char *text = g->text;
+    bool json = g->function->module->is_json;
     while (at < end) {
         if (text[at] == '/' && at + 1 < end && (text[at + 1] == '/' || text[at + 1] == '*')) {
             at = read_comment(g, at, end, owner);
-        } else if (text[at] == '#') { /* a line marker */
+        } else if (json && text[at] == '"') {
+            uint32_t string = hd_json_string_end(text, at, end);
+            at = string == HD_JSON_NONE ? at + 1 : string;
+        } else if (text[at] == '#' && !json) { /* a line marker */
             while (at < end && !hd_is_line_end(text[at]))
                 at++;
         } else {
-            owner = hd_is_line_end(text[at]) ? OWNED_BY_NOTHING : owner;
+            bool other = json && text[at] == '{'; /* an object without an instruction */
+            owner = other || hd_is_line_end(text[at]) ? OWNED_BY_NOTHING : owner;
             at++;
         }
     }
@@ -245,7 +251,7 @@ static void take_instruction(gatherer *g, uint32_t ordinal)
 static void gather(gatherer *g)
 {
     hd_function *function = g->function;
-    uint32_t at = function->body.begin + 1, owner = HD_NONE;
+    uint32_t at = hd_body_text(function), owner = HD_NONE;
     for (uint32_t i = 0; i < function->statements.count; i++) {
         const hd_statement *statement = &function->statements.items[i];
         read_gap(g, at, statement->span.begin, owner);

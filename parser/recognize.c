@@ -3,6 +3,8 @@
  * LLVM. PTX begins with a directive, so a first word without a dot is not PTX. */
 #include "parser/recognize.h"
 #include "base/search.h"
+#include "lexer/sass.h"
+#include "parser/recognize_fields.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -54,8 +56,6 @@ static const kind objects[] = {{"an object file", EXTRACT},
                                {"an ELF file", EXTRACT}};
 static const kind sass = {"a listing of machine code (SASS)",
                           "dump, report, rewrite, check and strip take listings: heddle-sass(7)"};
-static const kind sass_json = {"the JSON of nvdisasm, which defines no labels",
-                               "nvdisasm without -json makes a listing that heddle reads"};
 static const kind assembler = {"the source of an assembler of machine code (maxas, TuringAs)",
                                "assemble it, and list the result: cuobjdump -sass, or nvdisasm"};
 static const kind dumped = {"the output of cuobjdump, PTX and what surrounds it",
@@ -243,17 +243,18 @@ static bool is_sass(const char *word)
     return is_bare(word) || (is_opcode(word) && strstr(word, " R") && !strstr(word, "{\n"));
 }
 
-/* The control field of these assemblers: 01:-:-:Y:5, in KeplerAs -:-:D:-:04. */
-static bool is_control_field(const char *word)
+/* What nvdisasm -json writes: metadata, then functions. */
+static bool is_sass_json(const char *word)
 {
-    for (uint32_t colons = 0; colons < 4; colons++) {
-        size_t length = strspn(word, "-0123456789abcdefDGSTY");
-        if (length < 1 || length > 2 || word[length] != ':')
-            return false;
-        word += length + 1;
-    }
-    size_t length = strspn(word, "-0123456789abcdef");
-    return length >= 1 && length <= 2 && hd_is_blank(word[length]);
+    static const char *const keys[] = {"\"ELF\"", "\"SM\"", "\"SchemaVersion\"", "\"Producer\"", NULL};
+    if (!hd_sass_begins_json(word))
+        return false;
+    const char *key = strchr(word, '{') + 1;
+    key += strspn(key, " \t\r\n");
+    for (const char *const *k = keys; *k; k++)
+        if (begins(key, *k))
+            return true;
+    return strstr(key, "\"sass-instructions\"") != NULL;
 }
 
 static const kind *text_kind(const hd_source *source)
@@ -262,9 +263,7 @@ static const kind *text_kind(const hd_source *source)
     const char *word = first_word(source->text, &addressed);
     if (begins(word, "Fatbin ptx code:"))
         return &dumped;
-    if (begins(word, "[{\"ELF\":"))
-        return &sass_json;
-    if (addressed || is_sass(word))
+    if (addressed || is_sass(word) || is_sass_json(word))
         return &sass;
     if (begins(word, "module {") || begins(word, "module attributes"))
         return &mlir;
@@ -278,8 +277,10 @@ static const kind *text_kind(const hd_source *source)
         return &launch;
     if (is_gpu(word))
         return &gpu;
-    if (is_control_field(word) || begins(word, "<REGISTER_MAPPING>") || begins(word, "<CONSTANT_MAPPING>") ||
-        begins(word, "<regs>") || begins(word, "<params>"))
+    if (hd_begins_with_field(word))
+        return hd_is_assembler_source(word) ? &assembler : &sass;
+    if (begins(word, "<REGISTER_MAPPING>") || begins(word, "<CONSTANT_MAPPING>") || begins(word, "<regs>") ||
+        begins(word, "<params>"))
         return &assembler;
     return *word == '{' ? &json : *word == '<' ? &page : begins(word, ".version") ? &ptx : NULL;
 }

@@ -74,6 +74,7 @@ operand: plain
 offset: %empty | NUMBER           { hd_sass_operand_plain(b, T($1), HD_SASS_IMMEDIATE); }
       | TARGET                    { hd_sass_operand_plain(b, T($1), HD_SASS_LABEL); }
       | "+" NUMBER                { hd_sass_operand_plain(b, T($2), HD_SASS_IMMEDIATE); }
+      | open brackets             { hd_sass_operand_close(b); } /* R3[R17] in JSON, elsewhere R3, [R17] */
       ;
 plain: NUMBER                     { hd_sass_operand_plain(b, T($1), HD_SASS_IMMEDIATE); }
      | SYMBOL                     { hd_sass_operand_plain(b, T($1), HD_SASS_IMMEDIATE); }

@@ -96,12 +96,6 @@ static uint32_t target_of(hd_sass_reader *b, const hd_sass_jump *jump)
     return o->value = label_at(b, ordinal);
 }
 
-static void report_target(hd_sass_reader *b, const hd_sass_jump *jump)
-{
-    hd_span span = b->function->instructions.items[jump->instruction].span;
-    hd_sass_error_at(b, UNDEFINED_LABEL, span, "the target of this branch is not in the function");
-}
-
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
 
 /* An instruction accesses all registers of the function: its operands move to the end, where there is room. */
@@ -121,6 +115,41 @@ static void access_all(hd_sass_reader *b, uint32_t ordinal, uint8_t flags)
     insn->operand_count = (uint16_t)(f->operands.count - first);
 }
 
+/* Whether a target is a label within functions, in JSON. */
+static bool is_local(const hd_sass_reader *b, const hd_sass_jump *jump)
+{
+    const char *name = b->module->source->text + jump->named;
+    return jump->named != HD_NONE && name[strspn(name, "`(")] == '.';
+}
+
+/* A label in JSON, which defines none: any instruction may be there, and read any register. */
+static void lose_target(hd_sass_reader *b, const hd_sass_jump *jump)
+{
+    hd_module *m = b->module;
+    hd_span span = b->function->instructions.items[jump->instruction].span;
+    b->machine->unknown_target = jump->instruction + 1;
+    access_all(b, jump->instruction, HD_OPERAND_USE);
+    if (b->lost_target)
+        return;
+    b->lost_target = true;
+    hd_diagnostic *d = hd_report(m->diagnostics, HD_DIAG_NO_LABELS, m->source, span,
+                                 "'%s' branches to a label, and the JSON of nvdisasm defines no labels",
+                                 hd_names_text(&m->names, b->function->name));
+    hd_note_add(m->diagnostics, d, NULL, (hd_span){0, 0},
+                "every register counts as read there, and no technique takes the function; nvdisasm without -json "
+                "makes a listing that defines labels");
+}
+
+static void report_target(hd_sass_reader *b, const hd_sass_jump *jump)
+{
+    if (b->lexer.json && jump->named != HD_NONE) {
+        lose_target(b, jump);
+        return;
+    }
+    hd_span span = b->function->instructions.items[jump->instruction].span;
+    hd_sass_error_at(b, UNDEFINED_LABEL, span, "the target of this branch is not in the function");
+}
+
 /* A call of code elsewhere. */
 static void call_out(hd_sass_reader *b, uint32_t ordinal)
 {
@@ -135,6 +164,8 @@ static void classify_call(hd_sass_reader *b, hd_sass_jump *jump)
     uint32_t target = target_of(b, jump);
     hd_instruction *insn = &f->instructions.items[jump->instruction];
     if (target == HD_NONE) {
+        if (b->lexer.json && is_local(b, jump))
+            lose_target(b, jump);
         call_out(b, jump->instruction);
         return;
     }

@@ -40,7 +40,7 @@ uint32_t hd_sass_carry_id(hd_sass_reader *b)
 
 void hd_sass_instruction_start(hd_sass_reader *b, const hd_sass_token *opcode, const hd_sass_token *guard)
 {
-    hd_sass_need_function(b, guard ? guard->begin : opcode->begin);
+    hd_sass_need_function(b, guard ? guard : opcode);
     b->opcode = *opcode;
     b->has_guard = guard != NULL;
     if (guard)
@@ -448,11 +448,12 @@ static uint32_t guard_of(hd_sass_reader *b, bool *never, uint16_t *flags)
     return hd_sass_register_id(b, class, number);
 }
 
-/* Triton names labels without quotes: a word as the last operand of a branch. */
+/* Triton and JSON name labels without quotes: a word as the last operand of a branch, in JSON also of a return. */
 static void name_label(hd_sass_reader *b, const hd_sass_row *row)
 {
-    bool branches = row && (row->control == HD_SASS_CONTROL_BRANCH || row->control == HD_SASS_CONTROL_CALL ||
-                            row->control == HD_SASS_CONTROL_PUSH);
+    bool branches =
+        row && (row->control == HD_SASS_CONTROL_BRANCH || row->control == HD_SASS_CONTROL_CALL ||
+                row->control == HD_SASS_CONTROL_PUSH || (b->lexer.json && row->control == HD_SASS_CONTROL_RETURN));
     hd_sass_operand *last = &b->operands.items[b->operands.count - (b->operands.count > 0)];
     if (branches && b->operands.count && last->kind == HD_SASS_WORD)
         last->kind = HD_SASS_LABEL;
@@ -465,7 +466,16 @@ static void note_jump(emission *e, const hd_form *form, const hd_sass_row *row)
     hd_sass_control control = row ? (hd_sass_control)row->control : HD_SASS_CONTROL_NONE;
     bool pops = control != HD_SASS_CONTROL_BRANCH && form->behaviour & HD_BEHAVE_BRANCH &&
                 control != HD_SASS_CONTROL_CALL && control != HD_SASS_CONTROL_INDIRECT;
-    hd_sass_jump jump = {e->f->instructions.count, HD_NONE, HD_NONE, (uint8_t)control, HD_NONE, b->note};
+    hd_sass_jump jump = {.instruction = e->f->instructions.count,
+                         .operand = HD_NONE,
+                         .table = HD_NONE,
+                         .control = (uint8_t)control,
+                         .number = HD_NONE,
+                         .named = HD_NONE,
+                         .note = b->note};
+    for (uint32_t i = 0; i < b->operands.count; i++)
+        if (b->operands.items[i].kind == HD_SASS_LABEL)
+            jump.named = b->operands.items[i].begin;
     if (pops)
         jump.control = HD_SASS_CONTROL_POP;
     if (!pops && control != HD_SASS_CONTROL_BRANCH && control != HD_SASS_CONTROL_INDIRECT &&
@@ -547,6 +557,10 @@ void hd_sass_instruction_end(hd_sass_reader *b)
     e.conditional |= hd_sass_form_has(machine->sass, ".DIV") || hd_sass_form_has(machine->sass, ".CONV");
     uint32_t begin = b->has_guard ? b->guard.begin : b->opcode.begin;
     uint32_t end = b->statement_end > b->opcode.end ? b->statement_end : b->opcode.end;
+    if (b->lexer.json) { /* the object: from the first token of the line to the last */
+        begin = b->tokens[0].begin;
+        end = b->last_end;
+    }
     bool decides =
         m->forms.items[form].behaviour & (HD_BEHAVE_BRANCH | HD_BEHAVE_EXIT | HD_BEHAVE_RETURN | HD_BEHAVE_CALL);
     flags |= (uint16_t)((e.opaque ? HD_INSN_OPAQUE : 0) |

@@ -63,8 +63,12 @@ void hd_sass_syntax_error(hd_sass_reader *b, const uint32_t *expected, uint32_t 
     b->in_instruction = false;
     b->lexer.in_line = b->lexer.in_line || b->lexer.after_address; /* what follows is skipped as operands */
     expected_text(expected, count, wanted, sizeof wanted);
-    if (b->too_long)
+    if (b->lexer.problem)
+        hd_sass_error_at(b, SYNTAX, span, "%s", b->lexer.problem);
+    else if (b->too_long)
         hd_sass_error_at(b, SYNTAX, span, "a line of more than %d words", HD_SASS_LINE_TOKENS);
+    else if (b->lexer.json && b->tokens[b->token_count - 1].kind == HD_SASS_TOKEN_LINE_END)
+        hd_sass_error_at(b, SYNTAX, span, "the instruction ends here%s", wanted);
     else if (span.end > span.begin && text[span.begin] != '\n' && text[span.begin] != '\r')
         hd_sass_error_at(b, SYNTAX, span, "unexpected '%.*s'%s",
                          (int)(span.end - span.begin > 60 ? 60 : span.end - span.begin), text + span.begin, wanted);
@@ -75,16 +79,29 @@ void hd_sass_syntax_error(hd_sass_reader *b, const uint32_t *expected, uint32_t 
 
 /* ---- names ------------------------------------------------------------------------------------------------------- */
 
+/* A character of a name in JSON that \u and four digits stand for; any other is a question mark. */
+static char escaped(const char *digits)
+{
+    char four[5] = {digits[0], digits[1], digits[2], digits[3], 0}, *end;
+    unsigned long code = strtoul(four, &end, 16);
+    return end == four + 4 && code > ' ' && code < 0x7f ? (char)code : '?';
+}
+
 hd_name hd_sass_name(hd_sass_reader *b, uint32_t begin, uint32_t end)
 {
     const char *text = b->module->source->text + begin;
     size_t length = end - begin, count = 0;
-    if (!b->lexer.dot || !memchr(text, '\\', length))
+    if ((!b->lexer.dot && !b->lexer.json) || !memchr(text, '\\', length))
         return hd_names_add_padded(&b->module->names, text, length);
     char *plain = hd_malloc(length + 1);
-    for (size_t i = 0; i < length; i++)
-        if (text[i] != '\\')
+    for (size_t i = 0; i < length; i++) {
+        bool numbered = b->lexer.json && text[i] == '\\' && i + 5 < length && text[i + 1] == 'u';
+        if (numbered)
+            plain[count++] = escaped(text + i + 2);
+        i += numbered ? 5 : text[i] == '\\' && b->lexer.json;
+        if (!numbered && i < length && (b->lexer.json || text[i] != '\\'))
             plain[count++] = text[i];
+    }
     hd_name name = hd_names_add(&b->module->names, plain, count);
     free(plain);
     return name;
@@ -126,9 +143,10 @@ static void begin_function(hd_sass_reader *b, hd_name name, hd_span header, uint
     f->machine = b->machine = HD_ARENA_NEW(&m->arena, hd_machine_function);
     b->machine->sm = b->sm;
     b->machine->generation = hd_sass_generation(b->sm);
-    b->machine->is_graph = b->lexer.dot;
+    b->machine->comments_only = b->lexer.dot || header.begin == header.end;
     memset(b->register_ids, 0xff, sizeof b->register_ids);
     b->function_stamp++;
+    b->lost_target = false;
     b->references.count = b->jumps.count = b->lines.count = b->reuse.count = 0;
     b->group = b->location = HD_NONE;
     b->location_is_fresh = false;
@@ -149,9 +167,33 @@ static uint32_t name_end(const char *text, uint32_t begin, uint32_t end)
     return end;
 }
 
+/* In JSON the start of a function is an address in its section. One that does not begin a section and follows the code
+ * read so far is in the same section: in other listings, a label there. */
+static bool continues_section(const hd_sass_reader *b, const hd_sass_token *token)
+{
+    enum { INSTRUCTION_BYTES = 16 };
+    return b->function && token->index && b->lines.count &&
+           token->index >= b->lines.items[b->lines.count - 1].address + INSTRUCTION_BYTES;
+}
+
+static void start_in_json(hd_sass_reader *b, const hd_sass_token *token)
+{
+    hd_name name = hd_sass_name(b, token->name_begin, token->name_end);
+    if (!continues_section(b, token)) {
+        hd_sass_function_stop(b, token->begin);
+        begin_function(b, name, (hd_span){token->begin, token->end}, token->end);
+    }
+    if (hd_sass_label_find(b, name) == HD_NONE) /* of no place in the text: an indirect branch does not go there */
+        hd_sass_label_new(b, name, b->function->instructions.count, (hd_span){0, 0});
+}
+
 void hd_sass_function_start(hd_sass_reader *b, const hd_sass_token *token, bool header)
 {
     const char *text = b->module->source->text;
+    if (b->lexer.json) {
+        start_in_json(b, token);
+        return;
+    }
     uint32_t end = name_end(text, token->name_begin, token->name_end);
     hd_sass_function_stop(b, token->begin);
     b->header_seen = true;
@@ -210,9 +252,17 @@ void hd_sass_other_section(hd_sass_reader *b, const hd_sass_token *token)
     b->header_seen = true;
 }
 
-/* An instruction outside any function: the listing is a function's body cut out. */
-void hd_sass_need_function(hd_sass_reader *b, uint32_t begin)
+/* An instruction outside any function: the listing is a function's body cut out. It begins after what precedes the
+ * instruction on its line, where its annotations are. */
+void hd_sass_need_function(hd_sass_reader *b, const hd_sass_token *first)
 {
+    const char *text = b->module->source->text;
+    uint32_t begin = first->begin;
+    if (first > b->tokens)
+        begin = first[-1].end;
+    else
+        while (begin && !hd_is_line_end(text[begin - 1]))
+            begin--;
     if (!b->function)
         begin_function(b, hd_names_add_string(&b->module->names, "unnamed"), (hd_span){begin, begin}, begin);
 }
@@ -361,9 +411,12 @@ uint32_t hd_sass_label_new(hd_sass_reader *b, hd_name name, uint32_t instruction
     return label;
 }
 
-/* Whether a label starts a function: where nothing else does, any that is not local. */
+/* Whether a label starts a function: where nothing else does, any that is not local. Sources of assemblers, with
+ * control fields, hold one function. */
 static bool starts_function(const hd_sass_reader *b, const char *text)
 {
+    if (b->machine && b->machine->encoding == HD_MACHINE_FIELD)
+        return false;
     return !b->header_seen && !b->lexer.dot && *text != '.' && *text != '$' && strncmp(text, "LBB", 3) != 0;
 }
 
@@ -377,6 +430,7 @@ void hd_sass_label(hd_sass_reader *b, const hd_sass_token *token)
     if (starts_function(b, text)) {
         hd_sass_function_stop(b, token->begin);
         begin_function(b, name, span, token->end);
+        hd_sass_label_new(b, name, 0, (hd_span){0, 0});
         return;
     }
     if (!b->function && names_section && !b->header_seen)
@@ -415,6 +469,7 @@ void hd_parse_sass(hd_module *module)
     b->has_code = true;
     module->is_machine = true;
     hd_sass_lexer_init(&b->lexer, module->source, (hd_span){0, module->source->length});
+    module->is_json = b->lexer.json;
     hd_sass_parse(b);
     hd_sass_function_stop(b, module->source->length);
     if (!module->functions.count && !module->diagnostics->error_count)

@@ -28,6 +28,7 @@ typedef struct hd_sass_jump { /* an instruction whose targets are known at the e
     uint32_t table;   /* HD_NONE */
     uint8_t control;  /* hd_sass_control */
     uint32_t number;  /* a target that is an address; HD_NONE */
+    uint32_t named;   /* offset of a target that is a name; HD_NONE */
     hd_name note;     /* a target in a note; HD_NO_NAME */
 } hd_sass_jump;
 
@@ -44,6 +45,7 @@ typedef struct hd_sass_reader {
     bool header_seen; /* some header did */
     uint32_t sm;      /* of the lines that follow; 0: unknown */
     uint32_t function_stamp;
+    bool lost_target; /* a branch of the function to a label that JSON does not define was reported */
     uint32_t register_ids[HD_SASS_CLASS_COUNT][256]; /* of the function; HD_NONE: not mentioned */
     hd_u32_array label_of_name;                      /* by name: label of the function; valid where the stamp fits */
     hd_u32_array label_stamp;
@@ -81,7 +83,8 @@ void hd_sass_syntax_error(hd_sass_reader *b, const uint32_t *expected, uint32_t 
 
 /* ---- sass_reader.c ----------------------------------------------------------------------------------------------- */
 void hd_sass_line_end(hd_sass_reader *b);
-void hd_sass_need_function(hd_sass_reader *b, uint32_t begin); /* begins one without a name where none is open */
+/* Begins one without a name where none is open; `first`: of an instruction, in b->tokens. */
+void hd_sass_need_function(hd_sass_reader *b, const hd_sass_token *first);
 void hd_sass_function_start(hd_sass_reader *b, const hd_sass_token *token, bool header);
 void hd_sass_function_stop(hd_sass_reader *b, uint32_t end);
 void hd_sass_other_section(hd_sass_reader *b, const hd_sass_token *token);
