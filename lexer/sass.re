@@ -103,10 +103,15 @@ static uint32_t number_after(const unsigned char *at, const unsigned char *end, 
     return found && found[length] >= '0' && found[length] <= '9' ? number_of(found + length, end, 10) : UINT32_MAX;
 }
 
+/* Whether what looks like an instruction is one: in NVBit's output, after its address alone. */
+static bool may_be_instruction(const hd_sass_lexer *lexer)
+{
+    return lexer->after_address || (lexer->in_function && !lexer->nvbit);
+}
+
 static bool ends_opcode(const hd_sass_lexer *lexer, const unsigned char *cursor)
 {
-    bool instruction = lexer->in_function || lexer->after_address;
-    return instruction && strchr(" \t;\r\n\\}(&?/\"", *cursor); /* also a NUL */
+    return may_be_instruction(lexer) && strchr(" \t;\r\n\\}(&?/\"", *cursor); /* also a NUL */
 }
 
 /* ---- the start of a line ----------------------------------------------------------------------------------------- */
@@ -160,6 +165,23 @@ again:
         kind = HD_SASS_TOKEN_FUNCTION;
         goto done;
     }
+    "inspecting " {
+        static const char mark[] = " - num instrs ";
+        cursor = line_end(lexer, start, limit);
+        s->name = start + strlen("inspecting ");
+        s->name_end = memmem(s->name, (size_t)(cursor - s->name), mark, strlen(mark));
+        if (!s->name_end)
+            goto line;
+        lexer->nvbit = true;
+        kind = HD_SASS_TOKEN_FUNCTION;
+        goto done;
+    }
+    "Instr " [0-9]+ " @ 0x" hex+ blank+ "(" [0-9]+ ")" blank+ "-" blank {
+        s->index = number_of((const unsigned char *)strchr((const char *)start, 'x') + 1, cursor, 16);
+        lexer->after_address = true;
+        kind = HD_SASS_TOKEN_ADDRESS;
+        goto done;
+    }
     "subgraph" [ ]+ ["] "cluster_" [^"\r\n\x00]* ["] {
         s->name = (const unsigned char *)strchr((const char *)start, '"') + 9;
         s->name_end = cursor - 1;
@@ -193,6 +215,8 @@ again:
     ".heddle" [ \t]+ [\x20-\x3a\x3c-\x7e\t]* ";" { kind = HD_SASS_TOKEN_HEDDLE; goto done; }
     "." "."+ { kind = HD_SASS_TOKEN_FUNCTION_END; goto line_done; }
     name ":" {
+        if (lexer->nvbit)
+            goto line;
         s->name = start;
         s->name_end = cursor - 1;
         kind = HD_SASS_TOKEN_LABEL;
@@ -209,8 +233,8 @@ again:
         s->flags = start[1] == '!' ? HD_SASS_TOKEN_NOT : 0;
         s->name = start + 1 + (start[1] == '!');
         s->name_end = cursor;
-        kind = lexer->in_function || lexer->after_address ? HD_SASS_TOKEN_GUARD : HD_SASS_TOKEN_OTHER;
-        if (kind == HD_SASS_TOKEN_OTHER)
+        kind = HD_SASS_TOKEN_GUARD;
+        if (!may_be_instruction(lexer))
             goto line;
         goto done;
     }

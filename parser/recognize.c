@@ -66,6 +66,8 @@ static const kind mlir = {"MLIR", "lower it to PTX first"};
 static const kind json = {"JSON", "'heddle diff' compares reports in JSON"};
 static const kind trace = {"a trace of Accel-Sim",
                            "'heddle replay' takes it where its name ends in .trace or .traceg: heddle-trace(5)"};
+static const kind trace_list = {"a list of traces of Accel-Sim",
+                                "'heddle replay' takes it where its name begins with kernelslist: heddle-trace(5)"};
 static const kind page = {"an HTML page", "save the file itself, not the page that shows it"};
 static const kind launch = {"a launch file", "'heddle replay' runs it"};
 static const kind gpu = {"a GPU description", "--gpu=%s takes it: heddle-gpu(5)"};
@@ -227,8 +229,9 @@ static bool is_bare(const char *word)
  */
 static bool is_sass(const char *word)
 {
-    static const char *const starts[] = {"Fatbin elf code:", "code for sm_", ".headerflags", "nvdisasm ", "Function : ",
-                                         "Function:",        "digraph ",     ".__elf_",      "[B------",  NULL};
+    static const char *const starts[] = {
+        "Fatbin elf code:", "code for sm_", ".headerflags", "nvdisasm ",   "Function : ",         "Function:",
+        "digraph ",         ".__elf_",      "[B------",     "inspecting ", "------------- NVBit", NULL};
     for (const char *const *start = starts; *start; start++)
         if (begins(word, *start))
             return true;
@@ -273,6 +276,8 @@ static const kind *text_kind(const hd_source *source)
         return &llvm;
     if (begins(word, "-kernel name = "))
         return &trace;
+    if (begins(word, "MemcpyHtoD,") || begins(word, "kernel-"))
+        return &trace_list;
     if (is_launch(word))
         return &launch;
     if (is_gpu(word))
