@@ -295,8 +295,16 @@ static void what_a_pass_did_is_taken_back(void **state)
     hd_function_restore(s.function, before);
     assert_false(s.function->changed);
     expect_module(&s, false, module_text);
+    before = hd_function_copy(s.function);
     assert_true(hd_pipeline_run_function(passes, s.function, NULL, NULL, &s.diagnostics));
     assert_true(hd_ir_validate(s.module));
+    assert_int_equal(s.diagnostics.error_count, 0);
+    hd_function_restore(s.function, before);
+    hd_pipeline *warns = hd_pipeline_parse("regmutex", &s.diagnostics);
+    assert_true(hd_pipeline_run_function(warns, s.function, NULL, NULL, &s.diagnostics));
+    assert_non_null(s.diagnostics.first);
+    assert_int_equal(s.diagnostics.first->kind, HD_DIAG_NOT_ALLOCATED);
+    hd_pipeline_free(warns);
     hd_pipeline_free(passes);
     done(&s);
     (void)state;

@@ -258,6 +258,10 @@ static void play(const scene *s, manner asking, story *order)
     assert_true(hd_schedule_drain(schedule, true));
     assert_int_equal(runner->failure.wrong, HD_RF_PROVED);
     hd_schedule_free(schedule);
+    uint32_t at = 1;
+    const hd_warp_event unknown = {.kind = HD_WARP_RETURNS, .warp = 1u << 20};
+    assert_null(hd_runner_peek(runner, &unknown, 0).code);
+    assert_true(hd_runner_take(runner, &unknown, &at));
     hd_runner_free(runner);
     hd_rf_model_free(model);
 }
