@@ -132,7 +132,7 @@ static void lose_target(hd_sass_reader *b, const hd_sass_jump *jump)
     if (b->lost_target)
         return;
     b->lost_target = true;
-    hd_diagnostic *d = hd_report(m->diagnostics, HD_DIAG_NO_LABELS, m->source, span,
+    hd_diagnostic *d = hd_report(m->diagnostics, HD_DIAG_MISSING_LABELS, m->source, span,
                                  "'%s' branches to a label, and the JSON of nvdisasm defines no labels",
                                  hd_names_text(&m->names, b->function->name));
     hd_note_add(m->diagnostics, d, NULL, (hd_span){0, 0},
