@@ -227,7 +227,31 @@ static const std::vector<Sequence> sequences = {
     {"0! 2 4, 0! 6 8, 0 10 12: read with a flag between", {{{0, 2, 4}, 1}, {{0, 6, 8}, 1}, {{0, 10, 12}, 0}}},
     {"0! 2 4, RZ 6 8 writes 0, 0 10 12", {{{0, 2, 4}, 1}, {{RZ, 6, 8}, 0, 0}, {{0, 10, 12}, 0}}},
     {"0! 2 4 writes 0, 0 6 8", {{{0, 2, 4}, 1, 0}, {{0, 6, 8}, 0}}},
+    {"pairs 0! 2 4, 0! 6 8: one pair is always kept", {{{0, 2, 4}, 1}, {{0, 6, 8}, 1}}},
+    {"2 0! 4, 6 0! 8", {{{2, 0, 4}, 2}, {{6, 0, 8}, 2}}},
+    {"2 4 0!, 6 8 0!", {{{2, 4, 0}, 4}, {{6, 8, 0}, 4}}},
 };
+
+// "0! 2 4, RZ 6 8, fillers that read nothing, 0 10 12"; the second one writes `result`.
+static std::vector<Step> written(int fillers, int result, int reuse)
+{
+    std::vector<Step> steps = {{{0, 2, 4}, reuse}, {{RZ, 6, 8}, 0, result}};
+    for (int i = 0; i < fillers; i++)
+        steps.push_back({{RZ, RZ, RZ}, 0, 15});
+    steps.push_back({{0, 10, 12}, 0, 15});
+    steps[0].result = 15;
+    return steps;
+}
+
+// What an odd register cannot be part of where operands are pairs.
+static bool fits(const Opcode &op, const std::vector<Step> &steps)
+{
+    for (const Step &s : steps)
+        for (int source : s.source)
+            if (op.words > 1 && source != RZ && source % 2)
+                return false;
+    return op.sources == 3;
+}
 
 int main()
 {
@@ -255,9 +279,19 @@ int main()
         table(op, code, 16);
         printf("\nsequences: with 1, 2 and 4 warps a sub-core; with 1 and 4, and the yield hint\n");
         for (const Sequence &s : sequences)
-            if (op.sources == 3)
+            if (fits(op, s.steps))
                 printf("  %5.2f %5.2f %5.2f  %5.2f %5.2f  %s %s\n", run(code, op, s.steps, 4, 1), run(code, op, s.steps, 8, 1), run(code, op, s.steps, 16, 1),
                        run(code, op, s.steps, 4, 0), run(code, op, s.steps, 16, 0), op.name, s.what);
+        if (op.sources == 3 && op.words == 1)
+            printf("\nwrites of a sequence that keeps R0, all results but one in R15: cycles of the sequence with that one in R0, R14, R15, and in R0 and R15 when "
+                   "nothing is kept; with 1 and 4 warps\n");
+        for (int fillers = 0; op.sources == 3 && op.words == 1 && fillers <= 6; fillers++) {
+            printf("  %d fillers:", fillers);
+            for (int warps = 4; warps <= 16; warps += 12)
+                for (const std::vector<Step> &steps : {written(fillers, 0, 1), written(fillers, 14, 1), written(fillers, 15, 1), written(fillers, 0, 0), written(fillers, 15, 0)})
+                    printf(" %5.2f", run(code, op, steps, warps, 1) * double(steps.size()));
+            printf("  %s\n", op.name);
+        }
         fflush(stdout);
     }
     return 0;

@@ -477,6 +477,73 @@ static void old_spellings(void **state)
     assert_int_equal(out[64 + 2], 1); /* equals zero */
 }
 
+/* ---- flushed results --------------------------------------------------------------------------------------------- */
+
+/* Next to the smallest normal number, as an H200 computes them (CUDA 13.0, driver 580.159): flushed is what is below it
+ * when it is rounded to 24 bits, though it may round up to it as a subnormal, with fewer. */
+enum { FLUSHED_RESULTS = 15, FLUSHED_ROWS = 15 };
+static const char flushed_code[] =
+    "mul.wide.u32 %rd2, %r0, 8;\nadd.u64 %rd2, %rd0, %rd2;\nld.global.v2.f32 {%f1, %f2}, [%rd2];\n"
+    "mov.f32 %f3, 0f00000000;\nmov.f32 %f4, 0f40000000;\nmul.wide.u32 %rd3, %r0, 60;\nadd.u64 %rd3, %rd1, %rd3;\n"
+    "mul.rn.ftz.f32 %f0, %f1, %f2;\nst.global.f32 [%rd3], %f0;\n"
+    "mul.rz.ftz.f32 %f0, %f1, %f2;\nst.global.f32 [%rd3+4], %f0;\n"
+    "mul.rp.ftz.f32 %f0, %f1, %f2;\nst.global.f32 [%rd3+8], %f0;\n"
+    "mul.rm.ftz.f32 %f0, %f1, %f2;\nst.global.f32 [%rd3+12], %f0;\n"
+    "mul.rn.ftz.sat.f32 %f0, %f1, %f2;\nst.global.f32 [%rd3+16], %f0;\n"
+    "fma.rn.ftz.f32 %f0, %f1, %f2, %f3;\nst.global.f32 [%rd3+20], %f0;\n"
+    "fma.rz.ftz.f32 %f0, %f1, %f2, %f3;\nst.global.f32 [%rd3+24], %f0;\n"
+    "fma.rp.ftz.f32 %f0, %f1, %f2, %f3;\nst.global.f32 [%rd3+28], %f0;\n"
+    "fma.rm.ftz.f32 %f0, %f1, %f2, %f3;\nst.global.f32 [%rd3+32], %f0;\n"
+    "cvt.f64.f32 %fd1, %f1;\ncvt.f64.f32 %fd2, %f2;\nmul.f64 %fd1, %fd1, %fd2;\n"
+    "cvt.rn.ftz.f32.f64 %f0, %fd1;\nst.global.f32 [%rd3+36], %f0;\n"
+    "mul.rn.f32 %f0, %f1, %f2;\nst.global.f32 [%rd3+40], %f0;\n"
+    "div.rn.ftz.f32 %f0, %f1, %f2;\nst.global.f32 [%rd3+44], %f0;\n"
+    "div.rp.ftz.f32 %f0, %f1, %f2;\nst.global.f32 [%rd3+48], %f0;\n"
+    "div.rm.ftz.f32 %f0, %f1, %f2;\nst.global.f32 [%rd3+52], %f0;\n"
+    "div.rz.ftz.f32 %f0, %f1, %f2;\nst.global.f32 [%rd3+56], %f0;\n";
+enum { N = 0x00800000, M = (int)0x80800000, Z = (int)0x80000000, ANY = 0x11111111 /* not measured */ };
+static const uint32_t flushed_rows[FLUSHED_ROWS][2 + FLUSHED_RESULTS] = {
+    /* sources; mul rn, rz, rp, rm, rn.sat; fma rn, rz, rp, rm; cvt; mul without .ftz; div rn, rp, rm, rz */
+    {0x01000000, 0x3effffff, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, N, ANY, ANY, ANY, ANY},
+    {0x01000000, 0x3efffffe, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, N - 1, ANY, ANY, ANY, ANY},
+    {0x00800001, 0x3f7ffffe, N, 0, N, 0, N, N, 0, N, 0, N, N, ANY, ANY, ANY, ANY},
+    {0x00800001, 0x3f7fffff, N, N, N + 1, N, N, N, N, N + 1, N, N, N, ANY, ANY, ANY, ANY},
+    {0x00ffffff, 0x3f000000, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, N, ANY, ANY, ANY, ANY},
+    {0x00ffffff, 0x3f000001, N, N, N + 1, N, N, N, N, N + 1, N, N, N, ANY, ANY, ANY, ANY},
+    {0x00ffffff, 0x3f000002, N + 1, N + 1, N + 2, N + 1, N + 1, N + 1, N + 1, N + 2, N + 1, N + 1, N + 1, ANY, ANY, ANY,
+     ANY},
+    {0x00b504f3, 0x3f3504f3, 0, 0, N, 0, 0, 0, 0, N, 0, 0, N, ANY, ANY, ANY, ANY},
+    {0x80800001, 0x3f7ffffe, M, Z, Z, M, 0, M, Z, Z, M, M, M, ANY, ANY, ANY, ANY},
+    {0x80ffffff, 0x3f000001, M, M, M, M + 1, 0, M, M, M, M + 1, M, M, ANY, ANY, ANY, ANY},
+    {0x00fffffe, 0x3fffffff, ANY, ANY, ANY, ANY, ANY, ANY, ANY, ANY, ANY, ANY, ANY, 0, 0, 0, 0},
+    {0x00ffffff, 0x40000000, ANY, ANY, ANY, ANY, ANY, ANY, ANY, ANY, ANY, ANY, ANY, 0, 0, 0, 0},
+    {0x00800000, 0x3f800001, ANY, ANY, ANY, ANY, ANY, ANY, ANY, ANY, ANY, ANY, ANY, 0, 0, 0, 0},
+    {0x00ffffff, 0x3fffffff, ANY, ANY, ANY, ANY, ANY, ANY, ANY, ANY, ANY, ANY, ANY, N, N, N, N},
+    {0x80fffffe, 0x3fffffff, ANY, ANY, ANY, ANY, ANY, ANY, ANY, ANY, ANY, ANY, ANY, Z, Z, Z, Z}};
+
+static void flushed_results(void **state)
+{
+    uint32_t in[32][2] = {{0}}, out[32][FLUSHED_RESULTS];
+    char text[8192];
+    kernel_run run = {.text = kernel_text(text, sizeof text, flushed_code),
+                      .in = in,
+                      .in_bytes = sizeof in,
+                      .out = out,
+                      .out_bytes = sizeof out};
+    (void)state;
+    for (uint32_t r = 0; r < FLUSHED_ROWS; r++)
+        memcpy(in[r], flushed_rows[r], sizeof in[r]);
+    run_kernel(&run);
+    if (run.status != HD_EXEC_DONE)
+        fail_msg("%s", run.message);
+    for (uint32_t r = 0; r < FLUSHED_ROWS; r++)
+        for (uint32_t k = 0; k < FLUSHED_RESULTS; k++) {
+            uint32_t want = flushed_rows[r][2 + k];
+            if (want != ANY && out[r][k] != want)
+                fail_msg("result %u of %08x, %08x is %08x, expected %08x", k, in[r][0], in[r][1], out[r][k], want);
+        }
+}
+
 /* The assembler takes a testp that names no test; it has no meaning. */
 static void nameless_test(void **state)
 {
@@ -490,9 +557,10 @@ static void nameless_test(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(packed),           cmocka_unit_test(mixed),         cmocka_unit_test(extremes),
-        cmocka_unit_test(double_nans),      cmocka_unit_test(division),      cmocka_unit_test(single_precision),
-        cmocka_unit_test(double_precision), cmocka_unit_test(old_spellings), cmocka_unit_test(nameless_test)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(packed),           cmocka_unit_test(mixed),
+                                       cmocka_unit_test(extremes),         cmocka_unit_test(double_nans),
+                                       cmocka_unit_test(division),         cmocka_unit_test(single_precision),
+                                       cmocka_unit_test(double_precision), cmocka_unit_test(old_spellings),
+                                       cmocka_unit_test(nameless_test),    cmocka_unit_test(flushed_results)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

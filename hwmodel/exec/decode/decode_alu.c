@@ -49,11 +49,20 @@ static hd_type source_type(const hd_decoder *d, uint32_t k)
     }
 }
 
+/* What can round to the smallest normal number as a subnormal; sums of two are exact there. */
+static bool is_scaled(const hd_lanes_row *row)
+{
+    uint16_t opcode = row->opcode;
+    bool scales = opcode == HD_OP_MUL || opcode == HD_OP_DIV || opcode == HD_OP_FMA || opcode == HD_OP_MAD;
+    return scales && (row->type == HD_TYPE_F32 || row->type == HD_TYPE_F16);
+}
+
 static bool set_float(hd_decoder *d, const hd_lanes_row *row)
 {
     hd_op *op = d->op;
     set_float_flags(d);
     set_old_flush(d, (hd_type)row->type);
+    op->flags |= is_scaled(row) ? HD_OP_SCALES : 0;
     op->float_type = row->type;
     op->count = row->sources;
     if (row->kind == HD_LANES_FLOAT && !set_rounding(d))

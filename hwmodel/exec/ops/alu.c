@@ -63,6 +63,31 @@ static const void *flushed(const hd_op *op, hd_warp *w, const void *row, uint32_
     return w->cta->scratch[slot];
 }
 
+static void in_rounding(const hd_op *op, void *to, const void *a, const void *b, const void *c)
+{
+    if (op->rounding)
+        fesetround(host_rounding(op->rounding));
+    op->use.lanes(to, a, b, c);
+    if (op->rounding)
+        fesetround(FE_TONEAREST);
+}
+
+/* Hardware flushes by the exponent that a result has when it is rounded to the full significand. As a subnormal it has
+ * fewer bits, and may round up to the smallest normal number: twice the product, quotient or sum tells. */
+static void flush_results(const hd_op *op, void *to, const void *a, const void *b, const void *c)
+{
+    hd_type type = (hd_type)op->float_type;
+    _Alignas(64) unsigned char twice_a[LANES * 4], twice_c[LANES * 4], twice[LANES * 4];
+    if (op->flags & HD_OP_SCALES && hd_has_smallest(to, type)) {
+        hd_double_row(twice_a, a, type);
+        if (op->count > 2)
+            hd_double_row(twice_c, c, type);
+        in_rounding(op, twice, twice_a, b, twice_c);
+        hd_flush_rounded_row(to, twice, type);
+    }
+    hd_flush_row(to, to, type);
+}
+
 /* One row of lanes. The host's rounding mode is set only around the call: the function has no constants that could have
  * been rounded before. */
 static void run_float_part(const hd_op *op, hd_warp *w, void *to, const void *a, const void *b, const void *c)
@@ -73,13 +98,9 @@ static void run_float_part(const hd_op *op, hd_warp *w, void *to, const void *a,
         b = op->count > 1 ? flushed(op, w, b, 2) : b;
         c = op->count > 2 ? flushed(op, w, c, 3) : c;
     }
-    if (op->rounding)
-        fesetround(host_rounding(op->rounding));
-    op->use.lanes(to, a, b, c);
-    if (op->rounding)
-        fesetround(FE_TONEAREST);
+    in_rounding(op, to, a, b, c);
     if (op->flags & HD_OP_FTZ)
-        hd_flush_row(to, to, type);
+        flush_results(op, to, a, b, c);
     if (op->flags & HD_OP_SAT)
         hd_saturate_row(to, to, type);
 }

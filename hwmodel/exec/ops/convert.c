@@ -9,6 +9,14 @@
 
 static bool is_subnormal_f32(uint64_t bits) { return !(bits & 0x7f800000u); }
 
+/* Whether hardware flushes: the result has the exponent of a subnormal when it is rounded to the full significand, as
+ * twice as much is. */
+static bool is_flushed_f32(const hd_conversion *c, hd_number n, hd_random random)
+{
+    n.exponent++;
+    return (hd_number_store(n, &c->to, (hd_rounding)c->rounding, random, c->finite) & 0x7fffffff) < 0x01000000;
+}
+
 static uint64_t extend(uint64_t value, const hd_format *f)
 {
     uint32_t unused = 64u - f->bits;
@@ -45,7 +53,7 @@ uint64_t hd_convert_value(const hd_conversion *c, uint64_t bits, hd_random rando
     if (c->relu && n.negative && n.kind != HD_NUMBER_NAN)
         n = (hd_number){0, 0, HD_NUMBER_FINITE, false};
     uint64_t result = hd_number_store(n, &c->to, (hd_rounding)c->rounding, random, c->finite);
-    return c->ftz_to && is_subnormal_f32(result) ? result & 0x80000000u : result;
+    return c->ftz_to && is_flushed_f32(c, n, random) ? result & 0x80000000u : result;
 }
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */

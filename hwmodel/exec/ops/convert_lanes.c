@@ -212,7 +212,8 @@ static inline f32 clamped(f32 v) { return v > 0 ? v < 1 ? v : 1.0f : 0.0f; }
 LOOP(f64_of_f32, f64, u32, widened(a))
 LOOP(f64_of_f32_ftz, f64, u32, widened(flushed(a)))
 LOOP(f32_of_f64, f32, f64, canonical((f32)a))
-LOOP(f32_of_f64_ftz, u32, f64, flushed(bits_f32(canonical((f32)a))))
+/* Flushed is what is less than the smallest normal number when it is rounded to 24 bits. */
+LOOP(f32_of_f64_ftz, u32, f64, fabs(a) < 0x1.ffffffp-127 ? (u32)signbit(a) << 31 : bits_f32(canonical((f32)a)))
 LOOP(f32_of_f32_ftz, f32, u32, canonical(float_of(flushed(a))))
 LOOP(f32_of_f32_sat, f32, f32, clamped(a))
 LOOP(f32_of_f32_ftz_sat, f32, u32, clamped(float_of(flushed(a))))

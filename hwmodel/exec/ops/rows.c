@@ -124,6 +124,53 @@ void hd_flush_row(void *d, const void *a, hd_type type)
         flush_row_bf16(d, a);
 }
 
+/* Smallest normal numbers, which are also the step of an exponent. */
+enum { LEAST_F16 = 1 << 10, LEAST_F32 = 1 << 23, SIGN_F16 = 1 << 15 };
+#define SIGN_F32 0x80000000u
+
+#define LEAST_ROW(type, LEAST, SIGN)                                                         \
+    HD_CLONES static bool has_smallest_##type(const type *a)                                 \
+    {                                                                                        \
+        u32 found = 0;                                                                       \
+        HD_LANE_LOOP found |= (a[i] & ~(u32)SIGN) == LEAST;                                  \
+        return found;                                                                        \
+    }                                                                                        \
+    HD_CLONES static void double_##type(type *d, const type *a)                              \
+    {                                                                                        \
+        HD_LANE_LOOP d[i] = (type)((a[i] & ~(u32)SIGN) < LEAST ? a[i] : a[i] + LEAST);       \
+    }                                                                                        \
+    HD_CLONES static void flush_rounded_##type(type *d, const type *twice)                   \
+    {                                                                                        \
+        HD_LANE_LOOP                                                                         \
+        {                                                                                    \
+            bool less = (d[i] & ~(u32)SIGN) == LEAST && (twice[i] & ~(u32)SIGN) < 2 * LEAST; \
+            d[i] = (type)(less ? d[i] & SIGN : d[i]);                                        \
+        }                                                                                    \
+    }
+LEAST_ROW(u16, LEAST_F16, SIGN_F16)
+LEAST_ROW(u32, LEAST_F32, SIGN_F32)
+
+bool hd_has_smallest(const void *row, hd_type type)
+{
+    return type == HD_TYPE_F32 ? has_smallest_u32(row) : has_smallest_u16(row);
+}
+
+void hd_double_row(void *d, const void *a, hd_type type)
+{
+    if (type == HD_TYPE_F32)
+        double_u32(d, a);
+    else
+        double_u16(d, a);
+}
+
+void hd_flush_rounded_row(void *d, const void *twice, hd_type type)
+{
+    if (type == HD_TYPE_F32)
+        flush_rounded_u32(d, twice);
+    else
+        flush_rounded_u16(d, twice);
+}
+
 /* -0 becomes +0, NaN becomes +0. */
 HD_CLONES static void saturate_f32(f32 *d, const f32 *a)
 {

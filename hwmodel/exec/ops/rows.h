@@ -13,7 +13,11 @@ void hd_keep(void *d, const void *from, uint32_t mask, uint32_t bytes); /* 4 or 
 /* Widens or narrows a row of integers; equal widths copy. */
 void hd_resize(void *d, uint32_t d_bytes, const void *a, uint32_t a_bytes, bool is_signed);
 /* Of F16, BF16, F32 or F64. */
-void hd_flush_row(void *d, const void *a, hd_type type);    /* subnormals to zero */
+void hd_flush_row(void *d, const void *a, hd_type type);  /* subnormals to zero */
+bool hd_has_smallest(const void *row, hd_type type);      /* a normal number of the least magnitude; F16 or F32 */
+void hd_double_row(void *d, const void *a, hd_type type); /* normal numbers twice; F16 or F32 */
+/* The smallest normal numbers of d to zero where `twice`, the result for twice as much, is less than twice as much. */
+void hd_flush_rounded_row(void *d, const void *twice, hd_type type);
 void hd_saturate_row(void *d, const void *a, hd_type type); /* to [0, 1] */
 void hd_widen_row(void *d, const void *a, hd_type type);    /* F16 or BF16 to F32 */
 /* `one` for lanes with their bit set in low; plus the same 16 bits up for lanes in high. */

@@ -66,6 +66,7 @@ enum {                           /* hd_op.flags */
        HD_OP_MEETS = 262144,           /* executed together by the lanes of the warp that operand f names (meet.h) */
        HD_OP_NAMES_LANES = 524288,     /* waits for the lanes of the warp that operand f names */
        HD_OP_PREDICATE = 1048576,      /* of ops at which lanes meet: the result d is a predicate */
+       HD_OP_SCALES = 2097152,         /* twice the sources a and c give twice the result */
        HD_OP_ORDERED = 16384,          /* observable by other CTAs: waits for the CTA's turn (crew.h) */
 };
 
