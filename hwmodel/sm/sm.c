@@ -210,12 +210,6 @@ static void try_end(hd_sm *sm, uint32_t slot)
     sm->missing_code &= ~bit;
     s->warps &= ~bit;
     sm_end_turn(sm, s, slot);
-    for (uint32_t i = 0; i < s->waiting.count; i++)
-        if (s->waiting.items[i] == slot) {
-            s->waiting.count--;
-            memmove(s->waiting.items + i, s->waiting.items + i + 1, s->waiting.count - i);
-            break;
-        }
     cta->barriers[w->index] = UINT32_MAX;
     sm_walk_end(sm, cta->trace->cta, cta->trace->warps[w->index].warp);
     sm->recheck = (sm->recheck & ~bit) | sm->gated;

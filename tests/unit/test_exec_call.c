@@ -220,6 +220,15 @@ static void stack_by_lane(void **state)
     expect_fault(&run, "stack overflow: alloca of 4096 bytes");
     run = run_text(HEAD ENTRY "alloca.u64 %rd3, 16;\nst.local.u32 [%rd3+16], %r0;\nret;\n}\n");
     expect_fault(&run, "out-of-bounds access of 4 bytes at local address");
+    static const char *const others[] = {"mov.u64 %rd4, 4;", "add.u64 %rd4, %rd5, 16;", "mov.u64 %rd4, 0x100000000;"};
+    for (uint32_t i = 0; i < sizeof others / sizeof *others; i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "%sstacksave.u64 %%rd5;\n%s\nalloca.u64 %%rd3, 8;\nstackrestore.u64 %%rd4;\nret;\n}\n",
+                 HEAD ENTRY ".local .align 8 .b8 own[16];\n", others[i]);
+        run = run_text(text);
+        expect_fault(&run, "which stacksave did not give");
+    }
 }
 
 static void alignments_of_the_stack(void **state)

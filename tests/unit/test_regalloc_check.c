@@ -338,6 +338,38 @@ static void slots_in_a_variable_of_the_program_are_refused(void **state)
     hd_writer_free(&text);
 }
 
+static hd_operand *last_operand(allocated *a, uint32_t ordinal)
+{
+    const hd_instruction *insn = &a->kernel->instructions.items[ordinal];
+    return &a->kernel->operands.items[insn->operand_first + insn->operand_count - 1];
+}
+
+/* A value is read from a copy of it: until it is written again. */
+static void copies_of_old_values_are_refused(void **state)
+{
+    static const char text[] =
+        ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 in)\n{\n.reg .b32 %a, %b;\n.reg .b64 %p;\n"
+        "ld.param.u64 %p, [in];\nld.global.u32 %b, [%p];\nld.global.u32 %a, [%p+4];\nst.global.u32 [%p+8], %b;\n"
+        "st.global.u32 [%p+12], %a;\nld.global.u32 %a, [%p+16];\nst.global.u32 [%p+20], %a;\nret;\n}\n";
+    enum { LAST_OF_B = 3, READ = 4, READ_AGAIN = 6 };
+    (void)state;
+    for (uint32_t again = 0; again < 2; again++) {
+        allocated a;
+        hd_edit edit;
+        open_allocated(&a, text, 0);
+        uint32_t b = last_operand(&a, LAST_OF_B)->value, value = last_operand(&a, READ)->value;
+        assert_int_not_equal(b, value);
+        hd_operand copy[] = {hd_make_register_operand(b), hd_make_register_operand(value)};
+        hd_edit_begin(&edit, a.kernel);
+        hd_edit_after(&edit, LAST_OF_B, hd_make_instruction(a.kernel, "mov.b32", HD_NONE, false, copy, 2, NULL));
+        hd_edit_end(&edit);
+        assert_true(accepted(&a));
+        last_operand(&a, 1 + (again ? READ_AGAIN : READ))->value = b;
+        assert_int_equal(accepted(&a), !again);
+        close_allocated(&a);
+    }
+}
+
 /* wmma.mma, which ptxas expands: its result, which nobody reads, shares registers with the accumulator alone, element
  * by element; each other register of an operand in the result is refused. */
 static void results_of_expanded_instructions_are_apart(void **state)
@@ -384,6 +416,7 @@ int main(void)
                                        cmocka_unit_test(a_lost_end_is_refused),
                                        cmocka_unit_test(a_moved_label_is_refused),
                                        cmocka_unit_test(slots_in_a_variable_of_the_program_are_refused),
+                                       cmocka_unit_test(copies_of_old_values_are_refused),
                                        cmocka_unit_test(results_of_expanded_instructions_are_apart)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
