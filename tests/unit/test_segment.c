@@ -164,25 +164,40 @@ static void what_finds_no_room_is_kept_until_it_is_handed_over(void **state)
     rf_bench_close(&b);
 }
 
-/* Addresses and results are of one instruction. */
+/* Addresses and results are of one instruction. A copy has columns of its own. */
 static void a_single_event_keeps_its_columns(void **state)
 {
     (void)state;
-    static const uint64_t addresses[32] = {7};
-    static const uint32_t results[32] = {8};
+    static const uint64_t addresses[32] = {7, [31] = 9};
+    static const uint32_t results[32] = {8, [31] = 10};
+    static const hd_lane_effect effect = {1, 2, 3, 4};
     rf_bench b;
     rf_bench_open_body(&b, "mov.u32 %r0, 1;\nmov.u32 %r1, 2;\nret;\n");
     hd_rf_module *code = hd_rf_module_new(b.module);
     hd_segments *segments = hd_segments_new(code);
     hd_loose_segments loose = {0};
-    const hd_event events[] = {
-        {.kind = HD_EVENT_ISSUE, .active = ~0u},
-        {.kind = HD_EVENT_ISSUE, .instruction = 1, .active = 3, .addresses = addresses, .results = results}};
+    const hd_event events[] = {{.kind = HD_EVENT_ISSUE, .active = ~0u},
+                               {.kind = HD_EVENT_ISSUE,
+                                .instruction = 1,
+                                .active = 3,
+                                .addresses = addresses,
+                                .results = results,
+                                .result_words = 1,
+                                .effect = &effect}};
     hd_segments_add(segments, &events[0]);
     const hd_trace_segment *single = hd_segments_single(segments, &events[1]).segment;
     expect_events(single, &events[1], 1);
     assert_ptr_equal(single->addresses, addresses);
     assert_ptr_equal(single->results, results);
+    assert_ptr_equal(single->effect, &effect);
+    size_t bytes = 0;
+    hd_trace_segment *copy = hd_segment_copy(single, &bytes);
+    expect_events(copy, &events[1], 1);
+    assert_memory_equal(copy->addresses, addresses, sizeof addresses);
+    assert_memory_equal(copy->results, results, sizeof results);
+    assert_memory_equal(copy->effect, &effect, sizeof effect);
+    assert_in_range((uintptr_t)copy->effect, (uintptr_t)(copy + 1), (uintptr_t)copy + bytes - sizeof effect);
+    free(copy);
     expect_events(collect(segments, NULL, 0).segment, events, 1); /* the open one is as it was */
     hd_segments_hand_over(segments, &loose);
     assert_int_equal(loose.count, 1);
