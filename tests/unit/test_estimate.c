@@ -359,6 +359,34 @@ static void unrolls_as_ptxas_does(void **state)
     assert_int_equal(kept.x.needed[0], four.x.needed[0]);
 }
 
+/* The most sums with which a loop with such divisions is still unrolled. */
+static uint32_t most_sums(uint32_t divisions, const char *division)
+{
+    for (uint32_t sums = 0; sums < 128; sums++) {
+        char body[4096] = "";
+        size_t used = 0;
+        for (uint32_t i = 0; i < divisions + sums + 1; i++)
+            used += (size_t)snprintf(body + used, sizeof body - used, "%s ",
+                                     i < divisions ? division : "add.f32 %f1, %f1, %f2;");
+        used +=
+            (size_t)snprintf(body + used, sizeof body - used, "cvt.rn.f32.u32 %%f3, %%r4; add.f32 %%f1, %%f1, %%f3;");
+        assert_true(used < sizeof body);
+        if (!loop("", "128", body).x.unrolled)
+            return sums;
+    }
+    return 0;
+}
+
+static void divisions_count_as_many(void **state)
+{
+    (void)state;
+    uint32_t without = most_sums(0, "");
+    assert_true(without > 60);
+    assert_int_equal(without - most_sums(3, "div.u32 %r4, %r4, %r1;"), 60);
+    assert_int_equal(without - most_sums(3, "rem.s32 %r4, %r4, %r1;"), 60);
+    assert_int_equal(without - most_sums(3, "div.full.f32 %f2, %f2, %f1;"), 24);
+}
+
 /* A loop that counts from a number to a number; as many copies of its body as turns, however it counts. */
 static uint32_t wanted_of_count(const char *from, const char *step, const char *test)
 {
@@ -516,6 +544,7 @@ int main(void)
         cmocka_unit_test(constants_are_operands),
         cmocka_unit_test(counts_shared_memory),
         cmocka_unit_test(unrolls_as_ptxas_does),
+        cmocka_unit_test(divisions_count_as_many),
         cmocka_unit_test(counts_turns_up_and_down),
         cmocka_unit_test(orders_short_sides_with_their_block),
         cmocka_unit_test(holds_what_is_live_through_loops),
