@@ -49,6 +49,21 @@ def tampering(folder):
     case("the replay disproves most of them", disproved > len(places) / 2, "%d of %d" % (disproved, len(places)))
 
 
+def sets_too_small(folder):
+    """An extended set with one register less than the code has: the register of the next section is not taken for it."""
+    source = os.path.join(TOP, "examples", "tpacf", "tpacf.ptx")
+    _, ptx, _ = heddle("rewrite", "--no-section", "-p", "clean,regalloc,regmutex(es=4)", source)
+    held = re.search(r"regmutex \((\d+),4\)", ptx)
+    if not held:
+        case("tpacf holds four registers in its extended set", False, ptx[:400])
+        return
+    path = annotated(folder, "tpacf", ptx.replace(held.group(), "regmutex (%s,3)" % held.group(1)))
+    status, out, errors = heddle("check", os.path.join(folder, "tpacf.ptx"))
+    case("check refutes an extended set that is too small", status == 3 and "hold fewer registers than the kernel names" in errors, errors)
+    status, out, errors = heddle("replay", "--technique=regmutex", path)
+    case("the proof refuses it, too", status == 3 and "regmutex delivers another value of R%d" % (int(held.group(1)) + 3) in errors, errors)
+
+
 def models_not_applied(folder):
     """A model whose options the annotations of the text do not fit has a row that says so, in each format."""
     ptx = heddle("rewrite", "-p", "clean,regalloc,bow(iw=3),ltrf(n=16)", os.path.join(TOP, "examples", "reduction", "reduction.ptx"))[1]
