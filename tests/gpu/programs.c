@@ -138,6 +138,10 @@ int main(int argc, char **argv)
         program_evaluate(&random_program, want);
         for (size_t i = 0; i < LISTS; i++)
             wrong[i] += !agrees(&gpu, seed, lists[i]);
+        if (gpu.synchronize()) { /* the context is lost */
+            printf("# stopped: go on from seed %" PRIu64 "\n", seed + 1);
+            break;
+        }
     }
     bool good = true;
     for (size_t i = 0; i < LISTS; i++) {

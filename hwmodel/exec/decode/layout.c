@@ -6,7 +6,7 @@ enum { MOST_SHARED_BYTES = 1 << 30 };
 
 static uint32_t round_up(uint64_t value, uint32_t multiple)
 {
-    return (uint32_t)((value + multiple - 1) / (multiple ? multiple : 1) * (multiple ? multiple : 1));
+    return (uint32_t)((value + multiple - 1) / multiple * multiple);
 }
 
 uint32_t hd_parameter_offset(const hd_module *module, const hd_function *kernel, uint32_t parameter)
