@@ -152,6 +152,10 @@ static bool takes_number(const hd_form *form, uint64_t bits)
     const uint32_t others =
         HD_BEHAVE_LOAD | HD_BEHAVE_STORE | HD_BEHAVE_ATOMIC | HD_BEHAVE_TEXTURE | HD_BEHAVE_CALL | HD_BEHAVE_ASYNC;
     bool video = form->opcode >= HD_OP_VADD && form->opcode <= HD_OP_VSET4; /* take no immediates, as measured */
+    /* ptxas 13.0 keeps the lower half of a constant that says how far to shift 16 bits: in a register it is right */
+    bool cut = (form->opcode == HD_OP_SHL || form->opcode == HD_OP_SHR) && hd_types[form->types[0]].bits == 16;
+    if (cut && bits > UINT16_MAX)
+        return false;
     if (form->opcode == HD_OP_ST && bits == 0)
         return true;
     return !(form->behaviour & others) && form->opcode != HD_OP_CVT && !video && hd_form_unit(form) != HD_UNIT_TENSOR;
