@@ -403,6 +403,28 @@ static void what_is_shared_and_what_evicts(void **state)
     expect_shared("entries=2", "ld.global.v2.u32 {%r6, %r7}, [%rd0];\n", AGAIN, 0, 0); /* replaced */
 }
 
+/* Of one load, what is between it and the next of the same words, and that one. */
+static uint64_t table_writes(const char *between)
+{
+    char body[2048];
+    snprintf(body, sizeof body,
+             "%sld.global.u32 %%r4, [%%rd3];\n%sld.global.u32 %%r5, [%%rd3];\nadd.u32 %%r9, %%r4, %%r5;\n%s", POINTERS,
+             between, STORE);
+    rf_replay r = replay_body("entries=8", body, 32, 0, false);
+    assert_true(r.proved);
+    return counted(&r, HD_COUNTER_ADDRESS_WRITES);
+}
+
+/* The entry of the first load, which is evicted, and that of the second. */
+static void entries_that_go_are_written(void **state)
+{
+    (void)state;
+    uint64_t shared = table_writes("");
+    assert_true(shared > 0);
+    assert_int_equal(table_writes("st.global.u32 [%rd3], 7;\n"), shared + 2);
+    assert_int_equal(table_writes("membar.gl;\n"), shared + 2);
+}
+
 /* Entries that a store should evict and does not are noticed where their values are shared: if it evicts none, and if
  * it only looks for its base address, as the text reads. */
 static void stale_entries_are_noticed(void **state)
@@ -583,6 +605,7 @@ int main(void)
         cmocka_unit_test(a_register_lives_until_its_last_user),
         cmocka_unit_test(neighbours_are_merged),
         cmocka_unit_test(what_is_shared_and_what_evicts),
+        cmocka_unit_test(entries_that_go_are_written),
         cmocka_unit_test(stale_entries_are_noticed),
         cmocka_unit_test(other_lanes_are_kept),
         cmocka_unit_test(lost_moves_are_noticed),

@@ -4,6 +4,7 @@
 #include "tests/unit/unit.h"
 
 #include "hwmodel/sm/ops.h"
+#include "ir/machine.h"
 
 typedef struct expected {
     const char *text;
@@ -157,9 +158,46 @@ static void names_are_those_of_the_operands(void **state)
     }
 }
 
+/* Of one lane, by the modifiers of machine code. */
+static void bytes_of_machine_code(void **state)
+{
+    static const struct {
+        const char *spelling;
+        uint32_t bytes;
+    } forms[] = {{"LDG.E", 4},
+                 {"LDG.E.U8", 1},
+                 {"LDG.E.S8", 1},
+                 {"STS.U8", 1},
+                 {"LDS.U16", 2},
+                 {"LDS.S16", 2},
+                 {"STG.E.U16", 2},
+                 {"STS.16", 2},
+                 {"LDG.E.64", 8},
+                 {"LDS.64", 8},
+                 {"RED.E.ADD.F64", 8},
+                 {"ATOMG.E.ADD.S64", 8},
+                 {"LDL.96", 12},
+                 {"LDS.128", 16},
+                 {"LDG.E.128.CONSTANT", 16},
+                 {"LDG.E.CONSTANT", 4},
+                 {"STL", 4}};
+    rf_bench b;
+    (void)state;
+    rf_bench_open_body(&b, "ret;\n");
+    for (uint32_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        hd_name spelling = hd_names_add_string(&b.module->names, forms[i].spelling);
+        uint32_t form = hd_machine_form_of(b.module, spelling, 90, HD_MACHINE_PLAIN);
+        uint32_t bytes = hd_sm_machine_bytes(b.module->forms.items[form].machine);
+        if (bytes != forms[i].bytes)
+            fail_msg("%s: %u bytes, expected %u", forms[i].spelling, bytes, forms[i].bytes);
+    }
+    rf_bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(instructions_are_as_the_table_says),
-                                       cmocka_unit_test(names_are_those_of_the_operands)};
+                                       cmocka_unit_test(names_are_those_of_the_operands),
+                                       cmocka_unit_test(bytes_of_machine_code)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
