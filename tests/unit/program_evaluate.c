@@ -148,8 +148,8 @@ static uint64_t f32_fma(uint64_t a, uint64_t b, uint64_t c, int mode)
     ROUNDED(float, mode, fmaf(x, y, z));
     return bits32(result);
 }
-/* Zero of its sign where the exact result, rounded to 24 bits, is below the smallest normal number; else what was rounded
- * as a subnormal may be. In double precision a product is exact; a fused sum is where it is near that number. */
+/* Zero of its sign where the exact result, rounded to 24 bits, is below the smallest normal number. In double precision
+ * a product is exact; a fused sum is where it is near that number. */
 static uint64_t flush_result(double exact, uint64_t rounded)
 {
     return fabs(exact) < 0x1.ffffffp-127 ? rounded & 0x80000000 : rounded;

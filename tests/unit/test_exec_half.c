@@ -142,7 +142,7 @@ static void run_text(const char *instruction, uint32_t bytes)
 
 static uint16_t flush(half_format f, uint16_t v) { return half_is_subnormal(f, v) ? v & 0x8000 : v; }
 
-/* As hardware does: zero of its sign where the exact result, rounded to 11 bits, is below the smallest normal number. */
+/* Zero of its sign where the exact result, rounded to 11 bits, is below the smallest normal number. */
 static uint16_t flush_result(half_format f, operation o, uint16_t a, uint16_t b, uint16_t c, uint16_t rounded)
 {
     double x = half_value(f, a), y = half_value(f, b);
