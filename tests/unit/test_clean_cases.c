@@ -96,7 +96,6 @@ static void copies_that_are_over(void **state)
         "copyprop(all)",
         "mov.b32 x1, x0; H: @p0 bra B; st.global.u32 [y0], x1; bra N; B: add.u32 x0, x0, 1; N: @p1 bra H; ret;");
     expect_same("copyprop(all)", "mov.b32 x1, 5; vadd.u32.u32.u32 x1.b0, x2, x3, x4; st.global.u32 [y0], x1; ret;");
-    /* a number that only one side gives */
     /* ptxas cuts a constant amount to 16 bits where 16 bits are shifted */
     expect("copyprop", ".reg .b16 h; mov.u32 x1, 0xffff; shl.b16 h, h, x1; st.global.u16 [y0], h; ret;",
            ".reg .b16 h; mov.u32 x1, 0xffff; shl.b16 h, h, 0xffff; st.global.u16 [y0], h; ret;");
@@ -104,6 +103,7 @@ static void copies_that_are_over(void **state)
            "mov.u32 x1, 0x10000; shl.b32 x2, x0, 0x10000; st.global.u32 [y0], x2; ret;");
     expect_same("copyprop", ".reg .b16 h; mov.u32 x1, 0x10000; shl.b16 h, h, x1; st.global.u16 [y0], h; ret;");
     expect_same("copyprop", ".reg .b16 h; mov.u32 x1, 0x10000; shr.s16 h, h, x1; st.global.u16 [y0], h; ret;");
+    /* a number that only one side gives */
     expect_same("copyprop(all)", "mov.u32 x1, 3; @p0 bra L; mov.u32 x1, 4; L: add.u32 x2, x1, x1; ret;");
     /* a phi: readings after the copy would keep both registers */
     expect_same("copyprop",

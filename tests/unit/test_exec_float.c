@@ -484,7 +484,7 @@ static void old_spellings(void **state)
 enum { FLUSHED_RESULTS = 15, FLUSHED_ROWS = 15 };
 static const char flushed_code[] =
     "mul.wide.u32 %rd2, %r0, 8;\nadd.u64 %rd2, %rd0, %rd2;\nld.global.v2.f32 {%f1, %f2}, [%rd2];\n"
-    "mov.f32 %f3, 0f00000000;\nmov.f32 %f4, 0f40000000;\nmul.wide.u32 %rd3, %r0, 60;\nadd.u64 %rd3, %rd1, %rd3;\n"
+    "mov.f32 %f3, 0f00000000;\nmul.wide.u32 %rd3, %r0, 60;\nadd.u64 %rd3, %rd1, %rd3;\n"
     "mul.rn.ftz.f32 %f0, %f1, %f2;\nst.global.f32 [%rd3], %f0;\n"
     "mul.rz.ftz.f32 %f0, %f1, %f2;\nst.global.f32 [%rd3+4], %f0;\n"
     "mul.rp.ftz.f32 %f0, %f1, %f2;\nst.global.f32 [%rd3+8], %f0;\n"
