@@ -143,7 +143,8 @@ typedef struct hd_rf_step {
     const hd_rf_destination *destinations;
     uint32_t source_count, destination_count;
     uint32_t serial; /* of the write of the first destination; the k-th has serial + k */
-    /* Columns: NULL unless the model asks for them (hd_rf_ops.columns) and the instruction has some. */
+    /* Columns: NULL unless the model asks for them (hd_rf_ops.columns), the instruction has some, and `effective` has
+     * lanes. */
     const uint64_t *addresses; /* by lane, of a memory instruction */
     /* of the k-th destination: results[k * 32 + lane]; NULL for calls, and for what has no addresses if only
      * HD_COLUMN_LOADED is asked for */

@@ -288,12 +288,42 @@ static void gates_are_not_asked_before_their_time(void **state)
     assert_true(b.refusals > 0);
 }
 
+static uint32_t with_addresses, with_results;
+
+static void look_at_columns(hd_rf_model *model, const hd_rf_step *step, hd_access_sink *sink)
+{
+    bool memory = hd_insn_form(step->code->function, step->insn)->behaviour & (HD_BEHAVE_LOAD | HD_BEHAVE_STORE);
+    assert_int_equal(step->results != NULL, step->destination_count && step->effective);
+    assert_true(step->addresses || !memory || !step->effective);
+    with_addresses += step->addresses != NULL;
+    with_results += step->results && step->results[__builtin_ctz(step->active)] != 0;
+    hd_rf_models[0].ops->execute(model, step, sink);
+}
+
+/* Whether models share a schedule or take events in their order. */
+static void columns_come_with_each_instruction(void **state)
+{
+    hd_rf_ops looking = *hd_rf_models[0].ops;
+    looking.execute = look_at_columns;
+    looking.columns = HD_COLUMN_ADDRESSES | HD_COLUMN_RESULTS;
+    hd_rf_model_info info = {.name = "columns", .ops = &looking, .pass = "", .options = ""};
+    (void)state;
+    fill_input();
+    for (uint32_t coupled = 0; coupled < 2; coupled++) {
+        with_addresses = with_results = 0;
+        looking.coupled = coupled;
+        run_both(&(both){.info = &info}, kernels[0].text, info.name);
+        assert_true(with_addresses && with_results);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(models_do_the_same_in_both_modes),
         cmocka_unit_test(the_ideal_file_holds_everything),
         cmocka_unit_test(gates_are_not_asked_before_their_time),
+        cmocka_unit_test(columns_come_with_each_instruction),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

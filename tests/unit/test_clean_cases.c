@@ -293,6 +293,8 @@ static void sums(void **state)
     expect_same("fold", "cvt.s64.s32 y1, x0; add.u32 x0, x0, 1; shl.b64 y2, y1, 3; cvt.s64.s32 y3, x1; mul.lo.s64 y4, "
                         "y3, 0x80000000; ret;");
     expect_same("fold", "mul.f32 f1, f0, f0; add.f32 f2, f1, f3; ret;");
+    /* the bits of a product as a float */
+    expect_same("fold", "mul.lo.s32 x1, x2, x3; add.f32 x4, x1, x5; ret;");
 }
 
 static void offsets(void **state)

@@ -101,7 +101,8 @@ static result replay(rf_bench *b, uint32_t fault)
 static const char header[] =
     ".version 8.0\n.target sm_80\n.address_size 64\n.const .f32 data[64];\n.global .f32 out[64];\n"
     ".shared .f32 tile[64];\n.func g();\n.entry k(.param .u64 n, .param .u32 m)\n{\n.reg .b64 %rd<9>;\n"
-    ".reg .f32 %f<9>;\n.reg .b32 %r<9>;\n.reg .b16 %h<9>;\n.reg .pred %p<4>;\n";
+    ".reg .f32 %f<9>;\n.reg .b32 %r<9>;\n.reg .b16 %h<9>;\n.reg .pred %p<4>;\n"
+    ".local .f32 low[4];\n.local .f32 middle[4];\n.local .f32 high[4];\n";
 
 /* The pairs that the pass makes of a body. */
 static uint32_t pairs_of(const char *body)
@@ -199,6 +200,9 @@ static const char *const traps[] = {
     "ld.global.f32 %f1, [%rd1];\nst.f32 [%rd2], %f3;\n" USE,
     "ld.f32 %f1, [%rd1];\nst.shared.f32 [tile], %f3;\n" USE,
     "ld.shared.f32 %f1, [tile];\n@%p1 st.shared.f32 [tile], %f3;\n" USE,
+    "ld.local.f32 %f1, [low];\nst.local.f32 [low+4], %f3;\n" USE,
+    "mov.u64 %rd2, low;\nst.local.f32 [high], %f3;\nld.local.f32 %f1, [low];\nst.local.f32 [%rd2], %f3;\n" USE,
+    "st.local.f32 [high], %f3;\nld.local.f32 %f1, [low];\nst.local.f32 [%rd2], %f3;\nmov.u64 %rd2, low;\n" USE,
     /* what orders memory or the warp */
     "ld.shared.f32 %f1, [tile];\nbar.sync 0;\n" USE,
     "ld.global.f32 %f1, [%rd1];\nmembar.gl;\n" USE,
@@ -271,6 +275,10 @@ static const char *const fine[] = {
     "ld.global.f32 %f1, [%rd1];\nst.shared.f32 [tile], %f3;\n" USE,
     "ld.global.f32 %f1, [%rd1];\nld.global.u32 %r1, [%rd2];\n" USE,
     "ld.weak.global.f32 %f1, [%rd1];\nld.weak.global.u32 %r1, [%rd2];\n" USE,
+    /* another local variable, in whatever order they are used */
+    "st.local.f32 [high], %f2;\nld.local.f32 %f1, [low];\nst.local.f32 [middle], %f3;\n" USE,
+    "st.local.f32 [low], %f2;\nld.local.f32 %f1, [high];\nst.local.f32 [middle], %f3;\n" USE,
+    "st.local.f32 [middle], %f2;\nld.local.f32 %f1, [low];\nst.local.f32 [high], %f3;\n" USE,
     "bar.sync 0;\nld.global.f32 %f1, [%rd1];\n" USE "bar.sync 0;\n",
     "@%p1 ld.global.f32 %f1, [%rd1];\n@%p1 add.f32 %f2, %f1, %f3;\nst.global.f32 [out], %f2;\n",
     "L:\nld.global.f32 %f1, [%rd1];\nadd.f32 %f2, %f1, %f2;\nsetp.lt.f32 %p1, %f2, 0f00000000;\n@%p1 bra "

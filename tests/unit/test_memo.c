@@ -120,6 +120,8 @@ static result replay(const bench *b, uint32_t models, uint32_t events, uint32_t 
     good = hd_count_flush(count) && good; /* of a run that stopped, too */
     r.failed = hd_count_failed(count);
     assert_int_equal(good, r.failed == HD_NONE);
+    if (!good)
+        assert_false(tell(count, HD_EVENT_LAUNCH, 0, 0)); /* it takes nothing more */
     if (quiet.first)
         snprintf(r.message, sizeof r.message, "%s", quiet.first->message);
     for (uint32_t m = 0; m < models; m++)

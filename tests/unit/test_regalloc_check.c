@@ -252,6 +252,39 @@ static void repeated_constants_keep_their_numbers(void **state)
     hd_writer_free(&text);
 }
 
+/* A register's name in a message, as far as it is shown. */
+static void long_names_are_cut(void **state)
+{
+    enum { SHOWN = 63 };
+    static const char text[] =
+        ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 in)\n{\n.reg .b32 %%%s, %%b;\n"
+        ".reg .b64 %%p;\nld.param.u64 %%p, [in];\nld.global.u32 %%%s, [%%p];\nld.global.u32 %%b, [%%p+4];\n"
+        "st.global.u32 [%%p+8], %%%s;\nst.global.u32 [%%p+12], %%b;\nret;\n}\n";
+    (void)state;
+    for (uint32_t length = SHOWN - 2; length <= SHOWN + 2; length++) {
+        char name[SHOWN + 3] = "", long_text[1024], wanted[128];
+        allocated a;
+        hd_diagnostics told;
+        memset(name, 'x', length - 1);
+        snprintf(long_text, sizeof long_text, text, name, name, name);
+        open_allocated(&a, long_text, 0);
+        hd_function *f = a.kernel;
+        const hd_instruction *store = &f->instructions.items[3];
+        hd_operand *stored = &f->operands.items[store[0].operand_first + store[0].operand_count - 1];
+        const hd_operand *other = &f->operands.items[store[1].operand_first + store[1].operand_count - 1];
+        assert_int_equal(other->kind, HD_OPERAND_REGISTER);
+        stored->value = other->value;
+        hd_diagnostics_init(&told);
+        assert_false(hd_check_allocation(a.before, f, &told));
+        snprintf(wanted, sizeof wanted, " may not hold the value of %%%.*s", SHOWN - 1, name);
+        const char *end = strstr(told.first->message, " may");
+        assert_non_null(end);
+        assert_string_equal(end, wanted);
+        hd_diagnostics_free(&told);
+        close_allocated(&a);
+    }
+}
+
 /* What follows the last instruction that is left counts, too. */
 static void a_lost_end_is_refused(void **state)
 {
@@ -413,6 +446,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(spoiled_allocations_are_refused),
                                        cmocka_unit_test(repeated_constants_keep_their_numbers),
+                                       cmocka_unit_test(long_names_are_cut),
                                        cmocka_unit_test(a_lost_end_is_refused),
                                        cmocka_unit_test(a_moved_label_is_refused),
                                        cmocka_unit_test(slots_in_a_variable_of_the_program_are_refused),

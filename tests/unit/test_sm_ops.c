@@ -194,10 +194,39 @@ static void bytes_of_machine_code(void **state)
     rf_bench_close(&b);
 }
 
+/* By the opcode's access and its modifiers. */
+static void traits_of_machine_code(void **state)
+{
+    static const struct {
+        const char *spelling;
+        uint32_t traits;
+    } forms[] = {{"LDG.E", 0},
+                 {"STG.E.64", 0},
+                 {"IADD3", 0},
+                 {"LDG.E.STRONG.GPU", HD_SM_BYPASS_L1},
+                 {"STG.E.STRONG.SYS", HD_SM_BYPASS_L1},
+                 {"LDG.E.CONSTANT", HD_SM_READ_ONLY},
+                 {"LDG.E.128.CONSTANT", HD_SM_READ_ONLY},
+                 {"LDGSTS.E", HD_SM_LOAD},
+                 {"LDGSTS.E.BYPASS.128", HD_SM_LOAD | HD_SM_BYPASS_L1},
+                 {"MEMBAR.SC.GPU", HD_SM_FENCE}};
+    rf_bench b;
+    (void)state;
+    rf_bench_open_body(&b, "ret;\n");
+    for (uint32_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        hd_name spelling = hd_names_add_string(&b.module->names, forms[i].spelling);
+        uint32_t form = hd_machine_form_of(b.module, spelling, 90, HD_MACHINE_PLAIN);
+        uint32_t traits = hd_sm_machine_traits(b.module->forms.items[form].machine);
+        if (traits != forms[i].traits)
+            fail_msg("%s: traits 0x%x, expected 0x%x", forms[i].spelling, traits, forms[i].traits);
+    }
+    rf_bench_close(&b);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(instructions_are_as_the_table_says),
-                                       cmocka_unit_test(names_are_those_of_the_operands),
-                                       cmocka_unit_test(bytes_of_machine_code)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(instructions_are_as_the_table_says), cmocka_unit_test(names_are_those_of_the_operands),
+        cmocka_unit_test(bytes_of_machine_code), cmocka_unit_test(traits_of_machine_code)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
