@@ -149,6 +149,9 @@ static void variables(void **state)
            "st.local.u32 [y2+8], x2; ret;",
            "mov.u32 x1, s; ld.shared.u32 x2, [s+4]; mov.u64 y1, g; st.global.u32 [g], x2; mov.u64 y2, l; st.local.u32 "
            "[l+8], x2; ret;");
+    /* a copy of the address first, then the variable */
+    expect("copyprop", "mov.u64 y1, g; mov.u64 y2, y1; ld.global.u32 x1, [y2+4]; ret;",
+           "mov.u64 y1, g; mov.u64 y2, y1; ld.global.u32 x1, [g+4]; ret;");
     expect("copyprop", "mov.u32 x1, s+16; ld.shared.u32 x2, [x1+4]; ret;",
            "mov.u32 x1, s+16; ld.shared.u32 x2, [s+20]; ret;");
     expect_same("copyprop",

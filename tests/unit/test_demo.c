@@ -51,11 +51,12 @@ static uint32_t fuse_some(rf_bench *b, const char *operands)
     hd_pass_context_init(&context, b->kernel, &b->diagnostics);
     context.options = &option;
     context.option_count = operands != NULL;
-    hd_pass_demo(&context);
+    bool had = b->kernel->annotations.count != 0, changed = hd_pass_demo(&context);
     hd_pass_context_free(&context);
     assert_int_equal(b->diagnostics.error_count, 0);
     assert_true(hd_ir_validate_function(b->kernel, &b->diagnostics));
     assert_int_equal(count_of(b, HD_ANNOTATION_DEMO), count_of(b, HD_ANNOTATION_DEMO_OPERAND));
+    assert_int_equal(changed, had || count_of(b, HD_ANNOTATION_DEMO));
     return count_of(b, HD_ANNOTATION_DEMO);
 }
 

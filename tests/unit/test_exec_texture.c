@@ -477,6 +477,35 @@ static void reductions_outside(void **state)
         }
 }
 
+/* A surface has the faces of a cube as layers, and no other geometry. */
+static void surfaces_of_cubes(void **state)
+{
+    (void)state;
+    const uint32_t *cells = (const uint32_t *)texels;
+    for (uint32_t arrays = 0; arrays < 2; arrays++) {
+        uint32_t faces = arrays ? 12 : 6;
+        hd_texture s = surface(arrays ? HD_TEXTURE_ACUBE : HD_TEXTURE_CUBE, HD_TYPE_U32, 1, 4, 4);
+        s.depth = 6;
+        s.layers = arrays ? 2 : 1;
+        fill_texels();
+        for (uint32_t i = 0; i < THREADS; i++) {
+            uint32_t at[4] = {i % faces, 4 * (i % 4), i / 16 % 4, 0};
+            memcpy(coordinates[i], at, sizeof at);
+        }
+        run_good(&s, 1, "suld.b.a2d.b32.trap %r10, [%rd4, {%r1, %r2, %r3, %r3}];");
+        for (uint32_t i = 0; i < THREADS; i++)
+            assert_int_equal(results[i][0], cells[(i % faces * 4 + i / 16 % 4) * 4 + i % 4]);
+        for (uint32_t k = 0; k < 3; k++) {
+            static const char *const others[] = {"suld.b.2d.b32.trap %r10, [%rd4, {%r2, %r3}];",
+                                                 "suld.b.3d.b32.trap %r10, [%rd4, {%r2, %r3, %r1, %r1}];",
+                                                 "suld.b.a1d.b32.trap %r10, [%rd4, {%r1, %r2}];"};
+            kernel_run run = run_on(&s, 1, others[k]);
+            assert_int_equal(run.status, HD_EXEC_FAULT);
+            assert_non_null(strstr(run.message, "and is used as"));
+        }
+    }
+}
+
 /* Formatted, one 32-bit integer; the bytes of another surface are left as they are. */
 static void reductions_of_other_texels(void **state)
 {
@@ -612,6 +641,7 @@ int main(void)
         cmocka_unit_test(offsets_move_by_texels),
         cmocka_unit_test(gathers_four_texels),
         cmocka_unit_test(faces_of_cubes),
+        cmocka_unit_test(surfaces_of_cubes),
         cmocka_unit_test(a_sampler_of_its_own),
         cmocka_unit_test(every_format),
         cmocka_unit_test(pairs_of_halves),

@@ -130,6 +130,23 @@ static void another_owner_proves_nothing(void **state)
     hd_identity_free(&identity);
 }
 
+/* A warp that takes the place of one that was stopped in the middle of a call. */
+static void a_start_leaves_nothing(void **state)
+{
+    (void)state;
+    hd_identity_warp identity = {0};
+    hd_identity_start(&identity, 3);
+    hd_identity_push(&identity, 0, 4);
+    hd_identity_write(&identity, 2, 0xff);
+    hd_identity_write(&identity, 2, 0xf);
+    hd_identity_push(&identity, 5, 4);
+    hd_identity_start(&identity, 9);
+    assert_int_equal(identity.warp, 9);
+    assert_int_equal(identity.serial + identity.frame + identity.base, 0);
+    assert_int_equal(identity.registers.count + identity.frames.count + identity.history.count, 0);
+    hd_identity_free(&identity);
+}
+
 /* A call's frame uses indices above the caller's, starts unwritten, and leaves the caller's serials as they were. */
 static void frames_stack(void **state)
 {
@@ -159,6 +176,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(claims_agree_with_full_lane_ids),
         cmocka_unit_test(another_owner_proves_nothing),
+        cmocka_unit_test(a_start_leaves_nothing),
         cmocka_unit_test(frames_stack),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -163,6 +163,7 @@ typedef struct result {
     uint64_t counters[HD_COUNTER_COUNT], bytes;
     uint64_t instructions;
     char message[256];
+    hd_span span; /* of the message */
 } result;
 
 static hd_rf_residency sm(uint32_t ctas, uint32_t active, uint32_t latency, uint64_t bytes)
@@ -214,8 +215,10 @@ static result run_in_turns(uint32_t turn, const char *body, uint32_t ctas, uint3
     r.instructions = statistics.warp_instructions;
     r.bytes = hd_count_stream_bytes(count);
     memcpy(r.counters, hd_count_model(count, 1)->counters, sizeof r.counters);
-    if (diagnostics.first)
+    if (diagnostics.first) {
         snprintf(r.message, sizeof r.message, "%s", diagnostics.first->message);
+        r.span = diagnostics.first->span;
+    }
     hd_count_free(count);
     hd_rf_module_free(code);
     hd_program_free(program);
@@ -385,6 +388,7 @@ static void memory_is_bounded(void **state)
     result none = run(busy, 40, 128, "", sm(4, 8, 7, 10), 1, log);
     assert_int_equal(none.status, HD_EXEC_STOPPED);
     assert_non_null(strstr(none.message, "so many instructions"));
+    assert_int_equal(none.span.begin + none.span.end, 0); /* of no place in the text */
     free(log);
 }
 
