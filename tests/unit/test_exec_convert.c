@@ -3,6 +3,8 @@
 #include "formats.h"
 #include "kernel.h"
 
+#include "hwmodel/exec/ops/number.h"
+
 #include <math.h>
 
 /* ---- running ----------------------------------------------------------------------------------------------------- */
@@ -352,6 +354,25 @@ static void limited(void **state)
     check(TF32, F32, ".rna.satfinite", &(how){.rounding = 'A', .finite = true}, hard(TF32, F32, 8192));
 }
 
+/* Formats with bits that are always zero, without the loop that instructions have for them. */
+static void numbers_with_low_zeros(void **state)
+{
+    (void)state;
+    const hd_format single = hd_format_of(HD_TYPE_F32), tensor = hd_format_of(HD_TYPE_TF32);
+    for (uint32_t i = 0, count = hard(TF32, F32, 8192); i < count; i++) {
+        uint64_t bits = (uint32_t)in[i].slots[0];
+        hd_number n = hd_number_load(bits, &single);
+        uint64_t nearest = hd_number_store(n, &tensor, HD_ROUND_NEAREST_EVEN, (hd_random){0, 0}, false);
+        uint64_t away = hd_number_store(n, &tensor, HD_ROUND_NEAREST_AWAY, (hd_random){0, 0}, true);
+        assert_int_equal(nearest, convert(bits, &formats[F32], &formats[TF32], &(how){.rounding = 'N'}));
+        assert_int_equal(away, convert(bits, &formats[F32], &formats[TF32], &(how){.rounding = 'A', .finite = true}));
+        hd_number again = hd_number_load(nearest, &tensor); /* they are numbers of f32, too */
+        assert_int_equal(again.kind, hd_number_load(nearest, &single).kind);
+        if (n.kind != HD_NUMBER_NAN)
+            assert_int_equal(hd_number_store(again, &single, HD_ROUND_ZERO, (hd_random){0, 0}, false), nearest);
+    }
+}
+
 static void small_formats(void **state)
 {
     (void)state;
@@ -566,6 +587,7 @@ int main(void)
         cmocka_unit_test(floats_to_wider),
         cmocka_unit_test(floats_to_narrower),
         cmocka_unit_test(limited),
+        cmocka_unit_test(numbers_with_low_zeros),
         cmocka_unit_test(small_formats),
         cmocka_unit_test(scales),
         cmocka_unit_test(random_rounding),

@@ -148,6 +148,30 @@ static void storage_is_that_of_the_paper(void **state)
 }
 
 /* Section 3.1: an access of half the file takes 20 % less. */
+/* Also after a run that was stopped: nobody has registers when the next launch begins. */
+static void a_launch_begins_with_a_free_file(void **state)
+{
+    (void)state;
+    hd_rf_model model = {0};
+    hd_release_shared s = {.model = &model, .banks = 4, .subarrays = 2};
+    hd_release_shared_start(&s, 32);
+    for (uint32_t slot = 0; slot < 4; slot++) {
+        hd_release_shared_join(&s, slot, slot / 2);
+        for (uint32_t word = 0; word < 3 + slot; word++) {
+            hd_effect map = {.what = HD_RELEASE_MAP, .index = word};
+            assert_int_equal(hd_release_shared_do(&s, slot, &map), HD_RF_PROVED);
+        }
+    }
+    assert_int_equal(s.ctas.items[0], 3 + 4);
+    assert_int_equal(s.ctas.items[1], 5 + 6);
+    assert_int_equal(s.file.taken, 18);
+    hd_release_shared_start(&s, 32);
+    for (uint32_t slot = 0; slot < 4; slot++)
+        assert_int_equal(s.warps.items[slot].count + s.warps.items[slot].taken + s.warps.items[slot].cta, 0);
+    assert_int_equal(s.ctas.items[0] + s.ctas.items[1] + s.file.taken, 0);
+    hd_release_shared_free(&s);
+}
+
 static void half_a_file_takes_less_energy(void **state)
 {
     uint64_t counters[HD_COUNTER_COUNT] = {[HD_COUNTER_FILE_READS] = 1000};
@@ -442,10 +466,10 @@ static void random_kernels_never_deadlock(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_block_after_the_other),     cmocka_unit_test(registers_go_to_memory_and_come_back),
-        cmocka_unit_test(others_take_what_is_left),      cmocka_unit_test(storage_is_that_of_the_paper),
-        cmocka_unit_test(half_a_file_takes_less_energy), cmocka_unit_test(lost_registers_are_noticed),
-        cmocka_unit_test(random_kernels_never_deadlock),
+        cmocka_unit_test(one_block_after_the_other),        cmocka_unit_test(registers_go_to_memory_and_come_back),
+        cmocka_unit_test(others_take_what_is_left),         cmocka_unit_test(storage_is_that_of_the_paper),
+        cmocka_unit_test(a_launch_begins_with_a_free_file), cmocka_unit_test(half_a_file_takes_less_energy),
+        cmocka_unit_test(lost_registers_are_noticed),       cmocka_unit_test(random_kernels_never_deadlock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
