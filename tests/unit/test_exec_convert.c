@@ -354,6 +354,29 @@ static void limited(void **state)
     check(TF32, F32, ".rna.satfinite", &(how){.rounding = 'A', .finite = true}, hard(TF32, F32, 8192));
 }
 
+/* Frequent pairs of formats have loops, which do not ask for all of it. */
+static void formats_are_those_of_the_reference(void **state)
+{
+    uint32_t found = 0;
+    (void)state;
+    for (uint32_t type = 0; type < HD_TYPE_COUNT; type++)
+        for (uint32_t i = INTEGERS; i < FORMATS; i++) {
+            const format *f = &formats[i];
+            if (strcmp(hd_types[type].spelling, f->name))
+                continue;
+            const hd_format got = hd_format_of((hd_type)type);
+            assert_int_equal(got.exponent_bits, f->exponent);
+            assert_int_equal(got.fraction_bits, f->fraction);
+            assert_int_equal(got.low_zeros, f->zeros);
+            assert_int_equal(got.bits, f->bits);
+            assert_int_equal(got.count, f->count);
+            assert_int_equal(got.spacing, f->spacing);
+            assert_int_equal(got.nan, f->nan);
+            found++;
+        }
+    assert_int_equal(found, FORMATS - INTEGERS);
+}
+
 /* Formats with bits that are always zero, without the loop that instructions have for them. */
 static void numbers_with_low_zeros(void **state)
 {
@@ -587,6 +610,7 @@ int main(void)
         cmocka_unit_test(floats_to_wider),
         cmocka_unit_test(floats_to_narrower),
         cmocka_unit_test(limited),
+        cmocka_unit_test(formats_are_those_of_the_reference),
         cmocka_unit_test(numbers_with_low_zeros),
         cmocka_unit_test(small_formats),
         cmocka_unit_test(scales),
