@@ -147,7 +147,6 @@ static void storage_is_that_of_the_paper(void **state)
     }
 }
 
-/* Section 3.1: an access of half the file takes 20 % less. */
 /* Also after a run that was stopped: nobody has registers when the next launch begins. */
 static void a_launch_begins_with_a_free_file(void **state)
 {
@@ -172,6 +171,7 @@ static void a_launch_begins_with_a_free_file(void **state)
     hd_release_shared_free(&s);
 }
 
+/* Section 3.1: an access of half the file takes 20 % less. */
 static void half_a_file_takes_less_energy(void **state)
 {
     uint64_t counters[HD_COUNTER_COUNT] = {[HD_COUNTER_FILE_READS] = 1000};

@@ -158,75 +158,54 @@ static void names_are_those_of_the_operands(void **state)
     }
 }
 
-/* Of one lane, by the modifiers of machine code. */
-static void bytes_of_machine_code(void **state)
+/* The bytes of one lane and the traits, by the opcode's access and its modifiers. */
+static void accesses_of_machine_code(void **state)
 {
     static const struct {
         const char *spelling;
-        uint32_t bytes;
-    } forms[] = {{"LDG.E", 4},
-                 {"LDG.E.U8", 1},
-                 {"LDG.E.S8", 1},
-                 {"STS.U8", 1},
-                 {"LDS.U16", 2},
-                 {"LDS.S16", 2},
-                 {"STG.E.U16", 2},
-                 {"STS.16", 2},
-                 {"LDG.E.64", 8},
-                 {"LDS.64", 8},
-                 {"RED.E.ADD.F64", 8},
-                 {"ATOMG.E.ADD.S64", 8},
-                 {"LDL.96", 12},
-                 {"LDS.128", 16},
-                 {"LDG.E.128.CONSTANT", 16},
-                 {"LDG.E.CONSTANT", 4},
-                 {"STL", 4}};
+        uint32_t bytes, traits;
+    } forms[] = {{"LDG.E", 4, 0},
+                 {"LDG.E.U8", 1, 0},
+                 {"LDG.E.S8", 1, 0},
+                 {"STS.U8", 1, 0},
+                 {"LDS.U16", 2, 0},
+                 {"LDS.S16", 2, 0},
+                 {"STG.E.U16", 2, 0},
+                 {"STS.16", 2, 0},
+                 {"LDG.E.64", 8, 0},
+                 {"LDS.64", 8, 0},
+                 {"RED.E.ADD.F64", 8, 0},
+                 {"ATOMG.E.ADD.S64", 8, 0},
+                 {"LDL.96", 12, 0},
+                 {"LDS.128", 16, 0},
+                 {"STL", 4, 0},
+                 {"LDG.E.STRONG.GPU", 4, HD_SM_BYPASS_L1},
+                 {"STG.E.64.STRONG.SYS", 8, HD_SM_BYPASS_L1},
+                 {"LDG.E.CONSTANT", 4, HD_SM_READ_ONLY},
+                 {"LDG.E.128.CONSTANT", 16, HD_SM_READ_ONLY},
+                 {"LDGSTS.E", 4, HD_SM_LOAD},
+                 {"LDGSTS.E.BYPASS.128", 16, HD_SM_LOAD | HD_SM_BYPASS_L1},
+                 {"MEMBAR.SC.GPU", 4, HD_SM_FENCE},
+                 {"IADD3", 4, 0}};
     rf_bench b;
     (void)state;
     rf_bench_open_body(&b, "ret;\n");
     for (uint32_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         hd_name spelling = hd_names_add_string(&b.module->names, forms[i].spelling);
         uint32_t form = hd_machine_form_of(b.module, spelling, 90, HD_MACHINE_PLAIN);
-        uint32_t bytes = hd_sm_machine_bytes(b.module->forms.items[form].machine);
-        if (bytes != forms[i].bytes)
-            fail_msg("%s: %u bytes, expected %u", forms[i].spelling, bytes, forms[i].bytes);
-    }
-    rf_bench_close(&b);
-}
-
-/* By the opcode's access and its modifiers. */
-static void traits_of_machine_code(void **state)
-{
-    static const struct {
-        const char *spelling;
-        uint32_t traits;
-    } forms[] = {{"LDG.E", 0},
-                 {"STG.E.64", 0},
-                 {"IADD3", 0},
-                 {"LDG.E.STRONG.GPU", HD_SM_BYPASS_L1},
-                 {"STG.E.STRONG.SYS", HD_SM_BYPASS_L1},
-                 {"LDG.E.CONSTANT", HD_SM_READ_ONLY},
-                 {"LDG.E.128.CONSTANT", HD_SM_READ_ONLY},
-                 {"LDGSTS.E", HD_SM_LOAD},
-                 {"LDGSTS.E.BYPASS.128", HD_SM_LOAD | HD_SM_BYPASS_L1},
-                 {"MEMBAR.SC.GPU", HD_SM_FENCE}};
-    rf_bench b;
-    (void)state;
-    rf_bench_open_body(&b, "ret;\n");
-    for (uint32_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        hd_name spelling = hd_names_add_string(&b.module->names, forms[i].spelling);
-        uint32_t form = hd_machine_form_of(b.module, spelling, 90, HD_MACHINE_PLAIN);
-        uint32_t traits = hd_sm_machine_traits(b.module->forms.items[form].machine);
-        if (traits != forms[i].traits)
-            fail_msg("%s: traits 0x%x, expected 0x%x", forms[i].spelling, traits, forms[i].traits);
+        const hd_machine_form *machine = b.module->forms.items[form].machine;
+        uint32_t bytes = hd_sm_machine_bytes(machine), traits = hd_sm_machine_traits(machine);
+        if (bytes != forms[i].bytes || traits != forms[i].traits)
+            fail_msg("%s: %u bytes, traits 0x%x, expected %u, 0x%x", forms[i].spelling, bytes, traits, forms[i].bytes,
+                     forms[i].traits);
     }
     rf_bench_close(&b);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(instructions_are_as_the_table_says), cmocka_unit_test(names_are_those_of_the_operands),
-        cmocka_unit_test(bytes_of_machine_code), cmocka_unit_test(traits_of_machine_code)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(instructions_are_as_the_table_says),
+                                       cmocka_unit_test(names_are_those_of_the_operands),
+                                       cmocka_unit_test(accesses_of_machine_code)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
