@@ -64,6 +64,10 @@ CLI_OBJ := $(CLI_C:%.c=$(O)/obj/%.o)
 UNIT_C := $(wildcard tests/unit/test_*.c)
 UNIT_HELP_C := $(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c))
 UNIT := $(UNIT_C:%.c=$(O)/%)
+# The unit tests that T names, all of them without T; tests/gpu records the kernels of one.
+UNIT_WANTED := $(if $(T),$(sort $(filter tests/unit/test_%,$(foreach t,$(T),$(wildcard tests/unit/$t.c)) \
+               $(if $(filter tests/gpu/run,$(foreach t,$(T),$(wildcard tests/$t/run))),tests/unit/test_exec_move.c))),$(UNIT_C))
+UNIT_WANTED := $(UNIT_WANTED:%.c=$(O)/%)
 UNIT_HELP_OBJ := $(UNIT_HELP_C:%.c=$(O)/obj/%.o)
 FUZZ_C := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZERS := $(FUZZ_C:%.c=$(O)/%)
@@ -172,15 +176,15 @@ ENVIRONMENT = TOP='$(CURDIR)' COMPILED='$(COMPILED)' BUILD='$(abspath $(O))' HED
 demo: missing-deps
 	+$(Q)$(ENVIRONMENT) MAKE='$(SUBMAKE)' tools/demo
 
-tests: all $(UNIT)
+tests: all $(UNIT_WANTED)
 # Scripts first: they take longest, and what is left at the end is short enough for all processors.
 check: missing-deps
 	+$(Q)$(SUBMAKE) tests
-	$(Q)$(ENVIRONMENT) tools/run-tests $(if $(T),--only='$(T)') $(SUITES) $(UNIT)
+	$(Q)$(ENVIRONMENT) tools/run-tests $(if $(T),--only='$(T)') $(SUITES) $(UNIT_WANTED)
 # Writes the golden files anew from what the program does now; read the difference before committing it.
 bless:
 	+$(Q)$(SUBMAKE) tests
-	$(Q)BLESS=1 $(ENVIRONMENT) tools/run-tests $(if $(T),--only='$(T)') $(SUITES) $(UNIT)
+	$(Q)BLESS=1 $(ENVIRONMENT) tools/run-tests $(if $(T),--only='$(T)') $(SUITES) $(UNIT_WANTED)
 
 # Not position-independent: the sanitizers' tables need 360,000 relocations, half of the time that a small run takes.
 sanitize:
