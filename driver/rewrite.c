@@ -5,7 +5,7 @@
 static bool run_passes(hd_module *module, const hd_rewrite_options *options, hd_diagnostics *diagnostics)
 {
     if (!options->passes)
-        return true;
+        return hd_module_check_selection(module, options->pipeline.kernel, diagnostics);
     hd_pipeline *pipeline = hd_pipeline_parse(options->passes, diagnostics);
     if (!pipeline)
         return false;

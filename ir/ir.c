@@ -1,5 +1,6 @@
 /* Creation, copying and destruction of modules and functions, and simple queries. The module's arena holds function
  * records and strings; growing arrays are on the heap and freed here. */
+#include "base/suggest.h"
 #include "ir/cfg.h"
 #include "ir/form.h"
 
@@ -220,11 +221,17 @@ uint32_t hd_module_count_selected(const hd_module *module, const char *glob)
 
 bool hd_module_check_selection(const hd_module *module, const char *glob, hd_diagnostics *diagnostics)
 {
-    bool good = !glob || module->one_of_several || hd_module_count_selected(module, glob);
-    if (!good)
-        hd_report(diagnostics, HD_DIAG_UNKNOWN_KERNEL, NULL, (hd_span){0, 0},
-                  "'%s' has no function with a body that is named like '%s'", module->source->name, glob);
-    return good;
+    if (!glob || module->one_of_several || hd_module_count_selected(module, glob))
+        return true;
+    char phrase[HD_SUGGEST_PHRASE];
+    hd_suggestion near = hd_suggest(glob);
+    for (uint32_t i = 0; i < module->functions.count; i++)
+        if (hd_function_selected(module->functions.items[i], NULL))
+            hd_suggest_from(&near, hd_names_text(&module->names, module->functions.items[i]->name));
+    hd_report(diagnostics, HD_DIAG_UNKNOWN_KERNEL, NULL, (hd_span){0, 0},
+              "'%s' has no function with a body that is named like '%s'%s", module->source->name, glob,
+              hd_suggest_phrase(&near, phrase));
+    return false;
 }
 
 hd_name hd_operand_selector(const hd_function *function, const hd_operand *operand)

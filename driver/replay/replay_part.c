@@ -13,11 +13,10 @@ static bool read_module(replay_part *p, replay_file *f)
     hd_parse_options parse = p->plan->options->parse;
     parse.low_memory = f->launch->address_bits == 32;
     f->module = hd_parse_ptx(&f->source, &parse, &f->said);
-    if (f->said.error_count == 0) {
-        hd_launch_name_kernels(f->launch, f->module);
-        hd_module_lower_offsets(f->module);
-    }
-    return f->said.error_count == 0;
+    if (f->said.error_count || !hd_launch_find_kernels(f->launch, f->module, &f->said))
+        return false;
+    hd_module_lower_offsets(f->module);
+    return true;
 }
 
 static bool brings_annotations(const hd_module *module)

@@ -2,6 +2,7 @@
 #include "driver/report/diff.h"
 
 #include "base/intern.h"
+#include "base/suggest.h"
 #include "driver/report/gates.h"
 #include "driver/report/report_read.h"
 #include "emitters/quantity.h"
@@ -71,6 +72,19 @@ static const hd_report_kernel *find_kernel(const hd_names *names, const hd_repor
     return found == HD_NO_NAME ? NULL : &side->kernels[found - 1];
 }
 
+static void report_unknown_kernel(const hd_report_module *before, const hd_report_module *after, const char *kernel,
+                                  hd_diagnostics *diagnostics)
+{
+    char phrase[HD_SUGGEST_PHRASE];
+    hd_suggestion near = hd_suggest(kernel);
+    for (uint32_t i = 0; i < after->kernel_count; i++)
+        hd_suggest_from(&near, after->kernels[i].name);
+    for (uint32_t i = 0; i < before->kernel_count; i++)
+        hd_suggest_from(&near, before->kernels[i].name);
+    hd_report(diagnostics, HD_DIAG_UNKNOWN_KERNEL, NULL, (hd_span){0, 0}, "neither side has a kernel '%s'%s", kernel,
+              hd_suggest_phrase(&near, phrase));
+}
+
 bool hd_diff_reports(const hd_report_module *before, const hd_report_module *after, const char *kernel, hd_arena *arena,
                      hd_diff *diff, hd_diagnostics *diagnostics)
 {
@@ -89,7 +103,7 @@ bool hd_diff_reports(const hd_report_module *before, const hd_report_module *aft
     hd_names_free(&old_names);
     hd_names_free(&new_names);
     if (good && kernel && !diff->kernel_count)
-        hd_report(diagnostics, HD_DIAG_UNKNOWN_KERNEL, NULL, (hd_span){0, 0}, "neither side has a kernel '%s'", kernel);
+        report_unknown_kernel(before, after, kernel, diagnostics);
     return good && (!kernel || diff->kernel_count);
 }
 

@@ -160,9 +160,11 @@ void hd_launch_free(hd_launch_file *file);
 struct hd_link_result;
 bool hd_launch_read_module(const hd_launch_file *file, hd_source *source, struct hd_link_result *linked,
                            hd_diagnostics *diagnostics);
-/* Kernels that the file names as C++ does ("scale", "ns::add<int>", "add(int*, int)") get the module's names, where
- * there is one kernel of that name. */
-void hd_launch_name_kernels(hd_launch_file *file, const hd_module *module);
+/* Looks for the kernel of every launch; one that the file names as C++ does ("scale", "ns::add<int>", "add(int*, int)")
+ * gets the module's name, where there is one kernel of that name. false: bad-value was reported at each other name. */
+bool hd_launch_find_kernels(hd_launch_file *file, const hd_module *module, hd_diagnostics *diagnostics);
+/* The kernel by the module's name for it; NULL: the module has none, or one without a body. */
+hd_function *hd_launch_kernel(const hd_module *module, const hd_launch *launch);
 
 /* Grid, block and dynamic shared memory of a repetition. false (bad-value reported) if one is out of range. */
 bool hd_launch_shape(const hd_launch *launch, const hd_iteration *at, uint32_t grid[3], uint32_t block[3],

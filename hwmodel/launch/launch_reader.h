@@ -32,6 +32,10 @@ bool hd_launch_read_struct(hd_launch_reader *r, const hd_yaml_node *fields, uint
 /* launch_textures.c; after the buffers' sizes are known */
 bool hd_launch_read_textures(hd_launch_reader *r, const hd_yaml_node *map);
 
+/* launch_module.c; names that are near, or all of a few, are in the report */
+void hd_launch_report_no_kernel(const hd_module *module, const hd_launch *launch, hd_arena *arena,
+                                hd_diagnostics *diagnostics);
+
 /* launch_steps.c; last */
 bool hd_launch_read_steps(hd_launch_reader *r, const hd_yaml_node *list);
 

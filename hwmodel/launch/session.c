@@ -248,32 +248,14 @@ static bool prepare(hd_session *s, uint32_t index, const hd_iteration *at)
 
 /* ---- kernels ----------------------------------------------------------------------------------------------------- */
 
-static void report_no_kernel(hd_session *s, const hd_yaml_node *name, const char *wanted)
-{
-    enum { MOST_NAMES = 16 };
-    const char *known = NULL;
-    uint32_t count = 0;
-    hd_diagnostic *d = hd_yaml_report(s->diagnostics, name, HD_DIAG_BAD_VALUE, "the module has no kernel '%s'", wanted);
-    for (uint32_t i = 0; i < s->module->functions.count; i++) {
-        const hd_function *f = s->module->functions.items[i];
-        const char *own = hd_names_text(&s->module->names, f->name);
-        if (!f->is_entry || !f->has_body || count > MOST_NAMES)
-            continue;
-        own = count++ == MOST_NAMES ? "..." : own;
-        known = known ? hd_arena_printf(&s->arena, "%s, %s", known, own) : own;
-    }
-    if (known)
-        hd_note_add(s->diagnostics, d, NULL, (hd_span){0, 0}, "it has %s", known);
-}
-
 static bool open_launch(hd_session *s, uint32_t index)
 {
     const hd_launch *l = &s->file->launches.items[index];
     const hd_yaml_node *name = hd_yaml_get(l->node, "kernel"), *params = hd_yaml_get(l->node, "params");
-    hd_function *kernel = hd_module_find_function(s->module, l->kernel);
+    hd_function *kernel = hd_launch_kernel(s->module, l);
     bool good = true;
-    if (!kernel || !kernel->is_entry || !kernel->has_body) {
-        report_no_kernel(s, name, l->kernel);
+    if (!kernel) {
+        hd_launch_report_no_kernel(s->module, l, &s->arena, s->diagnostics);
         return false;
     }
     if (kernel->parameter_count != l->argument_count) {

@@ -187,6 +187,14 @@ def case_dump_wants_one_kind(folder):
     expect(b"bow: 0 words" in words, "no words of bow in %r", words)
 
 
+def case_misspelt_kernels(folder):
+    write(os.path.join(folder, "m.ptx"), KERNEL.replace(b"entry k(", b"entry kernel("))
+    path = os.path.join(folder, "m.ptx")
+    for name in [name for name in READ_PTX if name not in ("strip", "init")]:
+        status(1, *arguments_for(name), "--kernel=kernle", path, says="is named like 'kernle'; did you mean 'kernel'?")
+    status(1, "diff", "--kernel=kernle", path, path, says="neither side has a kernel 'kernle'; did you mean 'kernel'?")
+
+
 # ---- files -----------------------------------------------------------------------------------------------------------
 
 def case_standard_input_and_output(folder):

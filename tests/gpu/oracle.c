@@ -322,8 +322,7 @@ static bool open_file(oracle *o, const char *path)
     if (!o->file->valid || !hd_launch_read_module(o->file, &o->source, &o->linked, &o->diagnostics))
         return false;
     o->module = hd_parse_ptx(&o->source, &(hd_parse_options){0}, &o->diagnostics);
-    hd_launch_name_kernels(o->file, o->module);
-    return !o->diagnostics.error_count;
+    return !o->diagnostics.error_count && hd_launch_find_kernels(o->file, o->module, &o->diagnostics);
 }
 
 int main(int argc, char **argv)

@@ -312,6 +312,37 @@ static void replay(void **state)
     hd_context_free(context);
 }
 
+static void write_text(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_true(file && fputs(text, file) >= 0 && fclose(file) == 0);
+}
+
+static void replay_of_a_misspelt_kernel(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/heddle-api.XXXXXX", ptx[64], yaml[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(ptx, sizeof ptx, "%s/m.ptx", folder);
+    snprintf(yaml, sizeof yaml, "%s/m.yaml", folder);
+    write_text(ptx, ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry kernel()\n{\n\tret;\n}\n");
+    write_text(yaml, "module: m.ptx\nlaunches:\n  - {kernel: kernel, grid: 1, block: 1}\n"
+                     "  - {kernel: kernle, grid: 1, block: 1}\n");
+    const char *files_to_run[] = {yaml};
+    hd_context *context = hd_context_new();
+    hd_replay_settings settings = {.techniques = "all"};
+    hd_text report;
+    assert_int_equal(hd_context_replay(context, files_to_run, 1, &settings, &report), HD_OUTCOME_REJECTED);
+    hd_message m = hd_context_message(context, 0);
+    assert_string_equal(m.text, "the module has no kernel 'kernle'; did you mean 'kernel'?");
+    assert_int_equal(m.line, 4);
+    hd_text_free(&report);
+    hd_context_free(context);
+    remove(ptx);
+    remove(yaml);
+    remove(folder);
+}
+
 /* Cycles in every format; settings that need them, without. */
 static void replay_cycles(void **state)
 {
@@ -599,6 +630,7 @@ int main(void)
         cmocka_unit_test(report_findings_and_gates),
         cmocka_unit_test(comparisons),
         cmocka_unit_test(replay),
+        cmocka_unit_test(replay_of_a_misspelt_kernel),
         cmocka_unit_test(replay_cycles),
         cmocka_unit_test(replay_results),
     };
