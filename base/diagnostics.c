@@ -78,8 +78,10 @@ hd_source *hd_diagnostics_source(hd_diagnostics *diagnostics, const char *name, 
 
 static void copy_details(hd_diagnostics *into, hd_diagnostic *copy, const hd_diagnostic *d)
 {
-    if (copy)
+    if (copy) {
         copy->about_file = d->about_file;
+        copy->detail = d->detail;
+    }
     for (const hd_note *n = d->notes; n; n = n->next)
         hd_note_add(into, copy, n->source, n->span, "%s", n->message);
 }

@@ -95,8 +95,8 @@ static int code_of(hd_exec_status status, const hd_diagnostics *said)
     case HD_EXEC_DONE: return HD_CUDA_SUCCESS;
     case HD_EXEC_FAULT: return code_of_fault(said);
     case HD_EXEC_LIMIT: return HD_CUDA_LAUNCH_TIMEOUT;
-    case HD_EXEC_STOPPED:
-    case HD_EXEC_UNSUPPORTED: break;
+    case HD_EXEC_UNSUPPORTED: return HD_CUDA_NOT_SUPPORTED;
+    case HD_EXEC_STOPPED: break;
     }
     return HD_CUDA_LAUNCH_FAILURE;
 }
@@ -149,6 +149,7 @@ static hd_exec_options options_of(const hd_runtime *r)
                              .threads = r->options.threads,
                              .check_uninitialized = r->options.check_uninitialized,
                              .check_races = r->options.check_races,
+                             .others_write = true,
                              .print = print,
                              .print_assertion = print_assertion};
 }

@@ -26,8 +26,9 @@
  * when it completes.
  *
  * A CTA that can never end is a kernel fault, never a hang: every warp waits at barriers that cannot open, or the state
- * that determines its progress repeats without a change of shared or global memory (livelock.c). For example, a spin
- * lock between lanes of one warp, which independent thread scheduling would allow, loops forever on a SIMT stack.
+ * that determines its progress repeats without a change of shared or global memory (livelock.c). Where something else
+ * could change that memory on a GPU, it is a limit of the model (UNSUPPORTED): lanes of the same warp, with independent
+ * thread scheduling; a later CTA; the host or another grid, with others_write.
  *
  * A kernel that runs forever while it changes memory cannot be distinguished from a long-running one: the option
  * instruction_limit ends it.
@@ -108,6 +109,7 @@ typedef struct hd_exec_options {
     const atomic_bool *stop;    /* NULL: none; else the run ends soon, with STOPPED, after another thread has set it */
     hd_meter *meter;            /* a unit for each CTA that has ended; NULL: none */
     hd_faulty_lane *lane_fault; /* NULL: none; else all blocks run on one thread, and it counts in there */
+    bool others_write;          /* the host or other grids write memory, but only after this run */
     bool check_uninitialized;   /* use of an uninitialized value is a fault (uninitialized.c) */
     bool check_races;           /* accesses to shared memory without a barrier in between: each pair of instructions is
                                * reported like a fault and counted, and the run continues (races.c) */

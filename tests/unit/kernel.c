@@ -20,6 +20,7 @@ static void keep_first(kernel_run *run, const hd_diagnostics *d)
     if (!d->first)
         return;
     snprintf(run->message, sizeof run->message, "%s", d->first->message);
+    run->detail = d->first->detail;
     snprintf(run->slug, sizeof run->slug, "%s", hd_diagnostic_slug(d->first->kind));
     for (const hd_note *n = d->first->notes; n; n = n->next) {
         size_t used = strlen(run->notes);

@@ -39,6 +39,7 @@ typedef struct kernel_run {
     hd_exec_status status; /* HD_EXEC_UNSUPPORTED if decoding failed */
     hd_exec_statistics statistics;
     uint32_t diagnostics;
+    uint32_t detail;   /* of the first one */
     char message[512]; /* of the first one */
     char notes[2048]; /* its notes, each "LINE: text\n", "LINE, main.cu:4: text\n" with .loc; line 0 without location */
     char slug[64], origin[64]; /* origin: "main.cu:4" of a .loc */

@@ -238,6 +238,35 @@ static void parts_join_to_what_one_would_say(void **state)
     }
 }
 
+/* Whatever way a diagnostic gets from one list to another. */
+static void copies_keep_every_field(void **state)
+{
+    fixture *f = *state;
+    void (*const ways[])(hd_diagnostics *, const hd_diagnostics *) = {hd_diagnostics_merge, hd_diagnostics_join,
+                                                                      hd_diagnostics_join_input};
+    hd_source *source = hd_diagnostics_source(&f->diagnostics, "text", "text");
+    hd_diagnostics part;
+    hd_diagnostics_init(&part);
+    hd_diagnostic *d = hd_report(&part, HD_DIAG_KERNEL_FAULT, source, (hd_span){1, 2}, "message");
+    d->detail = 7;
+    d->about_file = true;
+    hd_note_add(&part, d, source, (hd_span){2, 3}, "note");
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        ways[i](&f->diagnostics, &part);
+        const hd_diagnostic *copy = f->diagnostics.last;
+        assert_int_equal(copy->kind, d->kind);
+        assert_int_equal(copy->severity, d->severity);
+        assert_int_equal(copy->detail, 7);
+        assert_true(copy->about_file);
+        assert_ptr_equal(copy->source, source);
+        assert_int_equal(copy->span.begin, 1);
+        assert_int_equal(copy->notes->span.begin, 2);
+        assert_string_equal(copy->notes->message, "note");
+        assert_string_equal(copy->message, "message");
+    }
+    hd_diagnostics_free(&part);
+}
+
 /* The severity that a warning gets after the options, -1 where it is silent. */
 static int severity_after(const char *const *options, size_t count, hd_diagnostic_kind kind)
 {
@@ -380,6 +409,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(colour_only_adds_escapes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(limit_keeps_the_first, set_up, tear_down),
         cmocka_unit_test_setup_teardown(parts_join_to_what_one_would_say, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(copies_keep_every_field, set_up, tear_down),
         cmocka_unit_test(options_set_severities),
         cmocka_unit_test_setup_teardown(options_that_do_not_exist, set_up, tear_down),
         cmocka_unit_test_setup_teardown(json_holds_everything, set_up, tear_down),

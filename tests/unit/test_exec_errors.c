@@ -307,6 +307,18 @@ static void spinning_lanes(void **state)
                     "@%p2 bra L;\n@!%p2 bra M;\nE: st.global.u32 [%rd3], %r1;",
                     32, HD_EXEC_FAULT, "lanes 0xfffffffe of warp 0 go in circles here");
     expect_livelock_in_function();
+    /* the host may write what it waits for */
+    static char text[2048];
+    out[0] = 0;
+    kernel_run run = {.text = kernel_text(text, sizeof text,
+                                          "L: ld.volatile.global.u32 %r1, [%rd1];\nsetp.eq.u32 %p1, "
+                                          "%r1, 0;\n@%p1 bra L;"),
+                      .out = out,
+                      .out_bytes = 4,
+                      .options = {.others_write = true}};
+    run_kernel(&run);
+    assert_int_equal(run.status, HD_EXEC_UNSUPPORTED);
+    assert_non_null(strstr(run.notes, "what the host or another CUDA stream writes"));
     /* others of its warp wait, but nothing that they do could end it */
     expect_livelock("setp.lt.u32 %p1, %r0, 3;\n@!%p1 bra E;\nL: setp.ne.u32 %p2, %r0, 77;\n@%p2 bra L;\n"
                     "E: st.global.u32 [%rd3], %r1;",

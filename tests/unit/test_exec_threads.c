@@ -36,6 +36,7 @@ static void run_rounds(const char *body, uint32_t rounds, uint64_t limit, hd_exe
             first = run;
         }
         assert_string_equal(run.message, first.message);
+        assert_int_equal(run.detail, first.detail);
         repeated += run.statistics.repeated;
         run.statistics.repeated = 0;
         if (wanted != HD_EXEC_DONE) /* of CTAs that were not to run, only the memory they took shows */
@@ -113,11 +114,42 @@ static void first_fault_is_reported(void **state)
     assert_non_null(strstr(first.message, "block (17,0,0)"));
 }
 
+/* Whatever the number of threads, and whichever CTA fails, the class of the fault is known. */
+static void faults_keep_their_class(void **state)
+{
+    static const struct {
+        const char *body;
+        hd_fault_class class;
+    } rows[] = {
+        {"st.global.u32 [%rd1+65536], 1;", HD_FAULT_ADDRESS},
+        {"st.global.u32 [%rd1+2], 1;", HD_FAULT_MISALIGNED},
+        {"trap;", HD_FAULT_OTHER},
+        {"L: bra L;", HD_FAULT_HANG},
+    };
+    char body[256];
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (uint32_t cta = 0; cta < CTAS; cta += CTAS - 1) {
+            snprintf(body, sizeof body, "setp.ne.u32 %%p1, %%r1, %u;\n@%%p1 bra DONE;\n%s\nDONE:", cta, rows[i].body);
+            run_rounds(body, 4, 0, HD_EXEC_FAULT);
+            assert_int_equal(first.detail, rows[i].class);
+        }
+}
+
 static void waiting_for_a_later_block_is_found(void **state)
 {
     (void)state;
-    run_all("WAIT: ld.volatile.global.u32 %r4, [%rd1];\nsetp.eq.u32 %p3, %r4, 0;\n@%p3 bra WAIT;", 0, HD_EXEC_FAULT);
+    run_all("WAIT: ld.volatile.global.u32 %r4, [%rd1];\nsetp.eq.u32 %p3, %r4, 0;\n@%p3 bra WAIT;", 0,
+            HD_EXEC_UNSUPPORTED);
     assert_non_null(strstr(first.message, "livelock: block (0,0,0)"));
+    assert_non_null(strstr(first.notes, "may wait for what a later block writes"));
+    /* no later block writes the shared memory of this one, and after the last one there is none */
+    run_all(
+        ".shared .align 4 .b32 s;\nWAIT: ld.volatile.shared.u32 %r4, [s];\nsetp.eq.u32 %p3, %r4, 0;\n@%p3 bra WAIT;", 0,
+        HD_EXEC_FAULT);
+    run_all("setp.ne.u32 %p1, %r1, 199;\n@%p1 bra DONE;\n"
+            "WAIT: ld.volatile.global.u32 %r4, [%rd1];\nsetp.eq.u32 %p3, %r4, 0;\n@%p3 bra WAIT;\nDONE:",
+            0, HD_EXEC_FAULT);
 }
 
 static void limit_counts_blocks_in_order(void **state)
@@ -334,7 +366,7 @@ static void races_that_lead_astray(void **state)
     /* one that waits for a later CTA never ends */
     run_rounds("mad.wide.u32 %rd3, %r1, 4, %rd1;\nst.global.u32 [%rd3], 3;\nsetp.ne.u32 %p2, %r1, 0;\n@%p2 bra DONE;\n"
                "WAIT: ld.global.u32 %r4, [%rd1+64];\nsetp.eq.u32 %p3, %r4, 0;\n@%p3 bra WAIT;\nDONE:",
-               8, 0, HD_EXEC_FAULT);
+               8, 0, HD_EXEC_UNSUPPORTED);
     assert_non_null(strstr(first.message, "livelock: block (0,0,0)"));
 }
 
@@ -428,6 +460,7 @@ int main(void)
         cmocka_unit_test(last_block_sees_all_stores),
         cmocka_unit_test(chain_of_flags),
         cmocka_unit_test(first_fault_is_reported),
+        cmocka_unit_test(faults_keep_their_class),
         cmocka_unit_test(waiting_for_a_later_block_is_found),
         cmocka_unit_test(limit_counts_blocks_in_order),
         cmocka_unit_test(limit_before_a_turn),

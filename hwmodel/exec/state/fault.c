@@ -187,7 +187,7 @@ hd_step hd_fault_is(hd_warp *w, hd_fault_class class, hd_step step)
 
 void hd_fault_not_modelled(hd_cta *cta, const char *why)
 {
-    if (!cta->fault || cta->status != HD_EXEC_FAULT)
+    if (!cta->fault || (cta->status != HD_EXEC_FAULT && cta->status != HD_EXEC_UNSUPPORTED))
         return;
     hd_note_add(cta->diagnostics, cta->fault, NULL, (hd_span){0, 0}, "a limit of the model, no fault of the kernel: %s",
                 why);
@@ -259,15 +259,17 @@ static void note_stack(hd_cta *cta, hd_diagnostic *d, const hd_warp *w)
     }
 }
 
-static bool reads_memory(const hd_code *code, uint32_t ordinal)
+/* Whether it reads memory that other lanes may write; `of_grid`: that other thread blocks may write. */
+static bool reads_memory(const hd_code *code, uint32_t ordinal, bool of_grid)
 {
     const hd_form *form = hd_insn_form(code->function, &code->function->instructions.items[ordinal]);
-    bool own = form->space == HD_SPACE_PARAM || form->space == HD_SPACE_CONST || form->space == HD_SPACE_LOCAL;
+    bool own = form->space == HD_SPACE_PARAM || form->space == HD_SPACE_CONST || form->space == HD_SPACE_LOCAL ||
+               (of_grid && form->space == HD_SPACE_SHARED);
     return form->behaviour & HD_BEHAVE_CALL || (form->behaviour & (HD_BEHAVE_LOAD | HD_BEHAVE_ATOMIC) && !own);
 }
 
-/* Whether the loop of the warp's running lanes reads memory that other lanes may write. */
-static bool looks_at_memory(const hd_warp *w)
+/* Whether the loop of the warp's running lanes reads such memory. */
+static bool loop_reads_memory(const hd_warp *w, bool of_grid)
 {
     const hd_code *code = hd_top_frame(w)->code;
     const hd_cfg *cfg = code->function->cfg;
@@ -280,7 +282,7 @@ static bool looks_at_memory(const hd_warp *w)
         uint32_t at = cfg->blocks[cfg->block_of[i]].loop;
         while (at != HD_NONE && at != loop)
             at = cfg->loops[at].parent;
-        if (at == loop && reads_memory(code, i))
+        if (at == loop && reads_memory(code, i, of_grid))
             return true;
     }
     return loop == HD_NONE;
@@ -288,14 +290,41 @@ static bool looks_at_memory(const hd_warp *w)
 
 /* Whether lanes that wait for looping ones could continue with independent thread scheduling, and so might let these
  * proceed. */
-static bool others_may_help(const hd_cta *cta)
+static bool lanes_may_help(const hd_cta *cta)
 {
     for (uint32_t i = 0; i < cta->warp_count; i++) {
         const hd_warp *w = &cta->warps[i];
-        if (w->state == HD_WARP_READY && w->lanes & ~hd_top(w)->mask && looks_at_memory(w))
+        if (w->state == HD_WARP_READY && w->lanes & ~hd_top(w)->mask && loop_reads_memory(w, false))
             return true;
     }
     return false;
+}
+
+static bool waits_for_memory_of_grid(const hd_cta *cta)
+{
+    for (uint32_t i = 0; i < cta->warp_count; i++)
+        if (cta->warps[i].state == HD_WARP_READY && loop_reads_memory(&cta->warps[i], true))
+            return true;
+    return false;
+}
+
+/* What on a GPU might end the loop, and does not run here meanwhile. */
+static void note_what_may_help(hd_cta *cta)
+{
+    bool memory = waits_for_memory_of_grid(cta), lanes = lanes_may_help(cta);
+    bool blocks = memory && !cta->grid->cooperative && cta->index + 1 < hd_grid_ctas(cta->grid);
+    bool host = memory && !lanes && !blocks && cta->options->others_write;
+    if (lanes)
+        hd_fault_not_modelled(cta,
+                              "lanes of the warp wait for those that go in circles; with independent thread scheduling "
+                              "they go on");
+    if (blocks)
+        hd_fault_not_modelled(cta, "thread blocks run one after another, and the loop may wait for what a later block "
+                                   "writes");
+    if (host)
+        hd_fault_not_modelled(cta,
+                              "the loop may wait for what the host or another CUDA stream writes, which go on when "
+                              "the kernel has ended");
 }
 
 void hd_fault_livelock(hd_cta *cta)
@@ -314,15 +343,9 @@ void hd_fault_livelock(hd_cta *cta)
         cta->id[1], cta->id[2], ready, cta->live_warps, kernel_name(cta->program));
     d->detail = HD_FAULT_HANG;
     note_stack(cta, d, first);
-    hd_note_add(
-        cta->diagnostics, d, NULL, (hd_span){0, 0},
-        "the lanes of a warp share one stack here: one that spins never lets another of its warp go on, and CTAs "
-        "run one after another");
     cta->status = HD_EXEC_FAULT;
     cta->fault = d;
-    if (others_may_help(cta))
-        hd_fault_not_modelled(
-            cta, "lanes of the warp wait for those that go in circles; with independent thread scheduling they go on");
+    note_what_may_help(cta);
 }
 
 /* The warp's turn is over; if it ended, there is no location. */
