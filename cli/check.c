@@ -35,9 +35,10 @@ static hd_status check_one(hd_part *part)
     part->selected = result.functions;
     hd_write_format(&part->text, "%s: %llu annotations in %u functions: %s\n", cli->operands[0],
                     (unsigned long long)result.annotations, result.functions,
-                    status == HD_STATUS_WRONG ? "refuted"
-                    : result.annotations      ? "sound"
-                                              : "nothing to check");
+                    status == HD_STATUS_WRONG       ? "refuted"
+                    : status == HD_STATUS_UNDECIDED ? "undecided"
+                    : result.annotations            ? "sound"
+                                                    : "nothing to check");
     write_sync_points(&part->text, cli->operands[0], &result.sync);
     return status;
 }

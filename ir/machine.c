@@ -181,10 +181,13 @@ bool hd_machine_waits_for_others(const hd_machine_form *m)
 
 const char *hd_machine_obstacle(const hd_function *f, uint32_t *ordinal)
 {
-    *ordinal = f->machine->unknown_target ? f->machine->unknown_target - 1 : 0;
-    return f->machine->unknown_target
-               ? "has targets that this listing does not contain (of tables, nvdisasm prints labels)"
-               : NULL;
+    const hd_machine_function *machine = f->machine;
+    uint32_t at = machine->unknown_target ? machine->unknown_target : machine->unknown_form;
+    *ordinal = at ? at - 1 : 0;
+    if (machine->unknown_target)
+        return "has targets that this listing does not contain (of tables, nvdisasm prints labels)";
+    return machine->unknown_form ? "is not in the instruction table, and may access registers that it does not name"
+                                 : NULL;
 }
 
 /* ---- control codes ----------------------------------------------------------------------------------------------- */

@@ -82,6 +82,7 @@ typedef struct hd_machine_function { /* of a hd_function */
     bool comments_only; /* no lines for .heddle statements: the listing is in DOT, or no line begins the function */
     bool calls_out;     /* calls code that the function does not hold */
     uint32_t unknown_target; /* ordinal + 1 of an instruction whose targets the listing does not contain; 0: none */
+    uint32_t unknown_form;   /* ordinal + 1 of the first instruction that no row of the table fits; 0: none */
     uint8_t encoding;        /* hd_machine_encoding */
 } hd_machine_function;
 
@@ -93,8 +94,8 @@ bool hd_machine_is_plain_load(const hd_form *form);
 bool hd_machine_is_move(const hd_form *form);
 /* Where a warp may wait for other warps or grids, besides barriers: ir/waits.h. */
 bool hd_machine_waits_for_others(const hd_machine_form *form);
-/* Why passes cannot annotate a function, and at which instruction: it branches where the listing does not say. NULL:
- * they can. */
+/* Why passes cannot annotate a function, nor a check decide about it, and at which instruction: it branches where the
+ * listing does not say, or no row of the table says what it accesses. NULL: they can. */
 const char *hd_machine_obstacle(const hd_function *function, uint32_t *ordinal);
 /* The control code of an instruction, from the text. */
 hd_machine_control hd_machine_control_of(const hd_function *function, uint32_t ordinal);

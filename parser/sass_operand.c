@@ -585,6 +585,8 @@ void hd_sass_instruction_end(hd_sass_reader *b)
     hd_array_push(&b->lines, (hd_machine_line){b->address, b->control != HD_NONE ? b->control : b->group});
     if (b->control != HD_NONE)
         b->machine->encoding = HD_MACHINE_FIELD;
+    if (e.opaque && !b->machine->unknown_form)
+        b->machine->unknown_form = f->instructions.count;
     if (e.opaque && decides) /* a branch with operands that no row takes */
         b->machine->unknown_target = f->instructions.count;
     hd_array_push(&b->reuse, e.reuse);
