@@ -226,11 +226,26 @@ hd_status hd_cli_prepare_outputs(hd_cli *cli);
 /* Where the output of the input goes; NULL: standard output. */
 const char *hd_cli_output_of(hd_cli *cli, const char *input);
 
+/* ---- program.c --------------------------------------------------------------------------------------------------- */
+
+typedef struct hd_cli_program {
+    const char *path;
+    char **arguments;
+    const char *const *environment; /* names and values in turn, NULL at the end: what is set for it */
+} hd_cli_program;
+/* Runs it to its end, in a process group of its own that gets the signals sent to heddle, and dies with it. The exit
+ * status, 128 + signal where a signal ended it, as in a shell; -1 with errno: there is no process. *asked_to_end:
+ * heddle got a signal that would have ended it. */
+int hd_cli_run_program(const hd_cli_program *program, bool *asked_to_end);
+
 /* cli/temporary.c: as mkostemp with O_CLOEXEC; the file goes if the program ends before it is forgotten. */
 int hd_temporary_make(char *pattern);
 void hd_temporary_forget(const char *path);
 void hd_temporary_add(const char *path); /* the same for a file, or a folder of such files, that is there */
-void hd_temporary_watch(void);           /* once, before there are threads */
+/* As mkdtemp; the folder goes with all files in it, whoever wrote them. */
+bool hd_temporary_make_folder(char *pattern);
+void hd_temporary_remove_folder(const char *path);
+void hd_temporary_watch(void); /* once, before there are threads */
 
 /* Arguments with each @FILE replaced by the words of that file (blanks separate, quotes and backslashes as in a shell).
  * In cli->arena; NULL with a diagnostic. */

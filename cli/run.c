@@ -7,15 +7,12 @@
 #include "driver/run/run.h"
 #include "driver/run/run_files.h"
 #include "emitters/replay.h"
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define LAUNCH_FILE "launch.yaml"
@@ -90,8 +87,10 @@ static bool make_folder(job *j)
         return true;
     }
     char *pattern = hd_arena_printf(arena, "%s/heddle-run-XXXXXX", place && *place ? place : "/tmp");
-    j->folder = mkdtemp(pattern);
-    return j->folder || failed(j, "cannot make the folder", pattern, errno);
+    if (!hd_temporary_make_folder(pattern))
+        return failed(j, "cannot make the folder", pattern, errno);
+    j->folder = pattern;
+    return true;
 }
 
 static bool prepare(job *j)
@@ -103,46 +102,24 @@ static bool prepare(job *j)
                         .check_races = o->check_races,
                         .check_uninitialized = o->check_uninitialized,
                         .record = !j->temporary || j->replays};
-    return make_folder(j) && (hd_run_prepare(j->folder, &q) || failed(j, "cannot write to", j->folder, errno));
+    return hd_run_prepare(j->folder, &q) || failed(j, "cannot write to", j->folder, errno);
 }
 
 /* ---- the program ------------------------------------------------------------------------------------------------- */
 
-static void set_environment(job *j, const char *runtime)
-{
-    const char *before = getenv("LD_LIBRARY_PATH");
-    setenv("LD_LIBRARY_PATH", before && *before ? hd_arena_printf(&j->cli->arena, "%s:%s", runtime, before) : runtime,
-           1);
-    setenv(HD_RUN_VARIABLE, j->folder, 1);
-}
-
-/* As a shell does: 128 + signal for a program that a signal ended. */
-static int status_of(int status)
-{
-    enum { SIGNALLED = 128 };
-    return WIFEXITED(status) ? WEXITSTATUS(status) : SIGNALLED + WTERMSIG(status);
-}
-
 static bool run_program(job *j, const char *runtime)
 {
-    fflush(NULL);
-    pid_t child = fork();
-    if (child == 0) {
-        set_environment(j, runtime);
-        execv(j->program, j->cli->operands);
-        fprintf(stderr, "heddle: cannot run '%s': %s\n", j->program, strerror(errno));
-        _exit(127);
-    }
-    if (child < 0)
+    const char *before = getenv("LD_LIBRARY_PATH");
+    const char *libraries = before && *before ? hd_arena_printf(&j->cli->arena, "%s:%s", runtime, before) : runtime;
+    const char *const environment[] = {"LD_LIBRARY_PATH", libraries, HD_RUN_VARIABLE, j->folder, NULL};
+    bool asked_to_end;
+    j->status = hd_cli_run_program(&(hd_cli_program){j->program, j->cli->operands, environment}, &asked_to_end);
+    if (j->status < 0)
         return failed(j, "cannot run", j->program, errno);
-    /* a signal of the terminal is the program's: what it leaves is read */
-    void (*interrupt)(int) = signal(SIGINT, SIG_IGN), (*quit)(int) = signal(SIGQUIT, SIG_IGN);
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
-    signal(SIGINT, interrupt);
-    signal(SIGQUIT, quit);
-    j->status = status_of(status);
+    if (asked_to_end && j->replays) {
+        fprintf(stderr, "heddle: asked to end: no technique is replayed\n");
+        j->replays = false;
+    }
     return true;
 }
 
@@ -188,17 +165,25 @@ static int show(job *j, const hd_run *run)
     return hd_output_close(j->cli, &output, true) ? HD_STATUS_DONE : HD_STATUS_REJECTED;
 }
 
-static void remove_folder(const job *j)
+static void clean_up(const job *j)
 {
-    hd_run_remove_trace(j->folder);
-    DIR *folder = j->temporary ? opendir(j->folder) : NULL;
-    if (!folder)
-        return;
-    for (struct dirent *e; (e = readdir(folder));)
-        if (e->d_name[0] != '.')
-            unlinkat(dirfd(folder), e->d_name, 0);
-    closedir(folder);
-    rmdir(j->folder);
+    if (j->temporary)
+        hd_temporary_remove_folder(j->folder);
+    else
+        hd_run_remove_trace(j->folder);
+}
+
+/* The program, and what follows it; the folder is there. */
+static int run_in_folder(job *j, const char *runtime)
+{
+    if (!prepare(j) || !run_program(j, runtime))
+        return HD_STATUS_REJECTED;
+    hd_run *run = hd_run_read(j->folder, j->cli->operands[0], &j->cli->diagnostics);
+    if (hd_run_is_whole(run) && !hd_run_launches(run))
+        fprintf(stderr, "heddle: the program launched no kernel through the CUDA runtime\n");
+    int shown = hd_run_is_whole(run) ? show(j, run) : HD_STATUS_REJECTED;
+    hd_run_free(run);
+    return j->status ? j->status : shown;
 }
 
 /* Options that say how techniques are replayed mean nothing where none is. */
@@ -238,13 +223,9 @@ int hd_cli_run(hd_cli *cli)
                   cli->operands[0], why);
         return HD_STATUS_UNDECIDED;
     }
-    if (!prepare(&j) || !run_program(&j, runtime))
+    if (!make_folder(&j))
         return HD_STATUS_REJECTED;
-    hd_run *run = hd_run_read(j.folder, cli->operands[0], &cli->diagnostics);
-    if (!hd_run_launches(run))
-        fprintf(stderr, "heddle: the program launched no kernel through the CUDA runtime\n");
-    int shown = show(&j, run);
-    hd_run_free(run);
-    remove_folder(&j);
-    return j.status ? j.status : shown;
+    int status = run_in_folder(&j, runtime);
+    clean_up(&j);
+    return status;
 }

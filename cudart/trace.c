@@ -1,6 +1,7 @@
 /* Writes the events of a run: see trace.h. */
 #include "cudart/trace.h"
 #include "base/hash.h"
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -26,21 +27,39 @@ typedef struct hd_trace_block {
 typedef struct hd_trace {
     int file;
     pid_t process;
-    bool record;
+    bool record, failed;
     const char *folder;
     uint32_t blocks;
     HD_ARRAY(hd_trace_block *) by_allocation;
 } hd_trace;
 
+/* Something is missing: says so once, and leaves a mark, which needs no room. */
+static void fail(hd_trace *t, const char *name)
+{
+    char path[4096];
+    if (t->failed)
+        return;
+    t->failed = true;
+    hd_runtime_say("%s/%s cannot be written: %s", t->folder, name, strerror(errno));
+    snprintf(path, sizeof path, "%s/" HD_TRACE_FAILED_FILE, t->folder);
+    int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (file >= 0)
+        close(file);
+}
+
 static void emit(hd_trace *t, json_t *event)
 {
     char *line = json_dumps(event, JSON_COMPACT);
-    size_t length = line ? strlen(line) : 0;
-    if (line) {
+    size_t length = line ? strlen(line) : 0, done = 0;
+    ssize_t now = line != NULL;
+    if (line)
         line[length] = '\n';
-        ssize_t written = write(t->file, line, length + 1);
-        (void)written;
+    while (now > 0 && done <= length) {
+        now = write(t->file, line + done, length + 1 - done);
+        done += now > 0 ? (size_t)now : 0;
     }
+    if (done != length + 1)
+        fail(t, HD_TRACE_FILE);
     free(line);
     json_decref(event);
 }
@@ -54,28 +73,31 @@ hd_trace *hd_trace_open(hd_runtime *r)
         return NULL;
     char *path = hd_arena_printf(&r->arena, "%s/" HD_TRACE_FILE, r->options.folder);
     int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (file < 0)
-        return NULL;
     hd_trace *t = hd_calloc(1, sizeof *t);
     *t = (hd_trace){.file = file, .process = getpid(), .record = r->options.record, .folder = r->options.folder};
+    if (file < 0)
+        fail(t, HD_TRACE_FILE);
     return t;
 }
 
-/* Writes a file of the folder. `once`: if there is none of that name. false: it failed. */
-static bool write_file(hd_trace *t, const char *name, const void *bytes, size_t size, bool once)
+/* Writes a file of the folder. `once`: if there is none of that name. */
+static void write_file(hd_trace *t, const char *name, const void *bytes, size_t size, bool once)
 {
     char path[4096];
     snprintf(path, sizeof path, "%s/%s", t->folder, name);
     int file = open(path, O_WRONLY | O_CREAT | (once ? O_EXCL : O_TRUNC) | O_CLOEXEC, 0666);
-    if (file < 0)
-        return once && access(path, R_OK) == 0;
+    if (file < 0) {
+        if (!once || errno != EEXIST)
+            fail(t, name);
+        return;
+    }
     hd_writer writer;
     hd_writer_to_descriptor(&writer, file);
     hd_write(&writer, bytes, size);
-    bool good = hd_writer_flush(&writer);
+    if (!hd_writer_flush(&writer))
+        fail(t, name);
     hd_writer_free(&writer);
     close(file);
-    return good;
 }
 
 void hd_trace_unit(hd_runtime *r, const hd_code_unit *u)

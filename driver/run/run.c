@@ -85,11 +85,14 @@ static void read_trace(hd_run *run, FILE *file)
 hd_run *hd_run_read(const char *folder, const char *program, hd_diagnostics *diagnostics)
 {
     hd_run *run = hd_calloc(1, sizeof *run);
-    (void)diagnostics;
     run->events = json_array();
     run->folder = hd_arena_string(&run->arena, folder, strlen(folder));
     run->program = hd_arena_string(&run->arena, program, strlen(program));
-    FILE *file = fopen(hd_arena_printf(&run->arena, "%s/" HD_TRACE_FILE, folder), "r");
+    run->is_whole = access(hd_arena_printf(&run->arena, "%s/" HD_TRACE_FAILED_FILE, folder), F_OK) != 0;
+    if (!run->is_whole)
+        hd_report(diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0},
+                  "not all that the program ran could be written to '%s': there are no results", folder);
+    FILE *file = run->is_whole ? fopen(hd_arena_printf(&run->arena, "%s/" HD_TRACE_FILE, folder), "r") : NULL;
     if (file) {
         read_trace(run, file);
         fclose(file);
@@ -100,12 +103,14 @@ hd_run *hd_run_read(const char *folder, const char *program, hd_diagnostics *dia
 }
 
 const hd_replay_report *hd_run_report(const hd_run *run) { return &run->report; }
+bool hd_run_is_whole(const hd_run *run) { return run->is_whole; }
 uint64_t hd_run_launches(const hd_run *run) { return run->launches; }
 
 void hd_run_remove_trace(const char *folder)
 {
     hd_arena arena = {0};
     unlink(hd_arena_printf(&arena, "%s/" HD_TRACE_FILE, folder));
+    unlink(hd_arena_printf(&arena, "%s/" HD_TRACE_FAILED_FILE, folder));
     unlink(hd_arena_printf(&arena, "%s/" HD_RUN_OPTIONS_FILE, folder));
     hd_arena_free(&arena);
 }

@@ -25,6 +25,8 @@ bool hd_run_prepare(const char *folder, const hd_run_request *request);
 
 /* Never NULL: without a trace there are no launches. `program`: for the results' file. */
 hd_run *hd_run_read(const char *folder, const char *program, hd_diagnostics *diagnostics);
+/* false (reported by hd_run_read): the runtime could not write all that happened. */
+bool hd_run_is_whole(const hd_run *run);
 /* Launches of the same kernel and shape are one row. */
 const hd_replay_report *hd_run_report(const hd_run *run);
 uint64_t hd_run_launches(const hd_run *run);

@@ -6,5 +6,6 @@
 #define HD_RUN_VARIABLE "HEDDLE_RUN"
 #define HD_RUN_OPTIONS_FILE "options.json" /* what is asked: hd_run_request */
 #define HD_TRACE_FILE "trace.jsonl"        /* what happened: cudart/trace.h */
+#define HD_TRACE_FAILED_FILE "incomplete"  /* is there if something of it could not be written */
 
 #endif
