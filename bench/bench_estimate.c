@@ -27,12 +27,12 @@ static void print_kernel(const char *path, const hd_function *f, const hd_estima
     printf("\n");
 }
 
-static void measure_kernel(const char *path, hd_function *f, hd_pipeline *clean, const hd_gpu_limits *limits,
+static void measure_kernel(const char *path, hd_function *f, hd_pipeline *select, const hd_gpu_limits *limits,
                            hd_diagnostics *diagnostics, bool rooms)
 {
     hd_pass_context context;
     hd_estimate_features x;
-    hd_pipeline_run_function(clean, f, NULL, NULL, diagnostics);
+    hd_pipeline_run_function(select, f, NULL, NULL, diagnostics);
     hd_pass_context_init(&context, f, diagnostics);
     hd_estimate_measure(&context, &x);
     print_kernel(path, f, &x, limits, rooms);
@@ -50,7 +50,7 @@ static void measure_file(const char *path, bool rooms)
     }
     hd_parse_options options = {.ignore_annotations = true};
     hd_module *module = hd_parse_ptx(&source, &options, &diagnostics);
-    hd_pipeline *clean = hd_pipeline_parse("clean", &diagnostics);
+    hd_pipeline *select = hd_pipeline_parse("select", &diagnostics);
     char name[32];
     snprintf(name, sizeof name, "sm_%u", module->target_number);
     hd_gpu *gpu = hd_gpu_load(name, &diagnostics);
@@ -58,9 +58,9 @@ static void measure_file(const char *path, bool rooms)
         fprintf(stderr, "bench_estimate: %s: there is no description of %s\n", path, name);
     for (uint32_t i = 0; gpu->valid && i < module->functions.count; i++)
         if (module->functions.items[i]->has_body && module->functions.items[i]->is_entry)
-            measure_kernel(path, module->functions.items[i], clean, &gpu->limits, &diagnostics, rooms);
+            measure_kernel(path, module->functions.items[i], select, &gpu->limits, &diagnostics, rooms);
     hd_gpu_free(gpu);
-    hd_pipeline_free(clean);
+    hd_pipeline_free(select);
     hd_module_free(module);
     hd_source_free(&source);
     hd_diagnostics_free(&diagnostics);

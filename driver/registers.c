@@ -6,16 +6,16 @@
 static uint32_t estimate(hd_function *f, const hd_gpu_limits *limits, hd_diagnostics *diagnostics)
 {
     hd_pass_context context;
-    hd_pipeline *clean = hd_pipeline_parse("clean", diagnostics);
+    hd_pipeline *select = hd_pipeline_parse("select", diagnostics);
     uint32_t registers = 0;
     hd_pass_context_init(&context, f, diagnostics);
-    if (clean && hd_pipeline_run_in(clean, &context, NULL, diagnostics)) {
+    if (select && hd_pipeline_run_in(select, &context, NULL, diagnostics)) {
         uint32_t most = hd_estimate_cap(f, limits, 0).registers;
         registers = hd_estimate_registers(&context, limits);
         registers = registers < most ? registers : most;
     }
     hd_pass_context_free(&context);
-    hd_pipeline_free(clean);
+    hd_pipeline_free(select);
     return registers;
 }
 

@@ -60,7 +60,7 @@ static void remove_annotations(hd_module *module, const char *technique)
 static bool allocate(const comparison *c, hd_diagnostics *diagnostics)
 {
     hd_pipeline_options options = c->options->pipeline;
-    hd_pipeline *pipeline = has_annotations(c->module) ? NULL : hd_pipeline_parse("clean,regalloc", diagnostics);
+    hd_pipeline *pipeline = has_annotations(c->module) ? NULL : hd_pipeline_parse("select,regalloc", diagnostics);
     options.log = NULL;
     options.meter = NULL; /* units of the table are techniques */
     bool good = !pipeline || hd_pipeline_run(pipeline, c->module, &options, diagnostics);

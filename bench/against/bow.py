@@ -29,7 +29,7 @@ def classes(examples, model="bow-wr-iw3"):
 def classes_of_text():
     """Of 32-bit and of 64-bit destinations in the annotated text, the shares of the classes."""
     counts = {"R": {}, "RD": {}}
-    for body in measure.annotated("clean,regalloc,bow").values():
+    for body in measure.annotated("select,regalloc,bow").values():
         for kind, tag in re.findall(r"^\s*(?:@!?%\w+ )?[a-z][\w.:]* %(RD|R)\d+[,|].*//@.*?\bbow (rf|boc|both)\b", body, re.M):
             counts[kind][tag] = counts[kind].get(tag, 0) + 1
     return [[100 * tags.get(t, 0) / max(1, sum(tags.values())) for t in ("rf", "boc", "both")] for tags in counts.values()]
@@ -49,7 +49,7 @@ def energies(page, at, tried):
 
 def rows(page, default, virtual, contracted):
     page.section("BOW, BOW-WR")
-    far = replay("bow", GPU, files=measure.changed("clean", text.spread), on="examples with readers as far from writers as stores, barriers and branches let them")
+    far = replay("bow", GPU, files=measure.changed("select", text.spread), on="examples with readers as far from writers as stores, barriers and branches let them")
     row = page.row("reads bypassed, IW 2 / 3 / 7", [45, 59, "> 70"], bypassed(default), default)
     row.experiment("PTX's own registers and order", bypassed(virtual), virtual)
     row.note("In the text of nvcc's PTX, of a function's reads those whose register one of the last 1 / 2 / 6 instructions accesses, mean of %d functions: %.1f / %.1f / %.1f %%."

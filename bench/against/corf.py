@@ -51,7 +51,7 @@ def alignment(row, at, about):
     figures = lambda names: [percent(at, coalesced(m), names) for m in THREE]
     row.experiment("the %d examples where CORF++ is the rule" % (len(at) - len(about)), figures(set(at) - about))
     row.experiment("the %d where it is the approximation" % len(about), figures(about))
-    passes = "clean,regalloc,corf++(budget=%d)" % BUDGET
+    passes = "select,regalloc,corf++(budget=%d)" % BUDGET
     more = replay("corf++", GPU, files=measure.changed(passes, options=(GPU,)), on="examples after `%s`" % passes)
     row.experiment("%d steps an edge to count odd cycles, not 8: %d examples are approximated, CORF++ coalesces %.1f %%" % (BUDGET, len(approximated(passes)), percent(more, coalesced("corf++"))), at=more)
 
@@ -128,7 +128,7 @@ def allocation(page, at):
 
 def rows(page):
     at = replay(MODELS, GPU)
-    apart = replay("corf", GPU, files=measure.changed("clean,regalloc,corf", text.halves_apart, (GPU,)), on="examples without CORF's pairs of the two halves of a 64-bit register")
+    apart = replay("corf", GPU, files=measure.changed("select,regalloc,corf", text.halves_apart, (GPU,)), on="examples without CORF's pairs of the two halves of a 64-bit register")
     short = replay(",".join(THREE), GPU, ADDRESSES)
     floating = lambda e: e["corf"]["float_accesses"] / (e["corf"]["operand_reads"] + e["corf"]["operand_writes"])
     floats = {name for name, part in measure.values(at, floating).items() if part > 0.2}

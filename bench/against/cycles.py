@@ -348,7 +348,7 @@ paper, as its description has it (heddle-gpu(5)). A figure is the mean of the ap
 an application added up, or of those that the paper has, as each setting says; *IPC* is the change of the baseline's cycles divided by the technique's. No constant was chosen to meet a figure.
 
 What keeps the figures apart from the papers' in general: the applications are others and short, and many have fewer thread blocks than the
-machine has room for; addresses have 64 bits, two registers each, unless a row says otherwise; machine instructions are those of PTX after `clean,regalloc`. *Difference* is
+machine has room for; addresses have 64 bits, two registers each, unless a row says otherwise; machine instructions are those of PTX after `select,regalloc`. *Difference* is
 computed as in [papers.md](papers.md)."""
 
 

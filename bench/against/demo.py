@@ -26,14 +26,14 @@ def saved(page):
     row.experiment("one operand in memory an instruction", parts(numbers("demo(operands=1)")))
     row.note("The author's data beside ours after the same algorithm, which is another text: %s." % "; ".join(
         "%s %d to %d, `%s` of `examples/%s` %d to %d" % ((work, before, after, kernel, example) + pair) for (work, example, kernel, before, after), pair in zip(REGISTERS, ours)))
-    plain = measure.each(lambda name: statistics("clean,regalloc", name))
-    first = measure.each(lambda name: statistics("clean,demo,regalloc", name))
+    plain = measure.each(lambda name: statistics("select,regalloc", name))
+    first = measure.each(lambda name: statistics("select,demo,regalloc", name))
     of_first = lambda what: average(100 * s["demo - %s after" % what] / s["demo - %s before" % what] - 100 for s in first.values() if s.get("demo - %s before" % what))
     key = "regalloc - general registers"
     allocated = average(100 * first[name][key] / plain[name][key] - 100 for name in first if plain[name].get(key) and first[name].get(key))
     page.row("before allocation: distinct registers / maximum register pressure / allocated registers", [None] * 3,
              [of_first("distinct registers"), of_first("maximum register pressure"), allocated],
-             measure.setting("`heddle rewrite -p clean,demo,regalloc --stats`, and without `demo`, the examples"), signed=True)
+             measure.setting("`heddle rewrite -p select,demo,regalloc --stats`, and without `demo`, the examples"), signed=True)
 
 
 def single_use(page, at, virtual, contracted, suites):

@@ -30,7 +30,7 @@ def of_optimal(e):
 def halves_of_vectors():
     """Percent of the words of intervals that their function also names as half of a 64-bit register, mean over examples."""
     shares = []
-    for text in measure.annotated("clean,regalloc,ltrf").values():
+    for text in measure.annotated("select,regalloc,ltrf").values():
         halves = words = 0
         for body in re.split(r"^\s*(?:\.\w+ )*\.(?:entry|func)\b", text, flags=re.M)[1:]:
             wide = {int(n) + k for n in re.findall(r"%RD(\d+)\b", body) for k in (0, 1)}
@@ -55,7 +55,7 @@ def larger_caches():
     found = []
     for words in (24, 32):
         model = "ltrf(n=%d)" % words
-        passes = "clean,regalloc," + model
+        passes = "select,regalloc," + model
         at = replay(model, GPU, files=measure.changed(passes), on="examples after `%s`" % passes)
         intervals = measure.each(lambda name: measure.statistics(passes, name)["ltrf - register-intervals"])
         what = "a cache of %d words a warp, as if %s values were of 64 bits and counted as one" % (words, "half of the" if words == 24 else "all")

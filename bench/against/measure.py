@@ -184,7 +184,7 @@ def edited(module, label, edit):
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, label + ".ptx")
     with open(path, "w", encoding="utf-8") as file:
-        file.write(edit(heddle("rewrite", "--no-section", "-p", "clean", module).stdout.decode()))
+        file.write(edit(heddle("rewrite", "--no-section", "-p", "select", module).stdout.decode()))
     return path
 
 

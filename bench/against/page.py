@@ -139,7 +139,7 @@ row says nothing else. GPUs are those of the papers. No constant was chosen to m
 *Difference* is computed: **close** is within %g points of a percentage and within a tenth of any other figure. Where it is not, experiments
 (a), (b) ... follow below the table, each with the row's figure as it becomes: *with (a) close* where one brings all of the row's figures so
 near, *half or more* where it takes half of each distance or more, else *open*: no cause is known. *Setting* names a command of the list
-at the end. Registers are allocated by `clean,regalloc` unless `--virtual` keeps PTX's own.""" % (len(measure.SOURCES), POINTS))
+at the end. Registers are allocated by `select,regalloc` unless `--virtual` keeps PTX's own.""" % (len(measure.SOURCES), POINTS))
 
     def tail(self):
         self.finish()

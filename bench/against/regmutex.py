@@ -30,7 +30,7 @@ def values_at_once(count):
 def synthetic(registers):
     """A kernel that allocates so many registers."""
     paths = map(values_at_once, range(registers, 1, -1))
-    return next(path for path in paths if measure.statistics("clean,regalloc", path)["regalloc - general registers"] == registers)
+    return next(path for path in paths if measure.statistics("select,regalloc", path)["regalloc - general registers"] == registers)
 
 
 def half_file():
@@ -44,7 +44,7 @@ def half_file():
 
 def by_pass(registers, gpu, block):
     """|Bs|; all registers where no extended set is needed."""
-    found = measure.statistics("clean,regalloc,regmutex", synthetic(registers), "--gpu=" + gpu, "--block=%d" % block)
+    found = measure.statistics("select,regalloc,regmutex", synthetic(registers), "--gpu=" + gpu, "--block=%d" % block)
     return found.get("regmutex - base-set registers") or registers
 
 
@@ -88,7 +88,7 @@ def table_4_1(page):
         lines.append("| %s%s | %d (%d) | %d | %s | %s |" % (name, "" if place < 8 else ", half a file", registers, fours(registers), paper, " | ".join(
             ", ".join(map(str, bases)) for bases in [passed] + [found[text] for text, _ in READINGS[1:]]), follows))
     row = page.row("table 4.1: base sets that follow from the rule, with the count rounded to fours", [len(TABLE_4_1)], [counts.get("rounded", 0)],
-                   measure.setting("`heddle rewrite -p clean,regalloc,regmutex --gpu=fermi-gtx480 --block=N`, a kernel of so many registers"), unit="")
+                   measure.setting("`heddle rewrite -p select,regalloc,regmutex --gpu=fermi-gtx480 --block=N`, a kernel of so many registers"), unit="")
     exact = counts.get("rounded", 0) + counts.get("exact", 0)
     row.experiment("also those that follow with the table's own count, before it is rounded", [exact])
     row.experiment("also those whose extended set is a fraction of that count and whose base set is what is left of the rounded one", [exact + counts.get("fractions of exact", 0)])

@@ -56,7 +56,7 @@ def power(page, at):
 
 def rows(page):
     at = replay("release", GPU)
-    everything = replay("release", GPU, files=measure.changed("clean,regalloc,release(table=65536)", options=(GPU,)), on="examples after `clean,regalloc,release(table=65536)`")
+    everything = replay("release", GPU, files=measure.changed("select,regalloc,release(table=65536)", options=(GPU,)), on="examples after `select,regalloc,release(table=65536)`")
     page.section("RFV")
     row = page.row("registers touched, of those allocated: mean / best", [-16, -43], [percent(at, touched), best(at)], at, signed=True)
     row.experiment("at most allocated at one time, instead of touched at any time, mean alone: %.1f %%" % percent(at, lambda e: e["release"]["peak"] / e["release-static"]["peak"] - 1))

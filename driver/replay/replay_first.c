@@ -75,7 +75,7 @@ static bool add_models(replay_part *p, replay_file *f)
 static bool allocate_registers(const replay_part *p, replay_file *f, hd_diagnostics *diagnostics)
 {
     char passes[64];
-    const char *first = f->module->low_memory ? "address32,clean" : "clean";
+    const char *first = f->module->low_memory ? "address32,select" : "select";
     if (p->plan->options->max_registers)
         snprintf(passes, sizeof passes, "%s,regalloc(max=%u)", first, p->plan->options->max_registers);
     else

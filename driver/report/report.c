@@ -390,7 +390,7 @@ static void finish_item(void *opaque, uint32_t index, uint32_t worker_index)
 static void parse_passes(hd_report_job *job)
 {
     bool as_written = job->options.no_clean || job->common.module->is_machine;
-    job->common.clean = as_written ? NULL : hd_pipeline_parse("clean", job->diagnostics);
+    job->common.clean = as_written ? NULL : hd_pipeline_parse("select", job->diagnostics);
     job->common.technique_passes = HD_ARENA_ARRAY(&job->arena, hd_pipeline *, HD_TECHNIQUE_COUNT);
     for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
         if (*hd_techniques[t].pass)

@@ -297,7 +297,7 @@ typedef struct hd_report_module {
     uint32_t block;                           /* threads per block given by the user; 0: each kernel's own */
     const char *ptxas_version;                /* or NULL */
     const char *ptxas_unknown;                /* why there are no numbers of ptxas, or NULL */
-    bool simplified;                          /* the simplification passes (`clean`) ran */
+    bool simplified;                          /* the simplification passes (`select`) ran */
     const struct hd_report_module *assembled; /* of PTX: the listing of its machine code, or NULL */
     hd_report_kernel *kernels;                /* with a body and selected, in text order */
     uint32_t kernel_count;

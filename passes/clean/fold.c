@@ -1,16 +1,22 @@
-/* fold: constant folding, algebraic simplification, address offsets, multiply-add formation.
+/* fold(fuse): constant folding, algebraic simplification, address offsets; with `fuse` also multiply-add formation.
  *
  *   constants   integer and bit operations, and f32 and f64 sums and products whose result IEEE 754 determines, of
  *               numbers only: replaced by a mov
  *   identities  x + 0, x - 0, x * 1, x & -1, x | 0, x ^ 0, x << 0, x >> 0, a conversion to the same width: a mov of x;
  *               x * 0, x & 0: of 0. None for floats, because of NaNs
  *   division    unsigned, by a power of two: a shift; the remainder: an and
- *   widening    (a 64-bit extension of a 32-bit x) * n or << n: mul.wide
- *   sums        t = a * b or a << n, d = t + c, where t has no other read and both are in one block: mad (one machine
- *               instruction, and t needs no register)
  *   addresses   [d + m] with d = s + n: [s + n + m], if the offset fits the 24 bits of machine code and d is read only
  *               by addresses, so that it becomes dead
  *   packs       {a, b} = d with d = {x, y}: a = x, b = y
+ *
+ * and with `fuse`, as machine code has them:
+ *
+ *   widening    (a 64-bit extension of a 32-bit x) * n or << n: mul.wide
+ *   sums        t = a * b or a << n, d = t + c, where t has no other read and both are in one block: mad (one machine
+ *               instruction, and t needs no register)
+ *
+ * An assembler fuses these itself, after it has shared and reassociated the terms of addresses. In text for an
+ * assembler a fused instruction hides the terms, and ptxas then needs more registers (bench/clean_registers).
  *
  * A register that replaces another must still hold the same value (passes/analysis/values.h). The instruction is
  * changed in place and keeps its guard; dce removes dead code, copyprop propagates moves. Complexity: near-linear. Not
@@ -44,6 +50,7 @@ typedef struct fold {
     hd_u32_array of_value; /* index in facts + 1 */
     HD_ARRAY(fact) facts;
     uint32_t *readings, *addresses; /* by register: number of reads, and of reads as the base of an address */
+    bool fuse;
     uint64_t counts[6];
 } fold;
 enum { COUNT_NUMBERS, COUNT_IDENTITIES, COUNT_WIDENED, COUNT_SUMS, COUNT_ADDRESSES, COUNT_PACKS };
@@ -412,13 +419,16 @@ static void learn(fold *p, uint32_t reg, fact known)
 
 static bool change(fold *p, const site *x)
 {
-    static bool (*const ways[])(fold *, const site *) = {fold_numbers,  fold_identity,  fold_division,
-                                                         fold_widening, fold_narrowing, fold_sum};
-    static const uint8_t counts[] = {COUNT_NUMBERS, COUNT_IDENTITIES, COUNT_IDENTITIES,
-                                     COUNT_WIDENED, COUNT_IDENTITIES, COUNT_SUMS};
+    static const struct {
+        bool (*simplify)(fold *, const site *);
+        uint8_t count;
+        bool fuses;
+    } ways[] = {{fold_numbers, COUNT_NUMBERS, false},      {fold_identity, COUNT_IDENTITIES, false},
+                {fold_division, COUNT_IDENTITIES, false},  {fold_widening, COUNT_WIDENED, true},
+                {fold_narrowing, COUNT_IDENTITIES, false}, {fold_sum, COUNT_SUMS, true}};
     for (uint32_t i = 0; i < sizeof ways / sizeof *ways; i++)
-        if (ways[i](p, x)) {
-            p->counts[counts[i]]++;
+        if ((p->fuse || !ways[i].fuses) && ways[i].simplify(p, x)) {
+            p->counts[ways[i].count]++;
             return true;
         }
     return false;
@@ -468,7 +478,7 @@ bool hd_pass_fold(hd_pass_context *context)
     static const char *const names[] = {"constant results",       "identities",
                                         "widening products",      "products fused with a sum",
                                         "address offsets folded", "packs split"};
-    fold p = {.function = context->function};
+    fold p = {.function = context->function, .fuse = hd_option_text(context, "fuse") != NULL};
     bool vectors, changed = hd_rewrite_hoist(p.function, &context->scratch, &vectors);
     if (vectors)
         return changed;

@@ -6,7 +6,7 @@
  * measures the maximum pressure in the resulting order; a few coefficients, fitted on kernels with known counts,
  * correct the rest. Model, coefficients and error are documented in docs/estimate.md.
  *
- * The function must have gone through the simplification passes (alias `clean`). Deterministic; O(n log n) in
+ * The function must have gone through the simplification passes (alias `select`). Deterministic; O(n log n) in
  * instructions plus the sizes of live sets.
  */
 #ifndef HD_PASSES_ESTIMATE_ESTIMATE_H

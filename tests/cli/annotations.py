@@ -122,7 +122,7 @@ def case_regmutex_and_what_comes_behind(folder):
     """Techniques that change code drop what others said of it, with a warning; none follows an extended set that it does not know."""
     source = read(os.path.join(TOP, "examples/dxtc/dxtc.ptx"))
     machine = ("--gpu=sm_90", "--block=1024")
-    allocated = heddle("rewrite", "-p", "clean,regalloc", "-", stdin=source)
+    allocated = heddle("rewrite", "-p", "select,regalloc", "-", stdin=source)
     sets = heddle("rewrite", "-p", "regmutex", *machine, "-", stdin=allocated)
     expect(b"regmutex" in sets, "no extended set is needed")
     for then in "demo", "release", "ltrf", "corf", "corf++", "bow,demo":

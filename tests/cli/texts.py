@@ -185,7 +185,7 @@ def canonical_does_not_depend_on_spacing(text):
 
 
 def operands_in_memory_both_ways(text):
-    for passes in ("demo", "clean,regalloc,demo"):
+    for passes in ("demo", "select,regalloc,demo"):
         portable = heddle("rewrite", "-p", passes, text.path)
         extended = heddle("rewrite", "-p", passes, "--emit=extended", text.path)
         same(extended, heddle("rewrite", "--emit=extended", "-", stdin=portable), "portable to extended")

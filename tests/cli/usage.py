@@ -403,7 +403,7 @@ def case_what_goes_together(folder):
                                  ("regmutex,dce", 10, "'dce' cannot follow 'regmutex': it does not know"),
                                  ("bow,all", 5, "'all' runs each technique on a copy of its own")):
         status(2, "rewrite", "-p", passes, good, says="-p:1:%d: error: %s" % (column, says))
-    status(0, "rewrite", "-p", "clean,regalloc,demo,bow", good)
+    status(0, "rewrite", "-p", "select,regalloc,demo,bow", good)
 
 
 def case_all_techniques(folder):

@@ -13,7 +13,7 @@
 #include <inttypes.h>
 
 enum { TEXT_BYTES = 1 << 19, THREADS = 96, NO_GPU = 77 };
-static const char *const lists[] = {"", "clean", "clean,regalloc", "clean,regalloc(max=24)", "clean,demo"};
+static const char *const lists[] = {"", "clean", "select,regalloc", "select,regalloc(max=24)", "select,demo"};
 enum { LISTS = sizeof lists / sizeof *lists };
 
 static program random_program;

@@ -14,7 +14,7 @@ def annotations(folder):
         for spelling, registers in (("portable", "virtual"), ("extended", "virtual"), ("portable", "architected"), ("extended", "architected")):
             virtual = registers == "virtual"
             _, plain, _ = replay_json("--technique=bow-wr-iw3", *["--virtual"] * virtual, launch_file(example))
-            _, ptx, errors = heddle("rewrite", "--emit=" + spelling, "-p", "bow(iw=3)" if virtual else "clean,regalloc,bow(iw=3)", source)
+            _, ptx, errors = heddle("rewrite", "--emit=" + spelling, "-p", "bow(iw=3)" if virtual else "select,regalloc,bow(iw=3)", source)
             status, report, why = replay_json("--technique=bow-wr-iw2,bow-wr-iw3", annotated(folder, example, ptx))
             good = status == 0 and all(k["annotated"] and k["results"][1]["not_applied"] for k in report["kernels"]) and [
                 k["results"][2] for k in report["kernels"]] == [k["results"][1] for k in plain["kernels"]] and all(
@@ -52,7 +52,7 @@ def tampering(folder):
 def sets_too_small(folder):
     """An extended set with one register less than the code has: the register of the next section is not taken for it."""
     source = os.path.join(TOP, "examples", "tpacf", "tpacf.ptx")
-    _, ptx, _ = heddle("rewrite", "--no-section", "-p", "clean,regalloc,regmutex(es=4)", source)
+    _, ptx, _ = heddle("rewrite", "--no-section", "-p", "select,regalloc,regmutex(es=4)", source)
     held = re.search(r"regmutex \((\d+),4\)", ptx)
     if not held:
         case("tpacf holds four registers in its extended set", False, ptx[:400])
@@ -66,7 +66,7 @@ def sets_too_small(folder):
 
 def models_not_applied(folder):
     """A model whose options the annotations of the text do not fit has a row that says so, in each format."""
-    ptx = heddle("rewrite", "-p", "clean,regalloc,bow(iw=3),ltrf(n=16)", os.path.join(TOP, "examples", "reduction", "reduction.ptx"))[1]
+    ptx = heddle("rewrite", "-p", "select,regalloc,bow(iw=3),ltrf(n=16)", os.path.join(TOP, "examples", "reduction", "reduction.ptx"))[1]
     path = annotated(folder, "reduction", ptx)
     models = "--technique=bow-wr(iw=2..4),ltrf(n=8),ltrf(n=32)"
     status, report, errors = replay_json(models, path)
@@ -91,7 +91,7 @@ def unchanged_code(folder):
         case("models count the same beside others: %s, %s" % (example, model),
              alone and all(r["verified"] and r == more[r["model"]] for k, more in zip(alone, kept) for r in k["results"]), str(alone)[:400])
     for example in "vectorAdd", "mergeSort": # only annotated, and so in the run that there is
-        _, ptx, _ = heddle("rewrite", "-p", "clean,regalloc,demo", os.path.join(TOP, "examples", example, example + ".ptx"))
+        _, ptx, _ = heddle("rewrite", "-p", "select,regalloc,demo", os.path.join(TOP, "examples", example, example + ".ptx"))
         written = replay_json("--technique=demo", annotated(folder, example, ptx))[1]["kernels"]
         shared = replay_json("--technique=demo", launch_file(example))[1]["kernels"]
         case("what DeMO only annotates counts as it does with annotations in the text: " + example, [k["results"][1] for k in written] ==
@@ -127,7 +127,7 @@ def originals(folder):
     case("a load that stood behind the store is fine", status == 0 and kernel["output_identical"] is True, errors)
     for example in EXAMPLES:
         source = os.path.join(TOP, "examples", example, example + ".ptx")
-        for passes in ("demo", "clean,demo,regalloc", "clean,regalloc,demo", "clean,demo(operands=1),regalloc,regmutex"):
+        for passes in ("demo", "select,demo,regalloc", "select,regalloc,demo", "select,demo(operands=1),regalloc,regmutex"):
             for spelling in ("portable", "extended"):
                 _, ptx, errors = heddle("rewrite", "--emit=" + spelling, "-p", passes, source)
                 status, report, why = replay_json("--technique=demo", annotated(folder, example, ptx))

@@ -88,16 +88,11 @@ const golden_source golden_sources[GOLDEN_SOURCES] = {{"structured", open_struct
 
 uint32_t golden_passes(const char **lists)
 {
-    static const char *const others[] = {"clean",
-                                         "regalloc",
-                                         "regalloc(max=12)",
-                                         "clean,regalloc(max=24,banks=4)",
-                                         "regmutex(es=4)",
-                                         "regmutex(es=8,paired)",
-                                         "bow(iw=15)",
-                                         "ltrf(n=8)",
-                                         "ltrf(n=24,dead)",
-                                         "corf(exact)",
+    static const char *const others[] = {"select",           "regalloc",
+                                         "regalloc(max=12)", "select,regalloc(max=24,banks=4)",
+                                         "regmutex(es=4)",   "regmutex(es=8,paired)",
+                                         "bow(iw=15)",       "ltrf(n=8)",
+                                         "ltrf(n=24,dead)",  "corf(exact)",
                                          "demo(operands=1)"};
     uint32_t count = 0;
     for (uint32_t i = 0; i < sizeof others / sizeof *others; i++)

@@ -239,8 +239,8 @@ static void random_arithmetic(void **state)
         make_random(&w, seed);
         kernel_text(text, sizeof text, w.text);
         run_random(text, NULL, want);
-        static const char *const lists[] = {"address32", "address32,clean,regalloc",
-                                            "clean,address32,regalloc(max=24)"};
+        static const char *const lists[] = {"address32", "address32,select,regalloc",
+                                            "select,address32,regalloc(max=24)"};
         for (uint32_t i = 0; i < sizeof lists / sizeof *lists; i++) {
             run_random(text, lists[i], got);
             if (memcmp(got, want, sizeof got) != 0)

@@ -80,7 +80,7 @@ static void passes(void **state)
     assert_int_equal(hd_context_rewrite(context, &input, &settings, &out), HD_OUTCOME_USAGE);
     assert_null(out.bytes);
     assert_string_equal(hd_context_message(context, 0).slug, "bad-pass");
-    settings = (hd_rewrite_settings){.passes = "clean,regalloc,regmutex", .gpu = "fermi-gtx480", .block = 64};
+    settings = (hd_rewrite_settings){.passes = "select,regalloc,regmutex", .gpu = "fermi-gtx480", .block = 64};
     assert_int_equal(hd_context_rewrite(context, &input, &settings, &out), HD_OUTCOME_DONE);
     hd_text_free(&out);
     settings.gpu = "nosuch";

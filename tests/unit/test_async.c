@@ -219,7 +219,7 @@ static const char pipeline[] =
 static void all_techniques_are_sound(void **state)
 {
     static const char *const texts[] = {accumulators, pipeline};
-    static const char *const before[] = {"", "regalloc,", "clean,", "clean,regalloc,"};
+    static const char *const before[] = {"", "regalloc,", "clean,", "select,regalloc,"};
     static const char *const lists[] = {"release", "ltrf(dead)", "ltrf(n=4,dead)", "bow(iw=3)",     "bow(iw=12)",
                                         "corf",    "corf++",     "demo",           "regmutex(es=4)"};
     (void)state;
@@ -283,7 +283,7 @@ static void clean_moves_nothing_into_a_span(void **state)
                               "add.u32 %t4, %t4, 1;\nst.global.u32 [%d0], %t4;\n" WAIT(
                                   1) "setp.lt.u32 %p1, %t1, 9;\n@%p1 bra L;\n" WAIT(0) STORE END);
     uint32_t a0 = register_called(b.b.kernel, "%a0"), a1 = register_called(b.b.kernel, "%a1");
-    rf_bench_pass(&b.b, "clean");
+    rf_bench_pass(&b.b, "select");
     hd_function *f = b.b.kernel;
     for (uint32_t i = 0; i < f->instructions.count; i++) {
         if (hd_insn_async(f, &f->instructions.items[i]).part != HD_ASYNC_BEGIN)

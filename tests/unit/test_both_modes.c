@@ -165,7 +165,7 @@ static void close_both(kernel_run *run)
 static bool run_both(both *b, const char *text, const char *what)
 {
     char passes[128];
-    snprintf(passes, sizeof passes, "clean,regalloc%s%s", *b->info->pass ? "," : "", b->info->pass);
+    snprintf(passes, sizeof passes, "select,regalloc%s%s", *b->info->pass ? "," : "", b->info->pass);
     kernel_run run = {.text = text,
                       .in = in,
                       .in_bytes = sizeof in,

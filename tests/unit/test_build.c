@@ -288,7 +288,7 @@ static void what_a_pass_did_is_taken_back(void **state)
     subject s;
     open_module(&s, module_text);
     hd_function *before = hd_function_copy(s.function);
-    hd_pipeline *passes = hd_pipeline_parse("clean,regalloc", &s.diagnostics);
+    hd_pipeline *passes = hd_pipeline_parse("select,regalloc", &s.diagnostics);
     assert_true(hd_pipeline_run_function(passes, s.function, NULL, NULL, &s.diagnostics));
     assert_true(s.function->changed);
     assert_true(hd_ir_validate_function(before, &s.diagnostics));
@@ -337,7 +337,7 @@ static const char copied_text[] =
 /* Passes do with a copy what they do with the module itself, and neither sees what becomes of the other. */
 static void a_copy_of_a_module_is_another_one(void **state)
 {
-    static const char passes[] = "clean,regalloc,demo,ltrf";
+    static const char passes[] = "select,regalloc,demo,ltrf";
     subject s, copy, copy_of_copy;
     open_module(&s, copied_text);
     copy = copy_of_copy = s;

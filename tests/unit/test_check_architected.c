@@ -147,7 +147,7 @@ static void frames_of_callees_are_those_of_the_allocator(void **state)
         hd_arena arena;
         char *text = call_module_make(seed, 1 + (uint32_t)seed % 4);
         rf_bench_open(&b, text, strlen(text));
-        rf_bench_pass(&b, seed % 2 ? "regalloc" : "clean,regalloc");
+        rf_bench_pass(&b, seed % 2 ? "regalloc" : "select,regalloc");
         hd_arena_init(&arena);
         const hd_frame *frames = hd_regalloc_frames(b.module, &arena);
         for (uint32_t i = 0; i < b.module->functions.count; i++) {

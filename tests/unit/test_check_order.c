@@ -143,7 +143,7 @@ static void test_divergence_is_that_of_the_passes(void **state)
             golden_sources[k].open(&b, seed);
             compare_with_passes(&b, golden_sources[k].name, seed);
             if (!hd_function_is_architected(b.kernel)) {
-                rf_bench_pass(&b, "clean,regalloc");
+                rf_bench_pass(&b, "select,regalloc");
                 compare_with_passes(&b, golden_sources[k].name, seed);
             }
             rf_bench_close(&b);

@@ -19,17 +19,20 @@ static const char *const lists[] = {
     "dce",
     "copyprop(all),dce",
     "fold",
+    "fold(fuse)",
     "copyprop(all),fold,dce",
     "ifconvert",
     "ifconvert(limit=64)",
-    "copyprop(all),fold,dce,ifconvert(limit=64),copyprop(all),dce",
+    "copyprop(all),fold(fuse),dce,ifconvert(limit=64),copyprop(all),dce",
     "clean",
     "clean,clean",
+    "select",
+    "select,select",
     "address32",
-    "address32,clean",
-    "clean,address32,clean,regalloc",
+    "address32,select",
+    "select,address32,select,regalloc",
     "demo",
-    "clean,demo",
+    "select,demo",
 };
 
 static uint64_t number_from(const char *name, uint64_t otherwise)
@@ -209,7 +212,7 @@ static void numbers_fold_as_they_run(void **state)
             .text = kernel_text(text, 2 * LINES_BYTES, lines), .out = plain, .out_bytes = sizeof plain, .block = 1};
         run_kernel(&run);
         assert_int_equal(run.status, HD_EXEC_DONE);
-        run.passes = "fold,copyprop(all),fold,dce";
+        run.passes = "fold(fuse),copyprop(all),fold(fuse),dce";
         run.out = folded;
         run_kernel(&run);
         assert_int_equal(run.status, HD_EXEC_DONE);
@@ -284,7 +287,8 @@ static void sum_left(golden_sums *s, const hd_function *f)
 /* Values by the interpreter; how many instructions are left, against tests/numbers/packs.txt. */
 static void packs_move_as_they_did(void **state)
 {
-    static const char *const passes[] = {"fold", "copyprop(all)", "fold,copyprop(all),dce", "clean", "clean,regalloc"};
+    static const char *const passes[] = {"fold(fuse)", "copyprop(all)", "fold(fuse),copyprop(all),dce", "select",
+                                         "select,regalloc"};
     const golden_kernels kernels = {.make = pack_lines,
                                     .sum = sum_left,
                                     .passes = passes,

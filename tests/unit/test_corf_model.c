@@ -648,7 +648,7 @@ static void random_programs_are_proved(void **state)
                                .out_bytes = sizeof *out * RESULT_WORDS * p.threads,
                                .block = p.threads,
                                .options.instruction_limit = 10000000,
-                               .passes = seed % 2 ? "clean,regalloc" : NULL},
+                               .passes = seed % 2 ? "select,regalloc" : NULL},
                        .models = infos,
                        .model_count = 4,
                        .annotate = annotate_at_random,

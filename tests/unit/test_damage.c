@@ -12,18 +12,18 @@ typedef enum damage_kind { LEFT_OUT, CHANGED, MOVED, COPIED, DAMAGE_KINDS } dama
 static const char *const damage_names[DAMAGE_KINDS] = {"left out", "changed", "moved", "copied"};
 
 static const char *const lists[] = {"regalloc",
-                                    "clean,regalloc,bow(iw=3)",
+                                    "select,regalloc,bow(iw=3)",
                                     "bow(iw=3)",
-                                    "clean,regalloc,demo",
+                                    "select,regalloc,demo",
                                     "demo",
-                                    "clean,regalloc,ltrf(n=8)",
-                                    "clean,regalloc,ltrf(dead)",
-                                    "clean,regalloc,corf",
+                                    "select,regalloc,ltrf(n=8)",
+                                    "select,regalloc,ltrf(dead)",
+                                    "select,regalloc,corf",
                                     "corf++",
-                                    "clean,regalloc,release",
+                                    "select,regalloc,release",
                                     "release",
-                                    "clean,regalloc,regmutex(es=4)",
-                                    "clean,regalloc,regmutex(es=6,paired)"};
+                                    "select,regalloc,regmutex(es=4)",
+                                    "select,regalloc,regmutex(es=6,paired)"};
 enum { LISTS = sizeof lists / sizeof *lists };
 
 /* ---- damages ----------------------------------------------------------------------------------------------------- */

@@ -165,7 +165,7 @@ static void random_programs(void **state)
                                      .block = p.threads,
                                      .out_bytes = sizeof *out * RESULT_WORDS * p.threads,
                                      .options.instruction_limit = 10000000,
-                                     .passes = seed % 2 ? "clean,regalloc" : NULL},
+                                     .passes = seed % 2 ? "select,regalloc" : NULL},
                         HD_EXEC_DONE);
     }
     free(text);

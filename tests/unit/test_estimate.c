@@ -44,12 +44,12 @@ static measured measure(text *t)
     add(t, "ret;\n}\n");
     parsed *p = parse_good(t->at);
     hd_function *f = hd_module_find_function(p->module, "k");
-    hd_pipeline *clean = hd_pipeline_parse("clean", &p->diagnostics);
+    hd_pipeline *select = hd_pipeline_parse("select", &p->diagnostics);
     hd_gpu *gpu = hd_gpu_load("sm_90", &p->diagnostics);
     hd_pass_context context;
     measured m;
     memset(&m, 0, sizeof m);
-    assert_true(hd_pipeline_run_function(clean, f, NULL, NULL, &p->diagnostics));
+    assert_true(hd_pipeline_run_function(select, f, NULL, NULL, &p->diagnostics));
     hd_pass_context_init(&context, f, &p->diagnostics);
     hd_estimate_measure(&context, &m.x);
     m.estimate = hd_estimate_registers(&context, &gpu->limits);
@@ -57,7 +57,7 @@ static measured measure(text *t)
     assert_int_equal(m.estimate, hd_estimate_model(f, &m.x, &gpu->limits));
     hd_pass_context_free(&context);
     hd_gpu_free(gpu);
-    hd_pipeline_free(clean);
+    hd_pipeline_free(select);
     parsed_free(p);
     free(t->at);
     return m;

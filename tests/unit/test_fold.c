@@ -422,7 +422,7 @@ static void sum_left(golden_sums *s, const hd_function *f)
 /* Values by the interpreter; what is left against tests/numbers/folds.txt. */
 static void chains_fold_as_they_did(void **state)
 {
-    static const char *const passes[] = {"fold", "fold,copyprop(all),fold,dce", "clean"};
+    static const char *const passes[] = {"fold(fuse)", "fold(fuse),copyprop(all),fold(fuse),dce", "select"};
     const golden_kernels kernels = {.make = chain_lines,
                                     .sum = sum_left,
                                     .passes = passes,

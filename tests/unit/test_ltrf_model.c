@@ -356,7 +356,7 @@ static void random_programs_are_proved(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= UNIT_CASES(PROGRAMS); seed++) {
         uint32_t n = 3 + (uint32_t)(seed / 2 % 20);
-        snprintf(passes, sizeof passes, "%sltrf(n=%u,dead)", seed % 2 ? "clean,regalloc," : "", n);
+        snprintf(passes, sizeof passes, "%sltrf(n=%u,dead)", seed % 2 ? "select,regalloc," : "", n);
         snprintf(plain, sizeof plain, "n=%u", n);
         snprintf(plus, sizeof plus, "n=%u,dead", n);
         hd_rf_model_info infos[3] = {model_of("ltrf", plain), model_of("ltrf+", plus),

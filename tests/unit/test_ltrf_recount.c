@@ -308,7 +308,7 @@ static void replay(uint64_t seed, program *p, char *text)
     ops.before = before, ops.launch = launch, ops.warp_begin = warp_begin, ops.warp_end = warp_end;
     ops.warp_switch = warp_switch, ops.frame_begin = frame_begin, ops.frame_end = frame_end;
     ops.memo = NULL; /* every step is seen */
-    snprintf(passes, sizeof passes, "%sltrf(n=%u,dead)", seed % 2 ? "clean,regalloc," : "", n);
+    snprintf(passes, sizeof passes, "%sltrf(n=%u,dead)", seed % 2 ? "select,regalloc," : "", n);
     snprintf(options, sizeof options, "n=%u%s", n + room, plus ? ",dead" : "");
     info.ops = &ops, info.options = options;
     now = (recount){.plus = plus, .most = n + room};

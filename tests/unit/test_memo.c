@@ -370,7 +370,7 @@ static void small_structures_count_the_same(void **state)
                                   .out_bytes = sizeof *out * RESULT_WORDS * p.threads,
                                   .block = p.threads,
                                   .options.instruction_limit = 10000000,
-                                  .passes = "clean,regalloc,bow,corf,release,ltrf(n=4,dead)"},
+                                  .passes = "select,regalloc,bow,corf,release,ltrf(n=4,dead)"},
                           .models = infos,
                           .model_count = 4,
                           .residency = {.ctas = 1, .active = 2, .latency = 20, .bytes = 1 << 24}};

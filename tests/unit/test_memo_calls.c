@@ -15,17 +15,17 @@ typedef struct variant {
     const char *models[RF_REPLAY_MODELS][2];
 } variant;
 static const variant variants[] = {
-    {"clean,regalloc,bow,ltrf(n=8,dead)",
+    {"select,regalloc,bow,ltrf(n=8,dead)",
      {{"bow-wr-iw3", "policy=tags,iw=3,entries=3"},
       {"ltrf", "n=8"},
       {"ltrf+", "n=8,dead"},
       {"rfc", "private,entries=3"}}},
-    {"clean,regalloc,corf,release",
+    {"select,regalloc,corf,release",
      {{"bow-iw3", "policy=back,iw=7,entries=9"},
       {"corf", "policy=pairs,release"},
       {"release", "cache=2,banks=3,subarrays=5"},
       {"rfc", "private,entries=40"}}},
-    {"clean,regalloc(max=16),demo",
+    {"select,regalloc(max=16),demo",
      {{"demo", ""},
       {"corf", "policy=first,kept"},
       {"bow-iw3", "policy=through,iw=31,entries=64"},

@@ -30,7 +30,7 @@ static void fill_input(uint64_t seed)
 /* The model on allocated code, after its pass. `passes` has room for their list. */
 static rf_replay replay_of(const char *text, const hd_rf_model_info *model, char passes[static 128])
 {
-    snprintf(passes, 128, "clean,regalloc%s%s", *model->pass ? "," : "", model->pass);
+    snprintf(passes, 128, "select,regalloc%s%s", *model->pass ? "," : "", model->pass);
     return (rf_replay){.run = {.text = text,
                                .in = in,
                                .in_bytes = sizeof in,

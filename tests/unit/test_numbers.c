@@ -31,7 +31,7 @@ static void add_passes(golden_sums *s, rf_bench *b, const char *passes)
 
 static void count_passes(hd_writer *writer)
 {
-    static const char *const before[] = {"", "clean,regalloc", "regalloc(max=20)"};
+    static const char *const before[] = {"", "select,regalloc", "regalloc(max=20)"};
     const char *lists[GOLDEN_MOST_LISTS];
     uint32_t list_count = golden_passes(lists);
     golden_sums s = {0};
@@ -91,7 +91,7 @@ static void count_estimates(hd_writer *writer)
         for (uint64_t seed = 1; seed <= golden_sources[k].count; seed++) {
             rf_bench b;
             golden_sources[k].open(&b, seed);
-            rf_bench_pass(&b, "clean");
+            rf_bench_pass(&b, "select");
             for (uint32_t i = 0; i < b.module->functions.count; i++)
                 if (b.module->functions.items[i]->has_body)
                     add_estimate(&s, b.module->functions.items[i], gpu, &quiet);

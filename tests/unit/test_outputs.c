@@ -41,7 +41,7 @@ static void add_text(golden_sums *s, const rf_bench *b)
 /* Each program with every fourth list or so, all lists with programs in all three forms. */
 static void list_outputs(hd_writer *writer, const golden_source *source)
 {
-    static const char *const before[] = {"", "clean,regalloc", "regalloc(max=20)"};
+    static const char *const before[] = {"", "select,regalloc", "regalloc(max=20)"};
     const char *lists[GOLDEN_MOST_LISTS];
     uint32_t list_count = golden_passes(lists);
     golden_sums s = {0};

@@ -122,18 +122,18 @@ static void kernels_on_few_registers(void **state)
 {
     static const char *const passes[] = {"regalloc",
                                          "regalloc,regmutex(es=2)",
-                                         "clean,regalloc,regmutex(es=4)",
+                                         "select,regalloc,regmutex(es=4)",
                                          "regalloc,regmutex(es=6)",
-                                         "clean,regalloc,regmutex(es=8,paired)",
+                                         "select,regalloc,regmutex(es=8,paired)",
                                          "regalloc(max=24),regmutex(es=4)",
                                          "regalloc(max=28,banks=4)",
-                                         "clean,regalloc(max=20)",
+                                         "select,regalloc(max=20)",
                                          "regalloc(max=16)",
                                          "regalloc,release",
                                          "regalloc(max=32),bow(iw=4)",
                                          "regalloc,ltrf(dead)",
                                          "corf++",
-                                         "clean,regalloc,demo"};
+                                         "select,regalloc,demo"};
     const golden_kernels kernels = {.make = pressure_lines,
                                     .sum = sum_left,
                                     .passes = passes,

@@ -41,8 +41,8 @@ static void programs_compute_the_same(void **state)
                                          "regalloc(max=32)",
                                          "regalloc(max=24,banks=4)",
                                          "regalloc(max=16,banks=2)",
-                                         "clean,regalloc(max=20)",
-                                         "clean,regalloc,regmutex(es=6)",
+                                         "select,regalloc(max=20)",
+                                         "select,regalloc,regmutex(es=6)",
                                          "regalloc(max=24),regmutex(es=8,paired)"};
     static program p;
     uint64_t count = number_from("PROGRAM_COUNT", UNIT_CASES(120)), first = number_from("PROGRAM_SEED", 1);

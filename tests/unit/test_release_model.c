@@ -497,7 +497,7 @@ static void annotate_program(rf_replay *replay, hd_module *module)
 {
     hd_diagnostics diagnostics;
     hd_diagnostics_init(&diagnostics);
-    hd_pipeline *pipeline = hd_pipeline_parse(replay->seed % 2 ? "clean,regalloc," ALL : ALL, &diagnostics);
+    hd_pipeline *pipeline = hd_pipeline_parse(replay->seed % 2 ? "select,regalloc," ALL : ALL, &diagnostics);
     assert_non_null(pipeline);
     assert_true(hd_pipeline_run(pipeline, module, &(hd_pipeline_options){.validate = true}, &diagnostics));
     hd_pipeline_free(pipeline);

@@ -412,8 +412,8 @@ static void stress_one(uint64_t seed, const hd_rf_ops *watched)
 {
     static const char *const options[] = {"less=0,period=1", "less=0,period=16", "less=0,period=100,ordered",
                                           "less=0,subarrays=2,banks=3"},
-                             *const passes[] = {"clean,regalloc,release", "clean,regalloc,release(table=40)",
-                                                "clean,regalloc(max=16),release", "release"};
+                             *const passes[] = {"select,regalloc,release", "select,regalloc,release(table=40)",
+                                                "select,regalloc(max=16),release", "release"};
     static program p;
     static char text[1 << 19];
     static uint32_t in[128];

@@ -424,7 +424,7 @@ static void the_clock_may_jump(void **state)
                               .grid = 5,
                               .block = p.threads,
                               .options.instruction_limit = 10000000,
-                              .passes = seed % 2 ? "clean,regalloc" : NULL,
+                              .passes = seed % 2 ? "select,regalloc" : NULL,
                               .opened = open_timed,
                               .closing = close_timed,
                               .context = &t[i]};

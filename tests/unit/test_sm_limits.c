@@ -197,7 +197,7 @@ static void run_program(timed *t, const program *p, const char *text, uint32_t g
 {
     static uint32_t out[96 * RESULT_WORDS];
     char passes[128];
-    snprintf(passes, sizeof passes, "clean,regalloc%s%s", t->model && *t->model->pass ? "," : "",
+    snprintf(passes, sizeof passes, "select,regalloc%s%s", t->model && *t->model->pass ? "," : "",
              t->model ? t->model->pass : "");
     kernel_run run = {.text = text,
                       .in = p->inputs,

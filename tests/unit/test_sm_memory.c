@@ -69,7 +69,7 @@ static uint64_t cycles_of(const hd_machine *machine, const program *p, const cha
                       .grid = 1,
                       .block = p->threads,
                       .options.instruction_limit = 10000000,
-                      .passes = "clean,regalloc",
+                      .passes = "select,regalloc",
                       .opened = open_timed,
                       .closing = close_timed,
                       .context = &t};

@@ -43,7 +43,7 @@ static void add_run(golden_sums *s, const char *text, const program *p, const hd
     char passes[128];
     uint64_t by_chance = seed;
     timed t = {.machine = random_machine(&by_chance), .sms = 1 + seed % 2, .ctas = 1 + seed % 3, .model = model};
-    snprintf(passes, sizeof passes, "clean,regalloc%s%s", *model->pass ? "," : "", model->pass);
+    snprintf(passes, sizeof passes, "select,regalloc%s%s", *model->pass ? "," : "", model->pass);
     kernel_run run = {.text = text,
                       .in = p->inputs,
                       .in_bytes = sizeof p->inputs,

@@ -205,8 +205,8 @@ static void expect_program(const program *p, uint64_t seed, const hd_module *mod
 
 static void structured_programs(void **state)
 {
-    static const char *const before[] = {"clean,regalloc",           "regalloc(max=32)",    "clean,regalloc(max=20)",
-                                         "regalloc(max=16,banks=2)", "clean,demo,regalloc", "demo,regalloc(max=20)"};
+    static const char *const before[] = {"select,regalloc",          "regalloc(max=32)",     "select,regalloc(max=20)",
+                                         "regalloc(max=16,banks=2)", "select,demo,regalloc", "demo,regalloc(max=20)"};
     static uint32_t want[96 * RESULT_WORDS];
     static program p;
     const char *lists[MOST_LISTS];
@@ -272,7 +272,7 @@ static void unstructured_kernels(void **state)
 static void expect_asynchronous(uint64_t seed, const char *list, bool late, const async_run *want, const char *text,
                                 uint32_t length)
 {
-    static const char *const before[] = {"", "clean,", "regalloc,", "clean,regalloc(max=30),", "regalloc(max=24),"};
+    static const char *const before[] = {"", "clean,", "regalloc,", "select,regalloc(max=30),", "regalloc(max=24),"};
     char passes[128];
     async_run got = {.late = late};
     rf_bench b;
@@ -380,9 +380,9 @@ static void the_carry_flag_has_no_declaration(void **state)
     snprintf(body + strlen(body), sizeof body - strlen(body),
              "mov.u32 %%r17, %%r16;\nst.global.u32 [out], %%r17;\nexit;\n");
     for (uint32_t l = 0; l < list_count; l++) {
-        expect_carries(body, "clean,regalloc,", lists[l]);
+        expect_carries(body, "select,regalloc,", lists[l]);
         if (!same_pass(lists[l], "regmutex"))
-            expect_carries(body, "clean,demo,", lists[l]);
+            expect_carries(body, "select,demo,", lists[l]);
     }
 }
 

@@ -88,7 +88,7 @@ static void run_both(both *b, const program *p, const char *text)
 {
     static uint32_t out[96 * RESULT_WORDS];
     char passes[128];
-    snprintf(passes, sizeof passes, "clean,regalloc%s%s", *b->model->pass ? "," : "", b->model->pass);
+    snprintf(passes, sizeof passes, "select,regalloc%s%s", *b->model->pass ? "," : "", b->model->pass);
     kernel_run run = {.text = text,
                       .in = p->inputs,
                       .in_bytes = sizeof p->inputs,

@@ -130,7 +130,7 @@ static void random_programs(void **state)
                                             .block = p.threads,
                                             .out_bytes = sizeof *out * RESULT_WORDS * p.threads,
                                             .options.instruction_limit = 10000000,
-                                            .passes = seed % 2 ? "clean,regalloc" : NULL});
+                                            .passes = seed % 2 ? "select,regalloc" : NULL});
     }
     free(text);
     for (uint32_t k = 0; k < 2; k++)
@@ -161,7 +161,7 @@ static void calls(void **state)
     (void)state;
     for (uint32_t i = 0; i < 8; i++)
         look_out(&l, (kernel_run){
-                         .text = text, .block = blocks[i % 4], .grid = 2, .passes = i < 4 ? NULL : "clean,regalloc"});
+                         .text = text, .block = blocks[i % 4], .grid = 2, .passes = i < 4 ? NULL : "select,regalloc"});
     assert_true(l.unequal > 30);
 }
 
