@@ -96,6 +96,17 @@ bool hd_quantity_of(const hd_report_kernel *k, hd_quantity quantity, double *val
     return false;
 }
 
+bool hd_quantity_range(const hd_report_kernel *k, hd_quantity quantity, double *low, double *high)
+{
+    bool estimated = quantity == HD_QUANTITY_ESTIMATE || (quantity == HD_QUANTITY_REGISTERS && !k->is_machine &&
+                                                          strcmp(k->registers_from, "estimate") == 0);
+    if (!hd_quantity_of(k, quantity, low))
+        return false;
+    *high = estimated ? k->estimate_high : *low;
+    *low = estimated ? k->estimate_low : *low;
+    return true;
+}
+
 bool hd_report_is_bound(const hd_report_kernel *k)
 {
     return k->dynamic_shared_unknown || (k->is_machine && k->machine.bound);

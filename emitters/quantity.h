@@ -25,6 +25,8 @@ hd_quantity hd_quantity_from_name(const char *name, size_t length);
 
 /* false if the report does not have it, or it belongs to comparisons only. */
 bool hd_quantity_of(const hd_report_kernel *kernel, hd_quantity quantity, double *value);
+/* The same, and an interval where the number is an estimate of ptxas' registers; else both ends are the number. */
+bool hd_quantity_range(const hd_report_kernel *kernel, hd_quantity quantity, double *low, double *high);
 /* Whether its occupancy is an upper bound. */
 bool hd_report_is_bound(const hd_report_kernel *kernel);
 /* Whether registers of the kernel are spilled: by ptxas if its numbers are known, else as predicted. */

@@ -61,7 +61,7 @@ static const char *const ptx_columns[][2] = {
     {"Pressure", "Live registers by instruction"},
     {"Instr.", "Instructions after simplification"},
     {"ptxas", "Registers that ptxas uses: its own count"},
-    {"Estimate", "Registers that ptxas will probably use: a model"},
+    {"Estimate", "Where a model expects the number of registers that ptxas uses"},
     {"Maximum pressure", "Maximum register pressure, in live 32-bit registers; exact, on the PTX"},
     {"Allocated", "Registers that heddle's own allocation needs"},
     {"Occupancy", "Warps of an SM at a time, of the most that it holds, and what limits them"},
@@ -274,7 +274,10 @@ static void write_kernel(hd_writer *w, const hd_report_kernel *k, uint32_t index
                 k->is_machine    ? k->machine.registers_unknown
                 : k->ptxas.known ? NULL
                                  : why(k->ptxas.unknown));
-    write_count(w, k->is_machine ? k->machine.named : k->estimate);
+    if (k->is_machine)
+        write_count(w, k->machine.named);
+    else
+        hd_write_format(w, "<td>%u&ndash;%u</td>", k->estimate_low, k->estimate_high);
     write_count(w, k->max_pressure);
     write_known(w, k->is_machine ? k->bank_conflicts : k->allocated,
                 k->is_machine ? k->machine.banks_unknown : k->allocated_unknown);
@@ -311,9 +314,10 @@ static void write_explanation(hd_writer *w, const hd_reports *reports)
     if (any_ptx)
         hd_write_string(
             w, "<p class=\"meta\"><b>Maximum pressure</b> is exact, on the simplified PTX; "
-               "<b>allocated</b> is what heddle's own allocation needs; <b>estimate</b> is a model of what ptxas will "
-               "use; <b>ptxas</b> is its own count. Occupancy is that of the count of ptxas where it is known, else of "
-               "the estimate.</p>\n");
+               "<b>allocated</b> is what heddle's own allocation needs; <b>estimate</b> is where a model expects the "
+               "count of ptxas; <b>ptxas</b> is its own count. Occupancy is that of the count of ptxas where it is "
+               "known, else of "
+               "the likely number of the estimate.</p>\n");
     if (any_machine)
         hd_write_string(w, "<p class=\"meta\">Numbers of machine code are exact; what the listing does not say is "
                            "unknown. An occupancy after &le; is an upper bound.</p>\n");

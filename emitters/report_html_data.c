@@ -80,10 +80,14 @@ static void write_summary(hd_writer *w, const hd_report_kernel *k)
     }
     if (!k->predicted.unknown)
         write_number(w, "predicted_spills", k->predicted.stores + k->predicted.loads);
-    if (k->is_machine)
+    if (k->is_machine) {
         write_machine(w, k);
-    else
+    } else {
         write_number(w, "estimate", k->estimate);
+        write_number(w, "estimate_low", k->estimate_low);
+        write_number(w, "estimate_high", k->estimate_high);
+        write_number(w, "estimate_coverage_percent", k->estimate_coverage_percent);
+    }
     if (k->ptxas.unknown)
         page_member(w, "ptxas_unknown", k->ptxas.unknown);
     if (k->ptxas.known) {

@@ -47,6 +47,9 @@ static void write_registers(hd_json *j, const hd_report_kernel *k)
     hd_json_number(j, "max_pressure", k->max_pressure);
     write_if(j, "allocated", k->allocated, !k->allocated_unknown);
     write_if(j, "estimate", k->estimate, !k->is_machine);
+    write_if(j, "estimate_low", k->estimate_low, !k->is_machine);
+    write_if(j, "estimate_high", k->estimate_high, !k->is_machine);
+    write_if(j, "estimate_coverage_percent", k->estimate_coverage_percent, !k->is_machine);
     write_if(j, "ptxas", k->ptxas.registers, k->ptxas.known);
     hd_json_number(j, "max_predicate_pressure", k->max_predicate_pressure);
     write_if(j, "allocated_predicates", k->allocated_predicates, !k->allocated_unknown);

@@ -81,8 +81,8 @@ static void write_table_row(text_printer *p, const hd_report_kernel *k)
     char allocated[16], estimate[16];
     bool bound = hd_report_is_bound(k);
     snprintf(allocated, sizeof allocated, k->allocated_unknown ? "-" : "%u", k->allocated);
-    snprintf(estimate, sizeof estimate, k->is_machine ? "-" : "%u", k->estimate);
-    hd_write_format(p->w, "%s%-*.*s%s %9u%s %6s %6u %6s ", bad ? p->s->bad : "", NAME_WIDTH,
+    snprintf(estimate, sizeof estimate, k->is_machine ? "-" : "%u-%u", k->estimate_low, k->estimate_high);
+    hd_write_format(p->w, "%s%-*.*s%s %9u%s %7s %6u %6s ", bad ? p->s->bad : "", NAME_WIDTH,
                     length < NAME_WIDTH ? length : NAME_WIDTH, name, length > NAME_WIDTH ? "+" : " ", k->use.registers,
                     register_mark(k), estimate, k->max_pressure, allocated);
     if (k->is_entry)
@@ -127,7 +127,7 @@ static void write_table_part(text_printer *p, bool entries, const char *title)
         if (p->report->kernels[i].is_entry != entries)
             continue;
         if (title)
-            hd_write_format(p->w, "%s%-*s  %9s  %6s %6s %6s %9s  %-10s %5s %8s %8s %8s%s\n", p->s->strong, NAME_WIDTH,
+            hd_write_format(p->w, "%s%-*s  %9s  %7s %6s %6s %9s  %-10s %5s %8s %8s %8s%s\n", p->s->strong, NAME_WIDTH,
                             title, "registers", "estim.", "press.", "alloc.", "occupancy", "limited by", "block",
                             "spilled", "instr.", p->report->is_machine ? "line" : "PTX line", p->s->off);
         title = NULL;
@@ -213,7 +213,10 @@ static void write_registers(text_printer *p)
     text_label(p, "registers");
     if (k->ptxas.known)
         hd_write_format(p->w, "%u by ptxas, ", k->ptxas.registers);
-    hd_write_format(p->w, "%u estimated for ptxas, maximum register pressure %u, ", k->estimate, k->max_pressure);
+    hd_write_format(p->w, "%u to %u estimated for ptxas (likely %u; held %u %% of kernels measured),\n",
+                    k->estimate_low, k->estimate_high, k->estimate, k->estimate_coverage_percent);
+    text_more(p);
+    hd_write_format(p->w, "maximum register pressure %u, ", k->max_pressure);
     if (k->allocated_unknown)
         hd_write_format(p->w, "not allocated by heddle: %s\n", k->allocated_unknown);
     else
@@ -568,7 +571,7 @@ static void write_module(hd_writer *writer, const hd_report_module *report, cons
     if (count > 1)
         write_table(&p);
     if (count > DETAILS_AT_MOST && !chosen->listing) {
-        hd_write_string(writer, "~ an estimate. --kernel=GLOB shows the named kernels in full.\n");
+        hd_write_string(writer, "~ the likely number of an estimate. --kernel=GLOB shows the named kernels in full.\n");
         return;
     }
     for (uint32_t i = 0; i < count; i++) {

@@ -168,8 +168,9 @@ void text_pair(text_printer *p)
         hd_write_format(p->w, "%u registers named", m->named);
     else
         hd_write_format(p->w, "%u registers", m->registers);
-    hd_write_format(p->w, ", %u estimated; maximum register pressure %u, %u in the PTX; %s on %s\n", k->estimate,
-                    machine->max_pressure, k->max_pressure, p->report->assembled->path, machine->arch);
+    hd_write_format(p->w, ", %u to %u estimated; maximum register pressure %u, %u in the PTX; %s on %s\n",
+                    k->estimate_low, k->estimate_high, machine->max_pressure, k->max_pressure,
+                    p->report->assembled->path, machine->arch);
     text_more(p);
     hd_write_format(p->w, "%u instructions of %u in the PTX; local memory: %u stores of %llu bytes, %u loads of %llu\n",
                     machine->instruction_count, k->instruction_count, m->local_stores,

@@ -250,6 +250,13 @@ static bool value_meets(const hd_gate *gate, double value)
     return relation_holds(value, gate->operator, gate->number);
 }
 
+/* Whether every number of the interval meets it. */
+static bool range_meets(const hd_gate *gate, double low, double high)
+{
+    bool inside = low < gate->number && gate->number < high;
+    return value_meets(gate, low) && value_meets(gate, high) && !(gate->operator== UNEQUAL && inside);
+}
+
 /* Without a division, so that old may be 0. */
 static bool change_meets(const hd_gate *gate, double before, double after)
 {
@@ -308,18 +315,23 @@ static void keep_failures(failures *f, const char ***texts, uint32_t *count, hd_
 
 static void judge_value(const hd_gate *gate, const hd_report_kernel *kernel, failures *f, hd_arena *arena)
 {
-    double value;
+    double low, high;
     hd_writer found;
     hd_writer_to_memory(&found);
-    bool known = hd_quantity_of(kernel, gate->quantity, &value);
+    bool known = hd_quantity_range(kernel, gate->quantity, &low, &high);
     if (known) {
         hd_write_string(&found, "has ");
-        hd_quantity_write(&found, gate->quantity, value);
+        hd_quantity_write(&found, gate->quantity, low);
+        if (low < high) {
+            hd_write_string(&found, " to ");
+            hd_quantity_write(&found, gate->quantity, high);
+            hd_write_string(&found, ", estimated");
+        }
     } else {
         const char *why = hd_quantity_unknown(kernel, gate->quantity);
         hd_write_format(&found, why ? "not known: %s" : "not known", why);
     }
-    if (known && value_meets(gate, value))
+    if (known && range_meets(gate, low, high))
         hd_writer_free(&found);
     else
         add_failure(f, gate, take_text(&found, arena), arena);

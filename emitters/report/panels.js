@@ -96,7 +96,14 @@ function tiles(k) {
       "Registers that heddle's own allocation needs",
     ),
   );
-  box.append(tile("Estimate", k.estimate, used("estimate") || "a model", "What ptxas will probably use: a model"));
+  box.append(
+    tile(
+      "Estimate",
+      `${k.estimate_low}\u2013${k.estimate_high}`,
+      `likely ${k.estimate}${used("estimate") ? `; ${used("estimate")}` : ""}`,
+      `Where a model expects the count of ptxas; it was there for ${k.estimate_coverage_percent} % of the kernels measured`,
+    ),
+  );
   box.append(
     tile(
       "ptxas",

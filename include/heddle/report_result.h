@@ -254,7 +254,9 @@ typedef struct hd_report_kernel {
     const char *allocated_unknown; /* why the allocation is unknown, or NULL */
     hd_report_cap cap;             /* register cap */
     hd_report_spills predicted;
-    uint32_t estimate;
+    /* The likely count of ptxas, and an interval that held it for so many of the kernels measured
+     * (docs/estimate.md). */
+    uint32_t estimate, estimate_low, estimate_high, estimate_coverage_percent;
     hd_report_loop loop;
     hd_report_ptxas ptxas;
     uint64_t static_shared_bytes, local_bytes, constant_bytes, parameter_bytes;

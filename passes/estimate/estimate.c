@@ -223,6 +223,21 @@ uint32_t hd_estimate_model(const hd_function *f, const hd_estimate_features *x, 
     return wanted < 100 * LEAST ? LEAST : (uint32_t)((wanted + 50) / 100);
 }
 
+/* Of estimates below `below`: the 5th and the 95th percentile of ptxas' counts, in percent of the estimate, and how
+ * many of the kernels of files left out lie between such percentiles. `bench/estimate --fit` prints them. */
+static const struct {
+    uint32_t below, low, high, coverage_percent;
+} errors[] = {{32, 80, 128, 96}, {64, 78, 133, 88}, {UINT32_MAX, 29, 160, 84}};
+
+hd_estimate_interval hd_estimate_around(uint32_t estimate, uint32_t cap)
+{
+    uint32_t e = 0;
+    while (estimate >= errors[e].below)
+        e++;
+    uint32_t low = estimate * errors[e].low / 100, high = (estimate * errors[e].high + 99) / 100;
+    return (hd_estimate_interval){low > LEAST ? low : LEAST, high < cap ? high : cap, errors[e].coverage_percent};
+}
+
 uint32_t hd_estimate_registers(hd_pass_context *context, const hd_gpu_limits *limits)
 {
     hd_estimate_features x;

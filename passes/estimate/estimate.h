@@ -49,6 +49,13 @@ void hd_estimate_measure(hd_pass_context *context, hd_estimate_features *feature
 uint32_t hd_estimate_model(const hd_function *function, const hd_estimate_features *features,
                            const hd_gpu_limits *limits);
 
+/* Between which numbers the count of ptxas lies, by the measured errors of such estimates, and for how many of the
+ * kernels measured it does (docs/estimate.md). `cap`: the most that ptxas assigns. */
+typedef struct hd_estimate_interval {
+    uint32_t low, high, coverage_percent;
+} hd_estimate_interval;
+hd_estimate_interval hd_estimate_around(uint32_t estimate, uint32_t cap);
+
 /* Features and model together: registers, as `ptxas -v` counts them. `limits`: of the PTX's .target. */
 uint32_t hd_estimate_registers(hd_pass_context *context, const hd_gpu_limits *limits);
 

@@ -101,6 +101,23 @@ static void holds_what_liveness_forces(void **state)
     }
 }
 
+/* Around every estimate, and never beyond the cap; its ends grow with it but where the class changes. */
+static void has_an_interval(void **state)
+{
+    (void)state;
+    for (uint32_t cap = 16; cap <= 255; cap += 239)
+        for (uint32_t estimate = 4; estimate <= cap; estimate++) {
+            hd_estimate_interval around = hd_estimate_around(estimate, cap);
+            assert_true(around.low >= 4 && around.low <= estimate && estimate <= around.high && around.high <= cap);
+        }
+    hd_estimate_interval low = hd_estimate_around(20, 255), middle = hd_estimate_around(50, 255),
+                         high = hd_estimate_around(100, 255);
+    assert_true(low.low == 16 && low.high == 26 && middle.low == 39 && middle.high == 67 && high.low == 29 &&
+                high.high == 160);
+    assert_true(low.coverage_percent == 96 && middle.coverage_percent == 88 && high.coverage_percent == 84);
+    assert_true(hd_estimate_around(100, 128).high == 128);
+}
+
 static void stays_below_limits(void **state)
 {
     (void)state;
@@ -534,6 +551,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(holds_what_liveness_forces),
+        cmocka_unit_test(has_an_interval),
         cmocka_unit_test(stays_below_limits),
         cmocka_unit_test(pairs_of_halves_are_one_register),
         cmocka_unit_test(is_the_same_each_time),

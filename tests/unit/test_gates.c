@@ -15,7 +15,7 @@ static void add_kernel(hd_report_module *report, const char *name, const char *d
                        uint32_t registers)
 {
     hd_report_kernel k = {.name = name, .demangled = demangled, .is_entry = is_entry, .registers_from = "estimate"};
-    k.use.registers = k.estimate = registers;
+    k.use.registers = k.estimate = k.estimate_low = k.estimate_high = registers;
     k.max_pressure = registers - 4;
     k.allocated = registers + 1;
     k.instruction_count = 100;
@@ -84,6 +84,25 @@ static void every_operator(void **state)
     assert_string_equal(judge(b, "registers>40"), "0: registers>40 (has 40); ");
     assert_string_equal(judge(b, "registers==40"), "1: registers==40 (has 100); ");
     assert_string_equal(judge(b, "registers!=40"), "0: registers!=40 (has 40); ");
+}
+
+/* An estimate is met where its whole interval meets the term; the same number from ptxas alone. */
+static void intervals(void **state)
+{
+    bench *b = *state;
+    b->report.kernel_count = 1;
+    hd_report_kernel *k = &b->report.kernels[0];
+    k->use.registers = k->estimate = 40, k->estimate_low = 36, k->estimate_high = 48;
+    assert_string_equal(judge(b, "estimate<=48,estimate>=36,estimate!=35,estimate!=49,registers<49"), "");
+    assert_string_equal(judge(b, "estimate<=47"), "0: estimate<=47 (has 36 to 48, estimated); ");
+    assert_string_equal(judge(b, "estimate>=37"), "0: estimate>=37 (has 36 to 48, estimated); ");
+    assert_string_equal(judge(b, "estimate==40"), "0: estimate==40 (has 36 to 48, estimated); ");
+    assert_string_equal(judge(b, "estimate!=40"), "0: estimate!=40 (has 36 to 48, estimated); ");
+    assert_string_equal(judge(b, "registers<=40"), "0: registers<=40 (has 36 to 48, estimated); ");
+    k->registers_from = "ptxas";
+    k->ptxas = (hd_report_ptxas){.known = true, .registers = 40};
+    assert_string_equal(judge(b, "registers==40"), "");
+    assert_string_equal(judge(b, "estimate<=47"), "0: estimate<=47 (has 36 to 48, estimated); ");
 }
 
 static void every_quantity(void **state)
@@ -343,8 +362,18 @@ static void matching(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        unit(every_operator), unit(every_quantity),        unit(occupancy_as_it_is_printed), unit(patterns),
-        unit(messages),       cmocka_unit_test(bad_texts), unit(all_mistakes_are_told),      unit(changes),
+        unit(every_operator),
+        unit(intervals),
+        unit(occupancy_as_it_is_printed),
+        unit(patterns),
+        unit(every_operator),
+        unit(every_quantity),
+        unit(occupancy_as_it_is_printed),
+        unit(patterns),
+        unit(messages),
+        cmocka_unit_test(bad_texts),
+        unit(all_mistakes_are_told),
+        unit(changes),
         unit(matching),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
