@@ -121,6 +121,7 @@ bool hd_cli_replay_options(hd_cli *cli, hd_replay_options *options)
                                    .no_compare = cli->values[HD_CLI_NO_COMPARE] != NULL,
                                    .time = cli->values[HD_CLI_TIME] != NULL,
                                    .no_memo = cli->values[HD_CLI_NO_MEMO] != NULL,
+                                   .no_demangle = cli->values[HD_CLI_NO_DEMANGLE] != NULL,
                                    .keep_virtual = cli->values[HD_CLI_VIRTUAL] != NULL,
                                    .lane_fault = cli->values[HD_CLI_LANE_FAULT],
                                    .check_uninitialized = cli->values[HD_CLI_UNINITIALIZED] != NULL,

@@ -1,5 +1,6 @@
 /* Replay results as CSV: see replay.h. A row for each launch and model, also if the model was not applied. */
 #include "emitters/replay.h"
+#include "emitters/replay_values.h"
 
 #include <math.h>
 
@@ -116,16 +117,29 @@ static void write_detection(hd_writer *w, const hd_replay_kernel *k, const hd_re
         hd_write_string(w, ",,,,");
 }
 
+/* Each with the comma that follows it; empty where it does not apply. */
+static void write_settings(hd_writer *w, const hd_replay_report *report, const hd_replay_kernel *k)
+{
+    hd_arena arena = {0};
+    for (uint32_t s = 0; s < HD_REPLAY_SETTING_COUNT; s++) {
+        const char *text = hd_replay_setting_text(report, k, (hd_replay_setting)s, &arena);
+        write_text(w, text ? text : "");
+        hd_write_char(w, ',');
+    }
+    hd_arena_free(&arena);
+}
+
 static void write_row(hd_writer *w, const hd_replay_report *report, const hd_replay_kernel *k,
                       const hd_replay_result *r)
 {
     static const char *const outputs[] = {"", "true", "false"};
     const char *verified = r->not_applied ? "" : r->check == HD_CHECK_PASS ? "true" : "false";
-    write_text(w, report->gpu);
-    hd_write_char(w, ',');
+    write_settings(w, report, k);
     write_text(w, k->file);
     hd_write_format(w, ",%u,", k->launch);
     write_text(w, k->name);
+    hd_write_char(w, ',');
+    write_text(w, k->demangled);
     hd_write_format(w, ",%llu,%llu,%s,%s,%s,", (unsigned long long)k->warp_instructions,
                     (unsigned long long)k->thread_instructions, outputs[k->outputs], outputs[k->identical],
                     hd_replay_register_words[k->registers]);
@@ -147,7 +161,9 @@ static void write_row(hd_writer *w, const hd_replay_report *report, const hd_rep
 
 void hd_emit_replay_csv(hd_writer *w, const hd_replay_report *report)
 {
-    hd_write_string(w, "gpu,file,launch,kernel,warp_instructions,thread_instructions,outputs_ok,output_identical,"
+    for (uint32_t s = 0; s < HD_REPLAY_SETTING_COUNT; s++)
+        hd_write_format(w, "%s,", hd_replay_setting_keys[s]);
+    hd_write_string(w, "file,launch,kernel,demangled,warp_instructions,thread_instructions,outputs_ok,output_identical,"
                        "registers,model,technique");
     for (uint32_t c = 0; c < report->counter_count; c++)
         hd_write_format(w, ",%s", report->counters[c].key);

@@ -29,6 +29,22 @@ static void write_state(hd_writer *w, const hd_replay_report *report)
                         wrong == 1 ? "" : "es");
 }
 
+static void write_settings(hd_writer *w, const hd_replay_report *report)
+{
+    hd_arena arena = {0};
+    hd_write_string(w, "<p class=\"meta\">Settings:");
+    for (uint32_t s = HD_REPLAY_SETTING_GPU; s < HD_REPLAY_SETTING_COUNT; s++) {
+        const char *text = hd_replay_setting_text(report, NULL, (hd_replay_setting)s, &arena);
+        if (!text)
+            continue;
+        hd_write_format(w, " <code>%s=", hd_replay_setting_options[s]);
+        page_text(w, text);
+        hd_write_string(w, "</code>");
+    }
+    hd_write_string(w, "</p>\n");
+    hd_arena_free(&arena);
+}
+
 static void write_header(hd_writer *w, const hd_replay_report *report)
 {
     uint32_t models = report->kernel_count ? report->kernels[0].result_count : 0;
@@ -39,6 +55,7 @@ static void write_header(hd_writer *w, const hd_replay_report *report)
     if (models)
         hd_write_format(w, " &middot; the baseline and %u model%s", models - 1, models == 2 ? "" : "s");
     hd_write_string(w, report->slot_count ? " &middot; cycles simulated</p>\n" : " &middot; accesses counted</p>\n");
+    write_settings(w, report);
     write_state(w, report);
     hd_write_string(w, "<nav aria-label=\"Parts\">");
     if (models) {

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { BAR = 18, GUTTER = 34, PLOT = 130, KEYS = 16, LABEL = 36, FAILED_LABEL = 66 };
+enum { BAR = 17, GUTTER = 33, PLOT = 130, KEYS = 16, LEAST_LABEL = 36, MOST_BARS = 17 };
 
 /* ---- values ------------------------------------------------------------------------------------------------------ */
 
@@ -41,20 +41,32 @@ static void format_bar(char text[static 32], const page_bar *b)
 
 /* ---- the scale --------------------------------------------------------------------------------------------------- */
 
+/* Pixels for a label of so many characters, with the distance from its bar. */
+static uint32_t label_height(size_t characters)
+{
+    uint32_t height = (uint32_t)(6.2 * (double)characters + 10);
+    return height > LEAST_LABEL ? height : LEAST_LABEL;
+}
+
 static void find_scale(page_chart *c, const hd_replay_report *report)
 {
-    bool failed = false;
+    size_t up = 0, down = 0; /* characters of the longest labels above the plot, and below it */
     c->low = c->origin > 0 ? 0.95 : 0;
     c->high = c->origin > 0 ? 1.05 : 1;
     for (uint32_t k = 0; k < report->kernel_count; k++)
         for (uint32_t m = c->first; m < report->kernels[k].result_count; m++) {
             page_bar b = bar_at(c, report, k, m);
-            failed = failed || b.failed;
+            char text[32];
+            format_bar(text, &b);
+            if (!isnan(b.value) && b.value < c->origin)
+                down = strlen(text) > down ? strlen(text) : down;
+            else if (!isnan(b.value) || c->origin > 0)
+                up = strlen(text) > up ? strlen(text) : up;
             c->low = b.value < c->low ? b.value : c->low;
             c->high = b.value > c->high ? b.value : c->high;
         }
-    c->head = failed ? FAILED_LABEL : LABEL;
-    c->foot = c->origin > 0 ? c->head : 4;
+    c->head = label_height(up);
+    c->foot = down ? label_height(down) : 4;
 }
 
 static double y_of(const page_chart *c, double value)
@@ -91,16 +103,19 @@ static void write_rectangle(hd_writer *w, const char *style, double x, double fr
 
 static void write_bar(hd_writer *w, const page_chart *c, const page_bar *b, const char *name, uint32_t model, double x)
 {
-    char text[32], style[16];
+    char text[32], style[24];
     double origin = y_of(c, c->origin), end = isnan(b->value) ? origin : y_of(c, b->value);
     bool down = !isnan(b->value) && b->value < c->origin;
-    snprintf(style, sizeof style, "bar m%u", model ? (model - 1) % (REPLAY_COLOURS - 1) + 1 : 0);
+    snprintf(style, sizeof style, "bar m%u", page_model_colour(model));
     format_bar(text, b);
     hd_write_string(w, "<g><title>");
     page_text(w, name);
     hd_write_format(w, ": %s</title>", text);
     if (!isnan(b->value)) {
         write_rectangle(w, style, x + 2, origin, end);
+        snprintf(style, sizeof style, "mark k%u", page_model_shape(model));
+        if (page_model_shape(model))
+            write_rectangle(w, style, x + 2, origin, end);
         if (c->stacked && !isnan(b->lower))
             write_rectangle(w, "static", x + 2, y_of(c, b->lower), end);
     }
@@ -111,43 +126,62 @@ static void write_bar(hd_writer *w, const page_chart *c, const page_bar *b, cons
                     c->head + PLOT + c->foot + KEYS - 4, model);
 }
 
-static void write_description(hd_writer *w, const page_chart *c, const hd_replay_report *report, uint32_t k)
+/* The bars of a group in one drawing: models `first` to `end` - 1. */
+typedef struct group_part {
+    uint32_t k, first, end, number;
+} group_part;
+
+static void write_description(hd_writer *w, const page_chart *c, const hd_replay_report *report, const group_part *p)
 {
-    const hd_replay_kernel *first = &report->kernels[0];
-    hd_write_format(w, "<title id=\"%s-t%u\">%s: ", c->id, k, c->title);
+    uint32_t k = p->k;
+    hd_write_format(w, "<title id=\"%s-t%u-%u\">%s: ", c->id, k, p->number, c->title);
     if (k < report->kernel_count)
-        page_text(w, report->kernels[k].name);
+        page_text(w, report->kernels[k].demangled);
     else
         hd_write_string(w, "geometric mean");
-    hd_write_format(w, "</title><desc id=\"%s-d%u\">", c->id, k);
-    for (uint32_t m = c->first; m < first->result_count; m++) {
+    hd_write_format(w, "</title><desc id=\"%s-d%u-%u\">", c->id, k, p->number);
+    for (uint32_t m = p->first; m < p->end; m++) {
         char text[32];
         page_bar b = bar_at(c, report, k, m);
         format_bar(text, &b);
-        hd_write_string(w, m > c->first ? ", " : "");
-        page_text(w, first->results[m].title);
+        hd_write_string(w, m > p->first ? ", " : "");
+        page_text(w, report->kernels[0].results[m].title);
         hd_write_format(w, " %s", text);
     }
     hd_write_string(w, "</desc>\n");
 }
 
-static void write_group(hd_writer *w, const page_chart *c, const hd_replay_report *report, uint32_t k)
+static void write_group_part(hd_writer *w, const page_chart *c, const hd_replay_report *report, const group_part *p)
 {
-    uint32_t count = report->kernels[0].result_count, width = GUTTER + (count - c->first) * BAR + 6;
+    uint32_t k = p->k, width = GUTTER + (p->end - p->first) * BAR;
     uint32_t height = c->head + PLOT + c->foot + KEYS;
     hd_write_format(w,
-                    "<div class=\"group%s\"><svg role=\"img\" aria-labelledby=\"%s-t%u %s-d%u\" width=\"%u\" "
+                    "<div class=\"group%s\"><svg role=\"img\" aria-labelledby=\"%s-t%u-%u %s-d%u-%u\" width=\"%u\" "
                     "height=\"%u\" viewBox=\"0 0 %u %u\">",
-                    k == report->kernel_count ? " mean" : "", c->id, k, c->id, k, width, height, width, height);
-    write_description(w, c, report, k);
+                    k == report->kernel_count ? " mean" : "", c->id, k, p->number, c->id, k, p->number, width, height,
+                    width, height);
+    write_description(w, c, report, p);
     write_scale(w, c, width);
-    for (uint32_t m = c->first; m < count; m++) {
+    for (uint32_t m = p->first; m < p->end; m++) {
         page_bar b = bar_at(c, report, k, m);
-        write_bar(w, c, &b, report->kernels[0].results[m].title, m, GUTTER + (double)(m - c->first) * BAR);
+        write_bar(w, c, &b, report->kernels[0].results[m].title, m, GUTTER + (double)(m - p->first) * BAR);
     }
     hd_write_format(w, "</svg><div class=\"name\" style=\"max-width:%upx\">", width);
     write_group_name(w, report, k);
+    if (p->end - p->first < report->kernels[0].result_count - c->first)
+        hd_write_format(w, " <small>models %u to %u</small>", p->first, p->end - 1);
     hd_write_string(w, "</div></div>\n");
+}
+
+/* Several drawings where one would be too wide for a telephone. */
+static void write_group(hd_writer *w, const page_chart *c, const hd_replay_report *report, uint32_t k)
+{
+    uint32_t count = report->kernels[0].result_count - c->first, parts = page_parts(count, MOST_BARS);
+    for (uint32_t i = 0; i < parts; i++) {
+        group_part part = {k, c->first + page_part_begin(count, parts, i),
+                           c->first + page_part_begin(count, parts, i + 1), i};
+        write_group_part(w, c, report, &part);
+    }
 }
 
 /* ---- charts ------------------------------------------------------------------------------------------------------ */
@@ -181,22 +215,22 @@ static void write_cell(hd_writer *w, const page_chart *c, const page_bar *b)
     hd_write_string(w, "</td>");
 }
 
-static void write_numbers(hd_writer *w, const page_chart *c, const hd_replay_report *report)
+/* Of models `first` to `end` - 1. */
+static void write_table(hd_writer *w, const page_chart *c, const hd_replay_report *report, uint32_t first, uint32_t end)
 {
-    const hd_replay_kernel *first = &report->kernels[0];
-    char caption[96];
-    snprintf(caption, sizeof caption, "%s%s", c->title, c->stacked ? ": sum, and dynamic + static" : "");
-    hd_write_string(w, "<details open><summary>The same numbers as a table</summary>\n");
+    char caption[128];
+    snprintf(caption, sizeof caption, "%s of models %u to %u%s", c->title, first, end - 1,
+             c->stacked ? ": sum, and dynamic + static" : "");
     page_table(w, "values numbers", caption);
     hd_write_string(w, "<thead><tr><th scope=\"col\">Launch</th>");
-    for (uint32_t m = c->first; m < first->result_count; m++)
-        page_column_head(w, first->results[m].title, NULL);
+    for (uint32_t m = first; m < end; m++)
+        page_column_head(w, report->kernels[0].results[m].title, NULL);
     hd_write_string(w, "</tr></thead>\n<tbody>\n");
     for (uint32_t k = 0; k < groups_of(report); k++) {
         hd_write_string(w, "<tr><th scope=\"row\">");
         write_group_name(w, report, k);
         hd_write_string(w, "</th>");
-        for (uint32_t m = c->first; m < first->result_count; m++) {
+        for (uint32_t m = first; m < end; m++) {
             page_bar b = bar_at(c, report, k, m);
             write_cell(w, c, &b);
         }
@@ -204,6 +238,15 @@ static void write_numbers(hd_writer *w, const page_chart *c, const hd_replay_rep
     }
     hd_write_string(w, "</tbody>");
     page_table_end(w);
+}
+
+static void write_numbers(hd_writer *w, const page_chart *c, const hd_replay_report *report)
+{
+    uint32_t count = report->kernels[0].result_count - c->first, parts = page_parts(count, REPLAY_COLUMNS);
+    hd_write_string(w, "<details open><summary>The same numbers as tables</summary>\n");
+    for (uint32_t i = 0; i < parts; i++)
+        write_table(w, c, report, c->first + page_part_begin(count, parts, i),
+                    c->first + page_part_begin(count, parts, i + 1));
     hd_write_string(w, "</details>\n");
 }
 
@@ -214,7 +257,7 @@ void page_chart_draw(hd_writer *w, page_chart c, const hd_replay_report *report)
     find_scale(&c, report);
     hd_write_format(w, "<section id=\"%s\">\n<h2>%s</h2>\n<p class=\"meta\">%s</p>\n", c.id, c.title, c.note);
     write_legend(w, &c, &report->kernels[0]);
-    hd_write_format(w, "<div class=\"groups\" tabindex=\"0\" role=\"region\" aria-label=\"%s\">\n", c.title);
+    hd_write_string(w, "<div class=\"groups\">\n");
     for (uint32_t k = 0; k < groups_of(report); k++)
         write_group(w, &c, report, k);
     hd_write_string(w, "</div>\n");

@@ -72,6 +72,9 @@ static page_bar mean_timed_energy(const hd_replay_mean *m)
 
 void page_bar_charts(hd_writer *w, const hd_replay_report *report)
 {
+    /* of bars k1, k2 ..: horizontal lines, dots, vertical lines, a grid, chevrons */
+    static const char *const patterns[REPLAY_SHAPES - 1] = {"M0 3H6", "M2 2h2v2h-2z", "M3 0V6", "M0 3H6M3 0V6",
+                                                            "M0 1L3 4L6 1"};
     static const page_chart accesses = {.id = "accesses",
                                         .title = "Register-file accesses",
                                         .note = "Reads and writes, normalized to the baseline (1). Lower is better.",
@@ -108,8 +111,13 @@ void page_bar_charts(hd_writer *w, const hd_replay_report *report)
                     "width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\"><rect "
                     "width=\"5\" height=\"5\" class=\"veil\"/><path d=\"M0 0V5\" class=\"hatching\"/></pattern>"
                     "<pattern id=\"again\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
-                    "patternTransform=\"rotate(45)\"><path d=\"M0 0V6\" class=\"again\"/></pattern></defs>"
-                    "</svg>\n");
+                    "patternTransform=\"rotate(45)\"><path d=\"M0 0V6\" class=\"again\"/></pattern>");
+    for (uint32_t s = 0; s < REPLAY_SHAPES - 1; s++)
+        hd_write_format(w,
+                        "<pattern id=\"k%u\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\"><path d=\"%s\" "
+                        "class=\"under\"/><path d=\"%s\" class=\"over\"/></pattern>",
+                        s + 1, patterns[s], patterns[s]);
+    hd_write_string(w, "</defs></svg>\n");
     page_chart_draw(w, accesses, report);
     page_chart_draw(w, report->slot_count ? timed : energy, report);
     if (report->slot_count)

@@ -2,6 +2,8 @@
  * that JSON has: figures, counters and timings, a column for each model. Linear in the results. */
 #include "emitters/replay_page.h"
 
+#include "base/array.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -188,17 +190,18 @@ static bool format_timing(char text[static 40], const hd_replay_report *report, 
                                                             : t->slots[row - HD_REPLAY_TIMING_COUNTS]);
 }
 
-static bool is_shown(const numbers *n, const hd_replay_report *report, const hd_replay_kernel *k, uint32_t row)
+static bool is_shown(const numbers *n, const hd_replay_report *report, const hd_replay_kernel *k,
+                     const page_columns *models, uint32_t row)
 {
     char text[40];
-    for (uint32_t m = 0; m < k->result_count; m++)
-        if (!k->results[m].not_applied && n->format(text, report, &k->results[m], row))
+    for (uint32_t c = 0; c < models->count; c++)
+        if (n->format(text, report, &k->results[models->items[c]], row))
             return true;
     return false;
 }
 
 static void write_number_row(hd_writer *w, const numbers *n, const hd_replay_report *report, const hd_replay_kernel *k,
-                             uint32_t row)
+                             const page_columns *models, uint32_t row)
 {
     const char *key, *title;
     char text[40];
@@ -208,37 +211,67 @@ static void write_number_row(hd_writer *w, const numbers *n, const hd_replay_rep
     hd_write_string(w, "</code><br><small>");
     page_text(w, title);
     hd_write_string(w, "</small></th>");
-    for (uint32_t m = 0; m < k->result_count; m++)
-        if (!k->results[m].not_applied) {
-            bool some = n->format(text, report, &k->results[m], row);
-            hd_write_format(w, "<td class=\"num%s\">%s</td>", some ? "" : " none", *text ? text : "unknown");
-        }
+    for (uint32_t c = 0; c < models->count; c++) {
+        bool some = n->format(text, report, &k->results[models->items[c]], row);
+        hd_write_format(w, "<td class=\"num%s\">%s</td>", some ? "" : " none", *text ? text : "unknown");
+    }
     hd_write_string(w, "</tr>\n");
+}
+
+/* With a column for each of the models. */
+static void write_table(hd_writer *w, const numbers *n, const hd_replay_report *report, const hd_replay_kernel *k,
+                        const page_columns *models)
+{
+    page_table(w, "values numbers", n->caption);
+    hd_write_string(w, "<thead><tr><th scope=\"col\">Name in JSON</th>");
+    for (uint32_t c = 0; c < models->count; c++)
+        page_column_head(w, k->results[models->items[c]].title, k->results[models->items[c]].model);
+    hd_write_string(w, "</tr></thead>\n<tbody>\n");
+    for (uint32_t row = 0; row < n->count; row++)
+        if (is_shown(n, report, k, models, row))
+            write_number_row(w, n, report, k, models, row);
+    hd_write_string(w, "</tbody>");
+    page_table_end(w);
 }
 
 static void write_numbers(hd_writer *w, const numbers *n, const hd_replay_report *report, const hd_replay_kernel *k)
 {
-    hd_write_format(w, "<details><summary>%s</summary>\n", n->caption);
-    page_table(w, "values numbers", n->caption);
-    hd_write_string(w, "<thead><tr><th scope=\"col\">Name in JSON</th>");
+    hd_u32_array applied = {0};
     for (uint32_t m = 0; m < k->result_count; m++)
         if (!k->results[m].not_applied)
-            page_column_head(w, k->results[m].title, k->results[m].model);
-    hd_write_string(w, "</tr></thead>\n<tbody>\n");
-    for (uint32_t row = 0; row < n->count; row++)
-        if (is_shown(n, report, k, row))
-            write_number_row(w, n, report, k, row);
-    hd_write_string(w, "</tbody>");
-    page_table_end(w);
+            hd_array_push(&applied, m);
+    hd_write_format(w, "<details><summary>%s</summary>\n", n->caption);
+    uint32_t parts = page_parts(applied.count, REPLAY_COLUMNS);
+    for (uint32_t i = 0; i < parts; i++) {
+        uint32_t begin = page_part_begin(applied.count, parts, i);
+        page_columns models = {applied.items + begin, page_part_begin(applied.count, parts, i + 1) - begin};
+        write_table(w, n, report, k, &models);
+    }
     hd_write_string(w, "</details>\n");
+    hd_array_free(&applied);
 }
 
 /* ---- a launch ---------------------------------------------------------------------------------------------------- */
 
-static void write_facts(hd_writer *w, const hd_replay_kernel *k)
+/* Where launches differ in it; else the head of the page has it. */
+static void write_memory_base(hd_writer *w, const hd_replay_report *report, const hd_replay_kernel *k)
+{
+    hd_arena arena = {0};
+    const char *base = hd_replay_setting_text(report, k, HD_REPLAY_SETTING_MEMORY_BASE, &arena);
+    if (base && !hd_replay_setting_text(report, NULL, HD_REPLAY_SETTING_MEMORY_BASE, &arena))
+        hd_write_format(w, "<p class=\"meta\">Buffers from %s</p>\n", base);
+    hd_arena_free(&arena);
+}
+
+static void write_facts(hd_writer *w, const hd_replay_report *report, const hd_replay_kernel *k)
 {
     char warps[32], threads[32], branches[32];
     hd_write_string(w, "<p class=\"meta\">");
+    if (strcmp(k->name, k->demangled)) {
+        hd_write_string(w, "<code>");
+        page_text(w, k->name);
+        hd_write_string(w, "</code> &middot; ");
+    }
     page_text(w, k->file);
     hd_write_format(w, ", launch %u &middot; grid %ux%ux%u, block %ux%ux%u", k->launch, k->grid[0], k->grid[1],
                     k->grid[2], k->block[0], k->block[1], k->block[2]);
@@ -253,6 +286,7 @@ static void write_facts(hd_writer *w, const hd_replay_kernel *k)
                     (unsigned long long)k->runs, k->runs == 1 ? "" : "s together",
                     hd_replay_grouped(warps, k->warp_instructions), hd_replay_grouped(threads, k->thread_instructions),
                     hd_replay_grouped(branches, k->divergent_branches));
+    write_memory_base(w, report, k);
     bool wrong = k->outputs == HD_OUTPUTS_WRONG || k->identical == HD_OUTPUTS_WRONG;
     hd_write_format(w, "<p%s>%s%s%s</p>\n", wrong ? " class=\"fail\"" : "", hd_replay_output_words[k->outputs],
                     k->identical ? ", " : "", hd_replay_identical_words[k->identical]);
@@ -282,7 +316,7 @@ void page_launches(hd_writer *w, const hd_replay_report *report)
         hd_write_string(w, "<section class=\"launch\">\n<h3>");
         page_launch_name(w, report, k);
         hd_write_string(w, "</h3>\n");
-        write_facts(w, k);
+        write_facts(w, report, k);
         if (k->result_count) {
             write_results(w, report, k);
             if (report->slot_count)

@@ -7,8 +7,8 @@ void page_launch_name(hd_writer *w, const hd_replay_report *report, const hd_rep
 {
     uint32_t same = 0;
     for (uint32_t k = 0; k < report->kernel_count; k++)
-        same += !strcmp(report->kernels[k].name, kernel->name);
-    page_text(w, kernel->name);
+        same += !strcmp(report->kernels[k].demangled, kernel->demangled);
+    page_text(w, kernel->demangled);
     if (same < 2)
         return;
     const char *slash = strrchr(kernel->file, '/');
@@ -17,14 +17,27 @@ void page_launch_name(hd_writer *w, const hd_replay_report *report, const hd_rep
     hd_write_string(w, "</small>");
 }
 
+/* The baseline alone has colour 0. */
+uint32_t page_model_colour(uint32_t model) { return model ? (model - 1) % (REPLAY_COLOURS - 1) + 1 : 0; }
+
+uint32_t page_model_shape(uint32_t model) { return model ? (model - 1) / (REPLAY_COLOURS - 1) % REPLAY_SHAPES : 0; }
+
 void page_model_key(hd_writer *w, uint32_t model)
 {
-    hd_write_format(w, "<span class=\"key m%u\">%u</span>", model ? (model - 1) % (REPLAY_COLOURS - 1) + 1 : 0, model);
+    hd_write_format(w, "<span class=\"key m%u k%u\">%u</span>", page_model_colour(model), page_model_shape(model),
+                    model);
+}
+
+uint32_t page_parts(uint32_t count, uint32_t most) { return (count + most - 1) / most; }
+
+uint32_t page_part_begin(uint32_t count, uint32_t parts, uint32_t part)
+{
+    return (uint32_t)((uint64_t)count * part / parts);
 }
 
 void page_table(hd_writer *w, const char *style, const char *caption)
 {
-    hd_write_string(w, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"");
+    hd_write_string(w, "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"");
     page_text(w, caption);
     hd_write_format(w, "\"><table class=\"%s\"><caption>", style);
     page_text(w, caption);

@@ -3,9 +3,11 @@
  * the letter of the legend where only that fits. Positions are percentages, so that drawings fit any width. Linear. */
 #include "emitters/replay_page.h"
 
+#include "base/array.h"
+
 #include <stdio.h>
 
-enum { ROW = 22, BAR = 17, NAMES = 30 /* percent of the width */, LEAST_WIDTH = 210 /* of bars, in pixels */ };
+enum { BAR = 17, LEAST_WIDTH = 210 /* of bars, in pixels */ };
 
 static char letter_of(uint32_t slot) { return slot < 26 ? (char)('a' + slot) : (char)('A' + slot % 26); }
 
@@ -41,15 +43,13 @@ static void write_part(hd_writer *w, const hd_replay_slot *slot, uint32_t index,
     hd_write_string(w, "</g>");
 }
 
-static void write_bar(hd_writer *w, const hd_replay_report *report, const hd_replay_result *r, uint32_t row)
+static void write_bar(hd_writer *w, const hd_replay_report *report, const hd_replay_result *r)
 {
     uint64_t all = hd_replay_all_slots(report, r->timing);
     double from = 0;
-    hd_write_format(w, "<svg x=\"0\" y=\"%u\" width=\"%u%%\" height=\"%u\"><text class=\"row\" x=\"0\" y=\"13\">",
-                    row * ROW, NAMES - 1, ROW);
+    hd_write_string(w, "<span>");
     page_text(w, r->title);
-    hd_write_format(w, "</text></svg><svg x=\"%u%%\" y=\"%u\" width=\"%u%%\" height=\"%u\">", NAMES, row * ROW,
-                    100 - NAMES, BAR);
+    hd_write_format(w, "</span><svg aria-hidden=\"true\" width=\"100%%\" height=\"%u\">", BAR);
     for (uint32_t s = 0; s < report->slot_count && all; s++)
         if (r->timing->slots[s]) {
             double share = (double)r->timing->slots[s] / (double)all;
@@ -69,28 +69,23 @@ static void write_panel(hd_writer *w, const hd_replay_report *report, uint32_t k
     page_launch_name(w, report, kernel);
     hd_write_string(w, "</figcaption>");
     if (rows) {
-        hd_write_format(w, "<svg role=\"img\" aria-labelledby=\"slots-t%u slots-d%u\" width=\"100%%\" height=\"%u\">",
-                        k, k, rows * ROW);
-        hd_write_format(w, "<title id=\"slots-t%u\">Issue slots: ", k);
-        page_text(w, kernel->name);
-        hd_write_format(w,
-                        "</title><desc id=\"slots-d%u\">A bar for each technique, whose parts are in the table that "
-                        "follows</desc>\n",
-                        k);
-        rows = 0;
+        hd_write_string(w, "<div class=\"slots\" role=\"img\" aria-label=\"Issue slots of ");
+        page_text(w, kernel->demangled);
+        hd_write_string(w, ": a bar for each technique, whose parts are in the table that follows\">\n");
         for (uint32_t r = 0; r < kernel->result_count; r++)
             if (kernel->results[r].timing)
-                write_bar(w, report, &kernel->results[r], rows++);
-        hd_write_string(w, "</svg>");
+                write_bar(w, report, &kernel->results[r]);
+        hd_write_string(w, "</div>");
     } else {
         hd_write_string(w, "<p class=\"none\">no cycles</p>");
     }
     hd_write_string(w, "</figure>\n");
 }
 
-/* ---- the table --------------------------------------------------------------------------------------------------- */
+/* ---- the tables -------------------------------------------------------------------------------------------------- */
 
-static void write_row(hd_writer *w, const hd_replay_report *report, const hd_replay_kernel *k, uint32_t model)
+static void write_row(hd_writer *w, const hd_replay_report *report, const hd_replay_kernel *k, uint32_t model,
+                      const page_columns *slots)
 {
     const hd_replay_timing *t = k->results[model].timing;
     uint64_t all = hd_replay_all_slots(report, t);
@@ -98,36 +93,48 @@ static void write_row(hd_writer *w, const hd_replay_report *report, const hd_rep
     page_model_key(w, model);
     page_text(w, k->results[model].title);
     hd_write_string(w, "</th>");
-    for (uint32_t s = 0; s < report->slot_count; s++)
-        if (hd_replay_slot_is_used(report, s))
-            hd_write_format(w, "<td class=\"num%s\">%.1f</td>", t->slots[s] ? "" : " none",
-                            all ? 100.0 * (double)t->slots[s] / (double)all : 0);
+    for (uint32_t c = 0; c < slots->count; c++) {
+        uint64_t some = t->slots[slots->items[c]];
+        hd_write_format(w, "<td class=\"num%s\">%.1f</td>", some ? "" : " none",
+                        all ? 100.0 * (double)some / (double)all : 0);
+    }
     hd_write_string(w, "</tr>\n");
 }
 
-static void write_numbers(hd_writer *w, const hd_replay_report *report)
+static void write_table(hd_writer *w, const hd_replay_report *report, const page_columns *slots)
 {
-    uint32_t columns = 1;
-    hd_write_string(w, "<details open><summary>The same numbers as a table</summary>\n");
     page_table(w, "values numbers", "Issue slots, in per cent of all");
     hd_write_string(w, "<thead><tr><th scope=\"col\">Technique</th>");
-    for (uint32_t s = 0; s < report->slot_count; s++)
-        if (hd_replay_slot_is_used(report, s)) {
-            page_column_head(w, report->slots[s].key, report->slots[s].text);
-            columns++;
-        }
+    for (uint32_t c = 0; c < slots->count; c++)
+        page_column_head(w, report->slots[slots->items[c]].key, report->slots[slots->items[c]].text);
     hd_write_string(w, "</tr></thead>\n");
     for (uint32_t k = 0; k < report->kernel_count; k++) {
-        hd_write_format(w, "<tbody><tr><th scope=\"colgroup\" colspan=\"%u\" class=\"launch\">", columns);
+        hd_write_format(w, "<tbody><tr><th scope=\"colgroup\" colspan=\"%u\" class=\"launch\">", slots->count + 1);
         page_launch_name(w, report, &report->kernels[k]);
         hd_write_string(w, "</th></tr>\n");
         for (uint32_t m = 0; m < report->kernels[k].result_count; m++)
             if (report->kernels[k].results[m].timing)
-                write_row(w, report, &report->kernels[k], m);
+                write_row(w, report, &report->kernels[k], m, slots);
         hd_write_string(w, "</tbody>\n");
     }
     page_table_end(w);
+}
+
+static void write_numbers(hd_writer *w, const hd_replay_report *report)
+{
+    hd_u32_array used = {0};
+    for (uint32_t s = 0; s < report->slot_count; s++)
+        if (hd_replay_slot_is_used(report, s))
+            hd_array_push(&used, s);
+    hd_write_string(w, "<details open><summary>The same numbers as tables</summary>\n");
+    uint32_t parts = page_parts(used.count, REPLAY_COLUMNS);
+    for (uint32_t i = 0; i < parts; i++) {
+        uint32_t begin = page_part_begin(used.count, parts, i);
+        page_columns slots = {used.items + begin, page_part_begin(used.count, parts, i + 1) - begin};
+        write_table(w, report, &slots);
+    }
     hd_write_string(w, "</details>\n");
+    hd_array_free(&used);
 }
 
 void page_slot_charts(hd_writer *w, const hd_replay_report *report)

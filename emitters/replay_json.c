@@ -2,6 +2,7 @@
 #include "base/version.h"
 #include "emitters/jansson.h"
 #include "emitters/replay.h"
+#include "emitters/replay_values.h"
 
 #include <math.h>
 
@@ -113,6 +114,14 @@ static json_t *result_to_json(const hd_replay_report *report, const hd_replay_re
     return o;
 }
 
+static void set_memory_base(json_t *launch, const hd_replay_report *report, const hd_replay_kernel *k)
+{
+    hd_arena arena = {0};
+    const char *text = hd_replay_setting_text(report, k, HD_REPLAY_SETTING_MEMORY_BASE, &arena);
+    json_object_set_new(launch, "memory_base", text_or_null(text));
+    hd_arena_free(&arena);
+}
+
 static json_t *kernel_to_json(const hd_replay_report *report, const hd_replay_kernel *k)
 {
     json_t *o = json_pack("{s:s, s:{s:o, s:i, s:[iii], s:[iii], s:I}, s:I, s:I, s:I, s:b}", "name", k->name, "launch",
@@ -121,6 +130,8 @@ static json_t *kernel_to_json(const hd_replay_report *report, const hd_replay_ke
                           (int)k->block[2], "runs", (json_int_t)k->runs, "warp_instructions",
                           (json_int_t)k->warp_instructions, "thread_instructions", (json_int_t)k->thread_instructions,
                           "divergent_branches", (json_int_t)k->divergent_branches, "annotated", (int)k->annotated);
+    json_object_set_new(o, "demangled", json_string(k->demangled));
+    set_memory_base(json_object_get(o, "launch"), report, k);
     if (report->slot_count)
         json_object_set_new(o, "order_dependent", text_or_null(k->order_dependent));
     if (report->lane_fault)
@@ -156,6 +167,10 @@ void hd_emit_replay_json(hd_writer *w, const hd_replay_report *report)
         json_object_set_new(root, "sample_waves", json_integer(report->sample_waves));
     if (report->lane_fault)
         json_object_set_new(root, "lane_fault", json_string(report->lane_fault));
+    json_object_set_new(root, "latency", json_integer(report->latency));
+    json_object_set_new(root, "active_warps", json_integer(report->active_warps));
+    json_object_set_new(root, "max_registers",
+                        report->max_registers ? json_integer(report->max_registers) : json_null());
     json_object_set_new(root, "registers", json_string(registers_of(report)));
     json_object_set_new(root, "kernels", kernels);
     hd_json_dump(w, root, JSON_INDENT(2) | JSON_REAL_PRECISION(12));

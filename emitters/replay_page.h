@@ -2,7 +2,8 @@
  * emitters/replay_html*.c.
  *
  * Models have the numbers of their rows, the baseline 0; bars, legends and tables show number and name, so that colours
- * only help. Colours are classes of emitters/page/replay.css: m0 to m9 of models, s0 to s9 of issue slots.
+ * only help. Classes of emitters/page/replay.css: m0 to m9 are the colours of models and k0 to k5 the shapes of their
+ * keys and the patterns of their bars, so that no two of 54 models look the same; s0 to s9 are those of issue slots.
  */
 #ifndef HD_EMITTERS_REPLAY_PAGE_H
 #define HD_EMITTERS_REPLAY_PAGE_H
@@ -11,7 +12,7 @@
 #include "emitters/replay.h"
 #include "emitters/replay_values.h"
 
-enum { REPLAY_COLOURS = 10 };
+enum { REPLAY_COLOURS = 10, REPLAY_SHAPES = 6, REPLAY_COLUMNS = 9 /* of a table, at most, to fit on paper */ };
 
 /* Bar charts by launch. */
 typedef struct page_bar {
@@ -44,8 +45,17 @@ void page_allocations(hd_writer *writer, const hd_replay_kernel *kernel, uint32_
 
 /* The kernel's name; with launch and file where another launch has the same. */
 void page_launch_name(hd_writer *writer, const hd_replay_report *report, const hd_replay_kernel *kernel);
-/* The number of a model, in its colour. */
+/* The number of a model, in its colour and shape. */
 void page_model_key(hd_writer *writer, uint32_t model);
+uint32_t page_model_colour(uint32_t model);
+uint32_t page_model_shape(uint32_t model);
+/* `count` items in as few even parts of at most `most` as possible: how many parts, and where the one begins. */
+uint32_t page_parts(uint32_t count, uint32_t most);
+typedef struct page_columns { /* of a table: the numbers of models, or of kinds of issue slots */
+    const uint32_t *items;
+    uint32_t count;
+} page_columns;
+uint32_t page_part_begin(uint32_t count, uint32_t parts, uint32_t part);
 /* A table in a box of its own that scrolls, from <table> to </table>. */
 void page_table(hd_writer *writer, const char *style, const char *caption);
 void page_table_end(hd_writer *writer);

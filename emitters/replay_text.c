@@ -7,6 +7,8 @@
 #include "emitters/replay.h"
 #include "emitters/replay_values.h"
 
+#include "base/version.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -78,11 +80,17 @@ static void write_verdict(hd_writer *w, const hd_replay_kernel *k)
         hd_write_string(w, "  registers and order are those of the PTX, not of machine code\n");
 }
 
-static void write_launch(hd_writer *w, const hd_replay_kernel *k)
+static void write_launch(hd_writer *w, const hd_replay_report *report, const hd_replay_kernel *k)
 {
-    hd_write_format(w, "%s, grid %ux%ux%u, block %ux%ux%u", k->name, k->grid[0], k->grid[1], k->grid[2], k->block[0],
-                    k->block[1], k->block[2]);
-    hd_write_format(w, " (%s)\n", k->file);
+    hd_arena arena = {0};
+    hd_write_format(w, "%s, grid %ux%ux%u, block %ux%ux%u", k->demangled, k->grid[0], k->grid[1], k->grid[2],
+                    k->block[0], k->block[1], k->block[2]);
+    hd_write_format(w, " (%s", k->file);
+    const char *base = hd_replay_setting_text(report, k, HD_REPLAY_SETTING_MEMORY_BASE, &arena);
+    if (base && !hd_replay_setting_text(report, NULL, HD_REPLAY_SETTING_MEMORY_BASE, &arena))
+        hd_write_format(w, ", buffers from %s", base);
+    hd_write_string(w, ")\n");
+    hd_arena_free(&arena);
     write_verdict(w, k);
 }
 
@@ -210,6 +218,20 @@ static void write_legend(hd_writer *w, const hd_replay_report *report)
 
 /* ---- all --------------------------------------------------------------------------------------------------------- */
 
+/* The settings that the first line does not have. */
+static void write_defaults(hd_writer *w, const hd_replay_report *report)
+{
+    hd_arena arena = {0};
+    hd_write_string(w, "heddle " HD_VERSION ";");
+    for (uint32_t s = HD_REPLAY_SETTING_MEMORY_BASE; s <= HD_REPLAY_SETTING_MAX_REGISTERS; s++) {
+        const char *text = hd_replay_setting_text(report, NULL, (hd_replay_setting)s, &arena);
+        if (text)
+            hd_write_format(w, " %s=%s", hd_replay_setting_options[s], text);
+    }
+    hd_write_char(w, '\n');
+    hd_arena_free(&arena);
+}
+
 static void write_head(hd_writer *w, const hd_replay_report *report, int width)
 {
     hd_write_format(w, "GPU %s", report->gpu);
@@ -221,8 +243,10 @@ static void write_head(hd_writer *w, const hd_replay_report *report, int width)
         hd_write_format(w, ", %s", report->settings[i]);
     if (report->lane_fault)
         hd_write_format(w, ", lane fault %s", report->lane_fault);
-    hd_write_format(w, ". One access is a warp register of 32 lanes x 32 bits.\n\n  %-*s  %*s  %*s  %-*s  %s\n", width,
-                    "technique", ACCESSES, "RF accesses", ENERGY, "energy", HEADLINE, "headline", "verified");
+    hd_write_format(w, ". One access is a warp register of 32 lanes x 32 bits.\n");
+    write_defaults(w, report);
+    hd_write_format(w, "\n  %-*s  %*s  %*s  %-*s  %s\n", width, "technique", ACCESSES, "RF accesses", ENERGY, "energy",
+                    HEADLINE, "headline", "verified");
 }
 
 void hd_emit_replay_text(hd_writer *w, const hd_replay_report *report, bool counters)
@@ -233,7 +257,7 @@ void hd_emit_replay_text(hd_writer *w, const hd_replay_report *report, bool coun
         write_head(w, report, width);
     for (uint32_t i = 0; i < report->kernel_count; i++) {
         const hd_replay_kernel *k = &report->kernels[i];
-        write_launch(w, k);
+        write_launch(w, report, k);
         for (uint32_t r = 0; r < k->result_count; r++)
             write_result(w, width, k, &k->results[r]);
         hd_emit_replay_times(w, report, k, width);

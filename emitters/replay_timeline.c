@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "emitters/json.h"
 #include "emitters/replay.h"
+#include "emitters/replay_values.h"
 
 #include <stdio.h>
 
@@ -21,6 +22,7 @@ typedef struct timeline_events {
     const hd_replay_timeline *timeline;
     uint32_t process;
     HD_ARRAY(lanes) places;
+    hd_arena arena;
 } timeline_events;
 
 /* ---- names ------------------------------------------------------------------------------------------------------- */
@@ -55,8 +57,8 @@ static void emit_process_name(timeline_events *e, const hd_replay_kernel *kernel
 {
     hd_writer name;
     hd_writer_to_memory(&name);
-    hd_write_format(&name, "%s, launch %u: %s, %s, SM %u", kernel->file, kernel->launch, kernel->name, result->model,
-                    e->timeline->sm);
+    hd_write_format(&name, "%s, launch %u: %s, %s, SM %u", kernel->file, kernel->launch, kernel->demangled,
+                    result->model, e->timeline->sm);
     hd_write_char(&name, '\0');
     begin_name(e, "process_name", 0);
     hd_json_text(e->json, "name", name.buffer.items);
@@ -192,7 +194,9 @@ void hd_emit_replay_timeline(hd_writer *writer, const hd_replay_report *report)
     hd_json_object(&json, NULL);
     hd_json_text(&json, "displayTimeUnit", "ms");
     hd_json_object(&json, "otherData");
-    hd_json_text(&json, "gpu", report->gpu);
+    for (uint32_t s = 0; s < HD_REPLAY_SETTING_COUNT; s++)
+        hd_json_text(&json, hd_replay_setting_keys[s],
+                     hd_replay_setting_text(report, NULL, (hd_replay_setting)s, &events.arena));
     hd_json_text(&json, "unit", "a microsecond is a cycle of the SM");
     hd_json_end(&json);
     hd_json_array(&json, "traceEvents");
@@ -205,4 +209,5 @@ void hd_emit_replay_timeline(hd_writer *writer, const hd_replay_report *report)
     for (uint32_t i = 0; i < events.places.count; i++)
         hd_array_free(&events.places.items[i]);
     hd_array_free(&events.places);
+    hd_arena_free(&events.arena);
 }

@@ -1,6 +1,7 @@
 /* Values of a replay as readers see them: see replay_values.h. Linear in the launches. */
 #include "emitters/replay_values.h"
 
+#include "base/version.h"
 #include <math.h>
 #include <stdio.h>
 
@@ -8,6 +9,63 @@ const char *const hd_replay_verdicts[HD_CHECK_COUNT] = {
     "-", "pass", "FAIL (operands)", "FAIL (output)", "FAIL (differs)", "FAIL (stopped)"};
 const char *const hd_replay_output_words[] = {"output not checked", "output as expected", "output NOT as expected"};
 const char *const hd_replay_identical_words[] = {"", "identical to the original's", "NOT identical to the original's"};
+
+/* ---- settings ---------------------------------------------------------------------------------------------------- */
+
+const char *const hd_replay_setting_keys[HD_REPLAY_SETTING_COUNT] = {
+#define HD_REPLAY_SETTING(id, key, option) key,
+#include "emitters/replay_settings.def"
+#undef HD_REPLAY_SETTING
+};
+const char *const hd_replay_setting_options[HD_REPLAY_SETTING_COUNT] = {
+#define HD_REPLAY_SETTING(id, key, option) option,
+#include "emitters/replay_settings.def"
+#undef HD_REPLAY_SETTING
+};
+
+static const char *join_settings(const hd_replay_report *report, hd_arena *arena)
+{
+    const char *joined = report->setting_count ? report->settings[0] : NULL;
+    for (uint32_t i = 1; i < report->setting_count; i++)
+        joined = hd_arena_printf(arena, "%s %s", joined, report->settings[i]);
+    return joined;
+}
+
+static const char *text_unless_zero(hd_arena *arena, uint32_t value)
+{
+    return value ? hd_arena_printf(arena, "%u", value) : NULL;
+}
+
+/* A launch file may have one of its own. */
+static const char *memory_base_text(const hd_replay_report *report, const hd_replay_kernel *kernel, hd_arena *arena)
+{
+    const hd_replay_kernel *one = kernel ? kernel : report->kernels;
+    for (uint32_t k = 0; !kernel && k < report->kernel_count; k++)
+        if (report->kernels[k].memory_base != one->memory_base)
+            return NULL;
+    return one && one->memory_base ? hd_arena_printf(arena, "0x%llx", (unsigned long long)one->memory_base) : NULL;
+}
+
+const char *hd_replay_setting_text(const hd_replay_report *report, const hd_replay_kernel *kernel,
+                                   hd_replay_setting setting, hd_arena *arena)
+{
+    switch (setting) {
+    case HD_REPLAY_SETTING_HEDDLE: return HD_VERSION;
+    case HD_REPLAY_SETTING_GPU: return report->gpu;
+    case HD_REPLAY_SETTING_SETTINGS: return join_settings(report, arena);
+    case HD_REPLAY_SETTING_SMS: return text_unless_zero(arena, report->sms);
+    case HD_REPLAY_SETTING_SAMPLE: return text_unless_zero(arena, report->sample_waves);
+    case HD_REPLAY_SETTING_MEMORY_BASE: return memory_base_text(report, kernel, arena);
+    case HD_REPLAY_SETTING_LATENCY: return hd_arena_printf(arena, "%u", report->latency);
+    case HD_REPLAY_SETTING_ACTIVE_WARPS: return hd_arena_printf(arena, "%u", report->active_warps);
+    case HD_REPLAY_SETTING_MAX_REGISTERS: return text_unless_zero(arena, report->max_registers);
+    case HD_REPLAY_SETTING_LANE_FAULT: return report->lane_fault;
+    case HD_REPLAY_SETTING_COUNT: break;
+    }
+    return NULL;
+}
+
+/* ---- words and numbers ------------------------------------------------------------------------------------------- */
 
 const char *hd_replay_grouped(char text[static 32], uint64_t value)
 {

@@ -3,7 +3,21 @@
 #ifndef HD_EMITTERS_REPLAY_VALUES_H
 #define HD_EMITTERS_REPLAY_VALUES_H
 
+#include "base/arena.h"
 #include "heddle/replay_result.h"
+
+typedef enum hd_replay_setting {
+#define HD_REPLAY_SETTING(id, key, option) HD_REPLAY_SETTING_##id,
+#include "emitters/replay_settings.def"
+#undef HD_REPLAY_SETTING
+    HD_REPLAY_SETTING_COUNT
+} hd_replay_setting;
+extern const char *const hd_replay_setting_keys[HD_REPLAY_SETTING_COUNT];
+extern const char *const hd_replay_setting_options[HD_REPLAY_SETTING_COUNT];
+/* As on the command line, of a launch; several values of --set with a blank between them. NULL: it does not apply.
+ * `kernel` NULL: what all launches share. */
+const char *hd_replay_setting_text(const hd_replay_report *report, const hd_replay_kernel *kernel,
+                                   hd_replay_setting setting, hd_arena *arena);
 
 extern const char *const hd_replay_verdicts[HD_CHECK_COUNT]; /* "pass", "FAIL (operands)" */
 extern const char *const hd_replay_output_words[];           /* for hd_replay_outputs: of expected outputs */

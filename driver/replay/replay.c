@@ -49,6 +49,18 @@ static const char *const *copy_settings(hd_replay *r, const hd_replay_options *o
     return copies;
 }
 
+static void fill_settings(hd_replay *r, const hd_replay_options *options)
+{
+    hd_replay_report *report = &r->report;
+    report->settings = copy_settings(r, options);
+    report->setting_count = options->setting_count;
+    report->sample_waves = options->sample;
+    report->sms = options->time ? r->plan.sms : 0;
+    report->latency = options->latency == UINT32_MAX ? 0 : options->latency ? options->latency : HD_COUNT_LATENCY;
+    report->active_warps = options->active_warps ? options->active_warps : HD_COUNT_ACTIVE_WARPS;
+    report->max_registers = options->max_registers;
+}
+
 hd_replay *hd_replay_new(const hd_replay_options *options, hd_diagnostics *diagnostics)
 {
     hd_replay *r = hd_calloc(1, sizeof *r);
@@ -68,10 +80,7 @@ hd_replay *hd_replay_new(const hd_replay_options *options, hd_diagnostics *diagn
     else if (!hd_gpu_set(gpu, options->settings, options->setting_count))
         r->status = HD_STATUS_USAGE;
     r->plan.sms = options->sms ? options->sms : gpu->limits.sms;
-    r->report.settings = copy_settings(r, options);
-    r->report.setting_count = options->setting_count;
-    r->report.sample_waves = options->sample;
-    r->report.sms = options->time ? r->plan.sms : 0;
+    fill_settings(r, options);
     if (options->time && (!has_machine(r) || !has_shown_sm(r)))
         r->status = HD_STATUS_USAGE;
     if (!replay_choose_models(r, options->techniques ? options->techniques : "all"))

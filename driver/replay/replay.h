@@ -44,6 +44,7 @@ typedef struct hd_replay_options {
     uint32_t timeline_sm;
     uint64_t timeline_first, timeline_end;
     bool no_memo;           /* no memoization (hwmodel/rf/memo.h): the same numbers, more slowly */
+    bool no_demangle;       /* kernels have the names that the modules give them */
     bool keep_virtual;      /* replay PTX's virtual registers and unsimplified instructions */
     uint32_t max_registers; /* register limit of the allocation; 0: the maximum, or .maxnreg */
     /* files in parallel; with fewer files, per file: for passes, parallel runs, models, and CTAs of runs without

@@ -1,5 +1,7 @@
 /* The first run, of the replayed code with its models, and the run of its original, without models. */
 #include "driver/replay/replay_work.h"
+
+#include "base/demangle.h"
 #include "ir/architected.h"
 #include "ir/techniques.h"
 #include "target/occupancy.h"
@@ -103,6 +105,9 @@ static void open_rows(replay_part *p, const replay_file *f, const char *const *o
         const hd_launch *launch = &f->launch->launches.items[i];
         hd_replay_kernel k = {.file = f->path, .launch = i, .annotated = f->annotated};
         k.name = hd_arena_string(&p->arena, launch->kernel, strlen(launch->kernel));
+        k.demangled = p->plan->options->no_demangle ? k.name : hd_demangle(&p->arena, k.name);
+        if (!f->traced)
+            k.memory_base = f->launch->memory_base ? f->launch->memory_base : HD_MEMORY_BASE;
         set_registers(f, &k);
         k.order_dependent = orders[i];
         memcpy(k.grid, launch->grid, sizeof k.grid);

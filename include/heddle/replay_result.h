@@ -183,6 +183,8 @@ typedef struct hd_replay_kernel { /* one launch of a launch file, all its runs c
     uint32_t result_count;
     /* with an injected fault: operations of the lane in its unit, and those whose result it changed */
     uint64_t lane_operations, lane_wrong;
+    uint64_t memory_base;  /* address of the first buffer, for modules with 64-bit addresses; 0: a trace has its own */
+    const char *demangled; /* equal to name if it is not mangled, or mangled names were asked for */
 } hd_replay_kernel;
 
 typedef struct hd_replay_report {
@@ -199,6 +201,10 @@ typedef struct hd_replay_report {
     uint32_t slot_count;
     const hd_replay_kernel *kernels;
     uint32_t kernel_count;
+    uint32_t
+        latency; /* of long-latency loads, in issued instructions, where warps take turns without cycles; 0: none */
+    uint32_t active_warps;  /* of an SM, that take turns there */
+    uint32_t max_registers; /* of the allocation; 0: no limit was given */
 } hd_replay_report;
 
 #ifdef __cplusplus

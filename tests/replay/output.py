@@ -2,6 +2,7 @@
 of models change in them."""
 import csv
 import glob
+import html
 import io
 import json
 import math
@@ -164,6 +165,43 @@ def formats():
     case("runs are the same every time", heddle("replay", "--format=json", path) == heddle("replay", "-j1", "--format=json", path))
     _, one, _ = replay_json("--technique=bow-wr-iw3", path)
     case("a model alone counts as in company", [k["results"][1] for k in one["kernels"]] == [r for _, r in flat if r["model"] == "bow-wr-iw3"])
+
+
+def settings():
+    """Settings are in every format, and C++ names are demangled in each, unless the user wants them as they are."""
+    mangled = "_Z9vectorAddPKfS0_Pfi"
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("vectorAdd.ptx", "vectorAdd.yaml"):
+            with open(os.path.join(TOP, "examples", "vectorAdd", name), encoding="utf-8") as file:
+                text = re.sub(r"(entry |kernel: )vectorAdd\b", r"\1" + mangled, file.read())
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                file.write(text)
+        path = os.path.join(folder, "vectorAdd.yaml")
+        given = ["--time", "--gpu=ampere-a100", "--sms=2", "--sample=4", "--set=limits.registers_per_sm=32768", "--set=limits.warps_per_sm=32",
+                 "--memory-base=0x7f5c4c000000"]
+        run = lambda *more: heddle("replay", "--technique=bow", *given, *more, path)[1]
+        row = next(csv.DictReader(io.StringIO(run("--format=csv"))))
+        version = subprocess.run([HEDDLE, "--version"], capture_output=True, text=True, check=False).stdout.split()[1]
+        wanted = {"heddle": version, "gpu": "ampere-a100", "sms": "2", "sample_waves": "4", "memory_base": "0x7f5c4c000000",
+                  "settings": "limits.registers_per_sm=32768 limits.warps_per_sm=32", "latency": "64", "active_warps": "8",
+                  "max_registers": "", "lane_fault": "", "kernel": mangled, "demangled": "vectorAdd(float const*, float const*, float*, int)"}
+        case("settings are in CSV", {key: row[key] for key in wanted} == wanted, str(row)[:600])
+        report = json.loads(run("--format=json"))
+        kernel = report["kernels"][0]
+        case("settings are in JSON", report["settings"] == wanted["settings"].split() and (report["sms"], report["sample_waves"]) == (2, 4) and
+             kernel["launch"]["memory_base"] == wanted["memory_base"] and (report["latency"], report["active_warps"], report["max_registers"]) == (64, 8, None))
+        case("JSON has both names", (kernel["name"], kernel["demangled"]) == (mangled, wanted["demangled"]))
+        for form in ("text", "html"):
+            shown = html.unescape(run("--format=" + form))
+            parts = [version, "ampere-a100", "limits.registers_per_sm=32768", "limits.warps_per_sm=32", wanted["memory_base"], wanted["demangled"]]
+            case("settings are in " + form, not [part for part in parts if part not in shown], shown[:600])
+            plain = html.unescape(run("--format=" + form, "--no-demangle"))
+            case("--no-demangle in " + form, mangled in plain and wanted["demangled"] not in plain)
+        timeline = os.path.join(folder, "t.json")
+        heddle("replay", "--technique=bow", *[o for o in given if "sample" not in o], "--timeline=" + timeline, path)
+        with open(timeline, encoding="utf-8") as file:
+            other = json.load(file)["otherData"]
+        case("settings are in the timeline", other["memory_base"] == wanted["memory_base"] and other["settings"] == wanted["settings"] and other["sms"] == "2", str(other))
 
 
 def with_memo():
