@@ -195,7 +195,7 @@ class Curve {
     }
     c.textAlign = "left";
     c.textBaseline = "alphabetic";
-    c.fillText("live registers", 4, 11);
+    if (this.width >= 480) c.fillText("live registers", 4, 11); // else the maximum has the line
     const span = this.to - this.from + 1,
       step = Math.max(1, tickStep(span * (700 / Math.max(300, this.width))));
     c.textAlign = "center";
@@ -285,8 +285,8 @@ class Curve {
     c.textBaseline = "alphabetic";
     const wide = c.measureText(text).width,
       fits = x + wide + 10 < this.width - this.plot.right;
-    c.textAlign = fits ? "left" : "right";
-    c.fillText(text, fits ? x + 8 : x - 8, 13);
+    c.textAlign = "left";
+    c.fillText(text, fits ? x + 8 : Math.max(4, x - 8 - wide), 13, this.width - 8);
     c.font = "11px system-ui, sans-serif";
   }
 
@@ -317,7 +317,7 @@ function svg(tag, attributes, ...children) {
 
 // Occupancy for CTAs of 32, 64 .. threads, with the kernel's own size marked.
 function sweepChart(kernel) {
-  const width = 560,
+  const width = Math.max(280, Math.min(560, window.innerWidth - 60)), // so that its labels are not scaled down
     height = 190,
     left = 40,
     top = 12,
@@ -350,7 +350,7 @@ function sweepChart(kernel) {
       : `${percent(fraction)}, ${ctas} CTAs, ${warps} warps, limited by ${limiter}`;
     bar.append(svg("title", {}, `${threads} threads: ${why}`));
     chart.append(bar);
-    if ((i + 1) % 4 === 0)
+    if ((i + 1) % (width < 480 ? 8 : 4) === 0)
       chart.append(svg("text", { x: left + (i + 0.5) * step, y: bottom + 14, class: "tick mid" }, String(threads)));
   });
   chart.append(svg("text", { x: (left + width) / 2, y: height - 2, class: "tick mid" }, "threads of a CTA"));

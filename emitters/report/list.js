@@ -31,7 +31,9 @@ class RowList {
     if (row) listener(Number(row.dataset.index));
   }
 
-  reset(count, width) {
+  // Of so many rows, `width` characters wide, whose line numbers go up to `last`.
+  reset(count, width, last) {
+    this.container.style.setProperty("--digits", String(last || 0).length);
     this.count = count;
     this.selected = NONE;
     this.canvas.style.height = count * this.rowHeight + "px";

@@ -224,7 +224,7 @@ function liveSet(kernel, i, pointed, go) {
   box.append(
     table(
       "values",
-      ["", "Value", "Bits", "Defined", "Last use", "Uses", "Depth"],
+      ["Access", "Value", "Bits", "Defined", "Last use", "Uses", "Depth"],
       values.map(({ reg }) => {
         const register = kernel.registerList[reg],
           value = kernel.valueAt(reg, i),

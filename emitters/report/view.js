@@ -79,6 +79,7 @@ class KernelView {
     this.live = element("div", "live");
     this.live.id = "live";
     this.live.tabIndex = 0;
+    this.live.setAttribute("role", "group");
     this.live.setAttribute("aria-label", "Live values");
     this.status = element("p", "status");
     this.status.setAttribute("aria-live", "polite");
@@ -121,6 +122,7 @@ class KernelView {
     const k = this.kernel;
     this.life = element("div", "scroll");
     this.life.tabIndex = 0;
+    this.life.setAttribute("role", "group");
     this.life.setAttribute("aria-label", "Live ranges");
     this.life.id = "life";
     const values =
@@ -148,7 +150,11 @@ class KernelView {
       pick: (index, step) => this.pickRow(index, step),
       point: (index) => this.point(index === NONE ? NONE : k.rowInstruction[index]),
     });
-    this.ptxList.reset(k.rowLine.length, this.longestRow() + 16);
+    this.ptxList.reset(
+      k.rowLine.length,
+      this.longestRow() + 16,
+      k.rowLine.reduce((a, b) => Math.max(a, b), 0),
+    );
     this.sourceList = new RowList(this.source, "Source", {
       render: (index, row) => this.renderSource(index, row),
       pick: (index) => this.pickSource(this.file, this.sourceRows[index]),
@@ -216,7 +222,7 @@ class KernelView {
       this.sourceRows = [...all].sort((a, b) => a - b);
       let longest = 0;
       if (this.sourceText) for (const text of this.sourceText.values()) longest = Math.max(longest, text.length);
-      this.sourceList.reset(this.sourceRows.length, Math.min(longest, 400) + 14);
+      this.sourceList.reset(this.sourceRows.length, Math.min(longest, 400) + 14, this.sourceRows[this.sourceRows.length - 1]);
     }
     const row = this.sourceRows.indexOf(line === NONE ? this.sourceOf.keys().next().value : line);
     if (line !== NONE) this.sourceList.select(row, true);
