@@ -95,6 +95,15 @@ void hd_source_from_memory(hd_source *source, const char *name, const char *text
     memset(source->text + length, 0, PAD_BYTES);
 }
 
+void hd_source_from_array(hd_source *source, const char *name, char *text, size_t length)
+{
+    if (length > LONGEST_BYTES)
+        hd_out_of_memory(length);
+    *source = (hd_source){
+        .name = copy_string(name), .text = hd_realloc(text, length + PAD_BYTES), .length = (uint32_t)length};
+    memset(source->text + length, 0, PAD_BYTES);
+}
+
 void hd_source_free(hd_source *source)
 {
     free((void *)(uintptr_t)source->name);

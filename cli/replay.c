@@ -120,6 +120,7 @@ bool hd_cli_replay_options(hd_cli *cli, hd_replay_options *options)
                                    .save = cli->values[HD_CLI_SAVE] != NULL,
                                    .no_compare = cli->values[HD_CLI_NO_COMPARE] != NULL,
                                    .time = cli->values[HD_CLI_TIME] != NULL,
+                                   .partial = cli->values[HD_CLI_PARTIAL] != NULL,
                                    .no_memo = cli->values[HD_CLI_NO_MEMO] != NULL,
                                    .no_demangle = cli->values[HD_CLI_NO_DEMANGLE] != NULL,
                                    .keep_virtual = cli->values[HD_CLI_VIRTUAL] != NULL,
@@ -223,8 +224,9 @@ int hd_cli_replay(hd_cli *cli)
         return (int)hd_replay_status(replay);
     if (!hd_replay_expand(&cli->arena, &paths, &count, &cli->diagnostics))
         return HD_STATUS_REJECTED;
-    if (sass && !has_trace(paths, count)) {
-        hd_cli_usage_error("--sass is the machine code of traces, and no input is one");
+    if ((sass || options->partial) && !has_trace(paths, count)) {
+        hd_cli_usage_error(sass ? "--sass is the machine code of traces, and no input is one"
+                                : "--partial is about traces, and no input is one");
         return HD_STATUS_USAGE;
     }
     return hd_cli_replay_files(cli, replay, options, paths, count, NULL);

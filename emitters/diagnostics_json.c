@@ -7,6 +7,17 @@
 #include "base/version.h"
 #include "emitters/json.h"
 
+json_t *hd_json_count(uint64_t count)
+{
+    char digits[24];
+    if (count == UINT64_MAX)
+        return json_null();
+    if (count <= HD_JSON_EXACT)
+        return json_integer((json_int_t)count);
+    snprintf(digits, sizeof digits, "%llu", (unsigned long long)count);
+    return hd_json_string(digits);
+}
+
 json_t *hd_json_string(const char *bytes)
 {
     if (hd_json_is_utf8(bytes))

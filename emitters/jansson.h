@@ -23,6 +23,10 @@ static inline void hd_json_done(int result)
 /* A string; if it is not UTF-8, bytes above 0x7f become U+FFFD. (diagnostics_json.c) */
 json_t *hd_json_string(const char *bytes);
 
+/* A count: a number up to 2^53, which every reader keeps, else a string of its digits. UINT64_MAX, which stands for
+ * what cannot be counted: null. (diagnostics_json.c) */
+json_t *hd_json_count(uint64_t count);
+
 #define json_object() hd_json_made((json_object)())
 #define json_array() hd_json_made((json_array)())
 #define json_integer(value) hd_json_made((json_integer)(value))

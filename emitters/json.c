@@ -117,8 +117,13 @@ void hd_json_text(hd_json *j, const char *key, const char *text)
 
 void hd_json_number(hd_json *j, const char *key, uint64_t value)
 {
+    bool exact = value <= HD_JSON_EXACT; /* for readers that keep numbers as doubles */
     begin_member(j, key);
+    if (!exact)
+        hd_write_char(j->out, '"');
     hd_write_u64(j->out, value);
+    if (!exact)
+        hd_write_char(j->out, '"');
 }
 
 void hd_json_real(hd_json *j, const char *key, double value)

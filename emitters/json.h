@@ -5,6 +5,7 @@
 #include "base/writer.h"
 
 enum { HD_JSON_DEPTH = 16 };
+#define HD_JSON_EXACT (1ull << 53) /* numbers up to it are the same in all readers */
 
 typedef struct hd_json {
     hd_writer *out;
@@ -23,6 +24,7 @@ void hd_json_compact_array(hd_json *json, const char *key);
 void hd_json_end(hd_json *json);
 void hd_json_text(hd_json *json, const char *key,
                   const char *text); /* NULL: null; bytes that are no UTF-8 become U+FFFD */
+/* Above HD_JSON_EXACT, a string of its digits. */
 void hd_json_number(hd_json *json, const char *key, uint64_t value);
 void hd_json_real(hd_json *json, const char *key, double value); /* 9 digits; null if it is not finite */
 void hd_json_bool(hd_json *json, const char *key, bool value);

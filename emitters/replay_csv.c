@@ -48,7 +48,10 @@ static void write_counts(hd_writer *w, const hd_replay_report *report, const hd_
     if (r->not_applied)
         return;
     for (uint32_t c = 0; c < report->counter_count; c++)
-        hd_write_format(w, ",%llu", (unsigned long long)r->counters[c]);
+        if (r->counters[c] == UINT64_MAX)
+            hd_write_char(w, ',');
+        else
+            hd_write_format(w, ",%llu", (unsigned long long)r->counters[c]);
     write_number(w, r->rf_accesses_normalized);
     write_number(w, r->rf_reads_eliminated_fraction);
     write_number(w, r->rf_writes_eliminated_fraction);

@@ -36,9 +36,9 @@ static json_t *allocated_to_json(const hd_replay_allocation *a)
     json_t *buckets = json_array();
     for (uint32_t b = 0; b < a->bucket_count; b++)
         json_array_append_new(buckets, json_real(a->buckets[b]));
-    return json_pack("{s:f, s:I, s:I, s:I, s:o}", "mean", a->mean, "peak", (json_int_t)a->peak, "instructions",
-                     (json_int_t)a->instructions, "bucket_instructions", (json_int_t)a->bucket_instructions, "buckets",
-                     buckets);
+    return json_pack("{s:f, s:o, s:o, s:o, s:o}", "mean", a->mean, "peak", hd_json_count(a->peak), "instructions",
+                     hd_json_count(a->instructions), "bucket_instructions", hd_json_count(a->bucket_instructions),
+                     "buckets", buckets);
 }
 
 static json_t *headline_to_json(const hd_replay_headline *h)
@@ -56,8 +56,8 @@ static json_t *timing_to_json(const hd_replay_report *report, const hd_replay_ti
         return json_null();
     json_t *slots = json_object();
     for (uint32_t s = 0; s < report->slot_count; s++)
-        json_object_set_new(slots, report->slots[s].key, json_integer((json_int_t)t->slots[s]));
-    json_t *o = json_pack("{s:I, s:o}", "cycles", (json_int_t)t->cycles, "issue_slots", slots);
+        json_object_set_new(slots, report->slots[s].key, hd_json_count(t->slots[s]));
+    json_t *o = json_pack("{s:o, s:o}", "cycles", hd_json_count(t->cycles), "issue_slots", slots);
     json_object_set_new(o, "speedup", number_or_null(t->speedup));
     json_object_set_new(o, "warp_ipc", number_or_null(t->warp_ipc));
     json_object_set_new(o, "thread_ipc", number_or_null(t->thread_ipc));
@@ -70,7 +70,7 @@ static json_t *timing_to_json(const hd_replay_report *report, const hd_replay_ti
         json_object_set_new(o, "error_fraction", number_or_null(t->error_fraction));
     }
     for (uint32_t i = 0; i < HD_REPLAY_TIMING_COUNTS; i++)
-        json_object_set_new(o, hd_replay_timing_keys[i], json_integer((json_int_t)hd_replay_timing_count(t, i)));
+        json_object_set_new(o, hd_replay_timing_keys[i], hd_json_count(hd_replay_timing_count(t, i)));
     return o;
 }
 
@@ -80,12 +80,13 @@ static json_t *detection_to_json(const hd_replay_detection *d)
         return json_null();
     json_t *first = json_null();
     if (d->differences)
-        first = json_pack("{s:I, s:I, s:I, s:I, s:s, s:I}", d->in_cycles ? "cycle" : "instruction", (json_int_t)d->at,
-                          "block", (json_int_t)d->block, "warp", (json_int_t)d->warp, "thread", (json_int_t)d->thread,
-                          "opcode", d->instruction.text, "line", (json_int_t)d->instruction.line);
-    return json_pack("{s:I, s:I, s:I, s:I, s:o}", "wrong_results", (json_int_t)d->wrong, "detected",
-                     (json_int_t)d->caught, "slipped_through", (json_int_t)(d->wrong - d->caught), "differences",
-                     (json_int_t)d->differences, "first", first);
+        first =
+            json_pack("{s:o, s:I, s:I, s:I, s:s, s:I}", d->in_cycles ? "cycle" : "instruction", hd_json_count(d->at),
+                      "block", (json_int_t)d->block, "warp", (json_int_t)d->warp, "thread", (json_int_t)d->thread,
+                      "opcode", d->instruction.text, "line", (json_int_t)d->instruction.line);
+    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "wrong_results", hd_json_count(d->wrong), "detected",
+                     hd_json_count(d->caught), "slipped_through", hd_json_count(d->wrong - d->caught), "differences",
+                     hd_json_count(d->differences), "first", first);
 }
 
 static json_t *result_to_json(const hd_replay_report *report, const hd_replay_result *r)
@@ -101,10 +102,10 @@ static json_t *result_to_json(const hd_replay_report *report, const hd_replay_re
     json_object_set_new(o, "energy_normalized", number_or_null(r->energy_normalized));
     json_object_set_new(o, "energy_derived", isnan(r->energy_pj) ? json_null() : json_boolean(r->energy_derived));
     for (uint32_t c = 0; c < report->counter_count; c++)
-        json_object_set_new(o, report->counters[c].key, json_integer((json_int_t)r->counters[c]));
+        json_object_set_new(o, report->counters[c].key, hd_json_count(r->counters[c]));
     json_object_set_new(o, "physical_access_variation", number_or_null(r->physical_access_variation));
     json_object_set_new(o, "allocated_registers", allocated_to_json(&r->allocated));
-    json_object_set_new(o, "storage_bits", json_integer((json_int_t)r->storage_bits));
+    json_object_set_new(o, "storage_bits", hd_json_count(r->storage_bits));
     if (report->slot_count)
         json_object_set_new(o, "timing", timing_to_json(report, r->timing));
     if (report->lane_fault)
@@ -124,20 +125,21 @@ static void set_memory_base(json_t *launch, const hd_replay_report *report, cons
 
 static json_t *kernel_to_json(const hd_replay_report *report, const hd_replay_kernel *k)
 {
-    json_t *o = json_pack("{s:s, s:{s:o, s:i, s:[iii], s:[iii], s:I}, s:I, s:I, s:I, s:b}", "name", k->name, "launch",
-                          "file", json_string(k->file), "index", (int)k->launch, "grid", (int)k->grid[0],
-                          (int)k->grid[1], (int)k->grid[2], "block", (int)k->block[0], (int)k->block[1],
-                          (int)k->block[2], "runs", (json_int_t)k->runs, "warp_instructions",
-                          (json_int_t)k->warp_instructions, "thread_instructions", (json_int_t)k->thread_instructions,
-                          "divergent_branches", (json_int_t)k->divergent_branches, "annotated", (int)k->annotated);
+    json_t *o =
+        json_pack("{s:s, s:{s:o, s:i, s:[iii], s:[iii], s:o}, s:o, s:o, s:o, s:b}", "name", k->name, "launch", "file",
+                  json_string(k->file), "index", (int)k->launch, "grid", (int)k->grid[0], (int)k->grid[1],
+                  (int)k->grid[2], "block", (int)k->block[0], (int)k->block[1], (int)k->block[2], "runs",
+                  hd_json_count(k->runs), "warp_instructions", hd_json_count(k->warp_instructions),
+                  "thread_instructions", hd_json_count(k->thread_instructions), "divergent_branches",
+                  hd_json_count(k->divergent_branches), "annotated", (int)k->annotated);
     json_object_set_new(o, "demangled", json_string(k->demangled));
     set_memory_base(json_object_get(o, "launch"), report, k);
     if (report->slot_count)
         json_object_set_new(o, "order_dependent", text_or_null(k->order_dependent));
     if (report->lane_fault)
         json_object_set_new(o, "lane_fault",
-                            json_pack("{s:I, s:I}", "operations", (json_int_t)k->lane_operations, "wrong_results",
-                                      (json_int_t)k->lane_wrong));
+                            json_pack("{s:o, s:o}", "operations", hd_json_count(k->lane_operations), "wrong_results",
+                                      hd_json_count(k->lane_wrong)));
     json_object_set_new(o, "outputs_ok", output_to_json(k->outputs));
     json_object_set_new(o, "output_identical", output_to_json(k->identical));
     bool physical = k->registers != HD_REPLAY_VIRTUAL;

@@ -70,6 +70,10 @@ const char *hd_replay_setting_text(const hd_replay_report *report, const hd_repl
 const char *hd_replay_grouped(char text[static 32], uint64_t value)
 {
     char digits[24];
+    if (value == UINT64_MAX) {
+        snprintf(text, 32, "too many to count");
+        return text;
+    }
     size_t count = (size_t)snprintf(digits, sizeof digits, "%llu", (unsigned long long)value), at = 0;
     for (size_t i = 0; i < count; i++) {
         if (i && (count - i) % 3 == 0)

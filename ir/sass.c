@@ -10,6 +10,7 @@
 #include "base/search.h"
 #include "ir/sass_width.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- the table --------------------------------------------------------------------------------------------------- */
@@ -45,6 +46,24 @@ static uint32_t generation_index(uint32_t sm)
 }
 
 uint32_t hd_sass_generation(uint32_t sm) { return sm < generations[0] ? 0 : generations[generation_index(sm)]; }
+
+static const uint8_t chips[] = {20, 21, 30, 32, 35, 37, 50, 52,  53,  60,  61,  62,  70, 72,
+                                75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121};
+
+bool hd_sass_has_chip(uint32_t sm)
+{
+    for (size_t i = 0; i < sizeof chips; i++)
+        if (chips[i] == sm)
+            return true;
+    return false;
+}
+
+void hd_sass_print_chips(char *text, size_t bytes)
+{
+    size_t length = 0;
+    for (size_t i = 0; i < sizeof chips && length < bytes; i++)
+        length += (size_t)snprintf(text + length, bytes - length, "%s%u", i ? ", " : "", chips[i]);
+}
 
 bool hd_sass_register_of(const char *text, size_t length, uint8_t *class, uint8_t *number)
 {

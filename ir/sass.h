@@ -183,6 +183,9 @@ void hd_sass_resolve_list(const hd_sass_form *form, hd_sass_listed *list);
 /* The generation of the table that describes a chip: 50 for sm_53; the nearest older one of chips that it lacks. 0:
  * none. */
 uint32_t hd_sass_generation(uint32_t sm);
+/* Is it the compute capability of a chip? And all of those, separated by commas. */
+bool hd_sass_has_chip(uint32_t sm);
+void hd_sass_print_chips(char *text, size_t bytes);
 
 /* Reads `R12`, `URZ`, `P0`, `UPT`, `B1` (without suffixes); false: no register. */
 bool hd_sass_register_of(const char *text, size_t length, uint8_t *class, uint8_t *number);

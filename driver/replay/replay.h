@@ -57,6 +57,7 @@ typedef struct hd_replay_options {
     /* address of the first buffer, for modules with 64-bit addresses (hwmodel/memory/memory.h); 0: HD_MEMORY_BASE */
     uint64_t memory_base;
     const hd_module *listing;              /* machine code of traces (hwmodel/trace/accel_sim.h); stays; NULL: none */
+    bool partial;                          /* traces may lack parts of their grid: a warning says how much is there */
     const char *lane_fault;                /* as hd_lane_fault_read takes it; NULL: none */
     bool check_uninitialized, check_races; /* as in hd_exec_options; uninitialized: of the original */
     /* Receives printed output; NULL: dropped. Called by one thread at a time, in the order of the files. */

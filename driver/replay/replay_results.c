@@ -42,7 +42,8 @@ static double access_variation(const replay_tally *t)
 {
     double registers = (double)t->counters[HD_COUNTER_PHYSICAL_REGISTERS];
     double sum = (double)file_accesses(t), squares = (double)t->counters[HD_COUNTER_ACCESS_SQUARES];
-    double variance = registers > 0 && sum > 0 ? registers * squares / (sum * sum) - 1 : (double)NAN;
+    bool counted = t->counters[HD_COUNTER_ACCESS_SQUARES] != HD_UNCOUNTED;
+    double variance = registers > 0 && sum > 0 && counted ? registers * squares / (sum * sum) - 1 : (double)NAN;
     return variance < 0 ? 0 : sqrt(variance);
 }
 

@@ -43,7 +43,8 @@ bool replay_read_trace(replay_part *p, replay_file *f)
 {
     if (has_conflict(p, f) || !hd_traced_load(f->path, &f->source, &f->said))
         return false;
-    f->traced = hd_traced_read(&f->source, p->plan->options->listing, &f->said);
+    const hd_traced_options options = {.listing = p->plan->options->listing, .partial = p->plan->options->partial};
+    f->traced = hd_traced_read(&f->source, &options, &f->said);
     if (!f->traced)
         return false;
     f->launch = make_launch(f->traced, f->path);

@@ -164,6 +164,25 @@ static void open_timer(replay_run *run, hd_session_watch *watch, hd_sink *sinks)
     sinks[watch->sink_count++] = hd_timer_sink(timer);
 }
 
+/* No warp can go on. Where a technique's gate keeps one, that is a limit of the technique; else the model is wrong. */
+static hd_status report_lock(replay_run *run, uint32_t m)
+{
+    const replay_file *f = run->file;
+    const char *name = run->part->plan->models[m]->name;
+    hd_rf_wait waits[HD_RF_WAITS];
+    uint32_t count = hd_timer_waits(f->timer, f->model_index[m], waits, HD_RF_WAITS);
+    bool gated = !count;
+    for (uint32_t i = 0; i < count && i < HD_RF_WAITS; i++)
+        gated = gated || waits[i].gated;
+    hd_diagnostic *d = hd_report(run->diagnostics, HD_DIAG_UNSUPPORTED, f->module->source, (hd_span){0, 0},
+                                 !count  ? "%s has no cycles: it keeps the next thread block waiting for ever"
+                                 : gated ? "%s has no cycles: it keeps %u resident warps waiting for ever"
+                                         : "internal error: with %s, %u resident warps can never go on",
+                                 name, count);
+    hd_rf_report_waits(f->code, waits, count, d, run->diagnostics);
+    return gated ? HD_STATUS_UNDECIDED : HD_STATUS_INTERNAL;
+}
+
 /* A timing that did not get to its end: says why, the first time. */
 static void report_timing(replay_run *run, uint32_t m, hd_timing_status status, replay_tally *t)
 {
@@ -176,8 +195,7 @@ static void report_timing(replay_run *run, uint32_t m, hd_timing_status status, 
         t->check = HD_CHECK_OPERANDS;
         failed = HD_STATUS_WRONG;
     } else if (status == HD_TIMING_LOCKED)
-        hd_report(run->diagnostics, HD_DIAG_UNSUPPORTED, f->module->source, (hd_span){0, 0},
-                  "%s has no cycles: it keeps every resident warp, or the next thread block, waiting for ever", name);
+        failed = report_lock(run, m);
     if (run->timing_status == HD_STATUS_DONE)
         run->timing_status = failed;
 }

@@ -267,6 +267,20 @@ static void report_refusal(hd_count *c, const char *format, const char *what)
     hd_report(c->diagnostics, HD_DIAG_UNSUPPORTED, c->code->module->source, (hd_span){0, 0}, format, what);
 }
 
+/* No resident warp can go on. */
+static void report_lock(hd_count *c, const reader *r, const char *name)
+{
+    hd_rf_wait waits[HD_RF_WAITS];
+    uint32_t count = r->schedule ? hd_schedule_waits(r->schedule, waits, HD_RF_WAITS) : 0;
+    const char *awaited = r->schedule ? hd_stall_texts[hd_schedule_stall(r->schedule)] : NULL;
+    hd_diagnostic *d = awaited
+                           ? hd_report(c->diagnostics, HD_DIAG_UNSUPPORTED, c->code->module->source, (hd_span){0, 0},
+                                       "%s: none of the resident warps can go on: they wait for %s", name, awaited)
+                           : hd_report(c->diagnostics, HD_DIAG_UNSUPPORTED, c->code->module->source, (hd_span){0, 0},
+                                       "%s lets none of the resident warps go on", name);
+    hd_rf_report_waits(c->code, waits, count, d, c->diagnostics);
+}
+
 static bool end_segment(hd_count *c);
 
 /* Something is wrong. What is kept besides, with the open segment, may have something before it. */
@@ -277,12 +291,8 @@ static void stop_wrong(hd_count *c)
     publish(c, 0);
     const reader *r = first_wrong(c);
     const char *name = r->runner->model->info->name;
-    const char *awaited = r->schedule ? hd_stall_texts[hd_schedule_stall(r->schedule)] : NULL;
-    if (!r->runner->failure.wrong && awaited)
-        hd_report(c->diagnostics, HD_DIAG_UNSUPPORTED, c->code->module->source, (hd_span){0, 0},
-                  "%s: none of the resident warps can go on: they wait for %s", name, awaited);
-    else if (!r->runner->failure.wrong)
-        report_refusal(c, "%s lets none of the resident warps go on", name);
+    if (!r->runner->failure.wrong)
+        report_lock(c, r, name);
     else if (hd_rf_report_failure(c->code, &r->runner->failure, name, c->diagnostics))
         c->failed = (uint32_t)(r - c->readers.items);
 }

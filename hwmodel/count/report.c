@@ -59,3 +59,20 @@ void hd_rf_report_split(const hd_rf_module *code, const hd_rf_branch *b, const h
                   b->lanes & event->active, b->lanes);
     note_warp(diagnostics, d, event->warp, event->cta);
 }
+
+void hd_rf_report_waits(const hd_rf_module *code, const hd_rf_wait waits[HD_RF_WAITS], uint32_t count, hd_diagnostic *d,
+                        hd_diagnostics *diagnostics)
+{
+    for (uint32_t i = 0; i < count && i < HD_RF_WAITS; i++) {
+        const hd_rf_wait *w = &waits[i];
+        bool has_next = w->instruction != HD_NONE;
+        char sm[24] = "";
+        if (w->sm != HD_NONE)
+            snprintf(sm, sizeof sm, "SM %u, ", w->sm);
+        hd_note_add(diagnostics, d, has_next ? code->module->source : NULL,
+                    has_next ? span_of(code, w->function, w->instruction) : (hd_span){0, 0},
+                    "%sblock %u, warp %u waits for %s", sm, w->cta, w->warp, w->what);
+    }
+    if (count > HD_RF_WAITS)
+        hd_note_add(diagnostics, d, NULL, (hd_span){0, 0}, "%u more warps wait", count - HD_RF_WAITS);
+}

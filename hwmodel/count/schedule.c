@@ -109,6 +109,32 @@ bool hd_schedule_locked(const hd_schedule *s) { return s->locked; }
 
 hd_stall hd_schedule_stall(const hd_schedule *s) { return (hd_stall)s->gate.reason; }
 
+static bool held_at_barrier(resident_warp *w);
+
+static hd_rf_wait wait_of(resident_warp *w)
+{
+    const char *awaited = hd_stall_texts[w->gate.ready ? HD_STALL_NONE : w->gate.reason];
+    bool held = !awaited && held_at_barrier(w);
+    return (hd_rf_wait){.sm = HD_NONE,
+                        .cta = w->of->cta->cta,
+                        .warp = w->index,
+                        .function = w->turn.segment->function,
+                        .instruction = hd_segment_instruction(w->turn.segment, w->turn.end),
+                        .what = awaited ? awaited
+                                : held  ? "other warps of its thread block"
+                                        : "its turn",
+                        .gated = awaited != NULL};
+}
+
+uint32_t hd_schedule_waits(const hd_schedule *s, hd_rf_wait *waits, uint32_t most)
+{
+    for (uint32_t k = 0; k < s->active.count && k < most; k++)
+        waits[k] = wait_of(s->active.items[k]);
+    for (uint32_t k = s->active.count; k < s->active.count + s->waiting.count && k < most; k++)
+        waits[k] = wait_of(s->waiting.items[k - s->active.count]);
+    return s->active.count + s->waiting.count;
+}
+
 uint64_t hd_schedule_most_bytes(const hd_schedule *s) { return s->most_bytes; }
 
 /* ---- warps and blocks come and go -------------------------------------------------------------------------------- */
@@ -405,6 +431,10 @@ static bool note_refusal(hd_schedule *s)
         return false;
     }
     uint64_t wake = s->refused % s->active.count ? 0 : first_wake(s);
+    if (wake > s->now + HD_RF_IDLE_CYCLES) {
+        s->locked = true;
+        return false;
+    }
     if (wake)
         pass_time(s, wake);
     if (wake || s->refused % s->active.count || !s->waiting.count) {

@@ -32,6 +32,7 @@
 #define HD_HWMODEL_COUNT_SCHEDULE_H
 
 #include "hwmodel/count/runner.h"
+#include "hwmodel/count/report.h"
 #include "hwmodel/count/streams.h"
 
 typedef struct hd_schedule hd_schedule;
@@ -48,6 +49,8 @@ bool hd_schedule_drain(hd_schedule *s, bool all);
 bool hd_schedule_locked(const hd_schedule *s);
 /* What the warp that was refused last waits for. */
 hd_stall hd_schedule_stall(const hd_schedule *s);
+/* As hd_sm_waits: what each of the resident warps waits for. */
+uint32_t hd_schedule_waits(const hd_schedule *s, hd_rf_wait *waits, uint32_t most);
 uint64_t hd_schedule_most_bytes(const hd_schedule *s); /* most that streams of resident blocks took */
 
 #endif

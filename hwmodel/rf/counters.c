@@ -18,7 +18,10 @@ void hd_counter_add(uint64_t counters[HD_COUNTER_COUNT], hd_counter c, uint64_t 
     case HD_COUNTS_FILE:
     case HD_COUNTS_NEAR:
     case HD_COUNTS_PART:
-    case HD_COUNTS_CLASS: counters[c] += n * times; break;
+    case HD_COUNTS_CLASS:
+        if (__builtin_mul_overflow(n, times, &n) || __builtin_add_overflow(counters[c], n, &counters[c]))
+            counters[c] = HD_UNCOUNTED;
+        break;
     }
 }
 

@@ -25,6 +25,8 @@ typedef struct hd_counter_info {
     uint8_t group, energy; /* hd_counter_group; hd_energy of target/gpu.h */
 } hd_counter_info;
 extern const hd_counter_info hd_counters[HD_COUNTER_COUNT];
+/* The value of a counter that does not fit. Sums with it stay so. */
+#define HD_UNCOUNTED UINT64_MAX
 /* Takes what another launch counted into the counters of those before. */
 void hd_counters_join(uint64_t into[HD_COUNTER_COUNT], const uint64_t from[HD_COUNTER_COUNT]);
 /* What was counted `times` times. */

@@ -96,11 +96,12 @@ uint32_t hd_physical_touched(const hd_physical_file *file)
 
 uint64_t hd_physical_squares(const hd_physical_file *file)
 {
-    uint64_t squares = 0;
+    unsigned __int128 squares = 0;
     for (uint32_t b = 0; b < file->bank_count; b++)
         for (uint32_t row = 0; row < file->banks[b].registers.count; row++)
-            squares += file->banks[b].registers.items[row].accesses * file->banks[b].registers.items[row].accesses;
-    return squares;
+            squares += (unsigned __int128)file->banks[b].registers.items[row].accesses *
+                       file->banks[b].registers.items[row].accesses;
+    return squares < HD_UNCOUNTED ? (uint64_t)squares : HD_UNCOUNTED;
 }
 
 /* The bit maps of sub-arrays say whether one has a free row. */

@@ -61,7 +61,7 @@ static inline uint32_t hd_physical_count(const hd_physical_file *file)
     return file->bank_count * file->subarrays * file->rows;
 }
 uint32_t hd_physical_touched(const hd_physical_file *file); /* registers allocated since the launch began */
-uint64_t hd_physical_squares(const hd_physical_file *file); /* sum of the squares of their accesses */
+uint64_t hd_physical_squares(const hd_physical_file *file); /* of their accesses, summed; HD_UNCOUNTED: too many */
 /* Brings `on` and `off` up to date. */
 static inline void hd_physical_finalize(hd_physical_file *file)
 {

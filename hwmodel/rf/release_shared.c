@@ -205,7 +205,8 @@ void hd_release_shared_finalize(hd_release_shared *s)
                                                         s->missed};
     hd_rf_event(model, HD_COUNTER_SUBARRAY_ON, now.on - before.on);
     hd_rf_event(model, HD_COUNTER_SUBARRAY_OFF, now.off - before.off);
-    hd_rf_event(model, HD_COUNTER_ACCESS_SQUARES, now.squares - before.squares);
+    hd_counter_add(model->counters, HD_COUNTER_ACCESS_SQUARES,
+                   now.squares == HD_UNCOUNTED ? HD_UNCOUNTED : now.squares - before.squares, 1);
     hd_rf_event(model, HD_COUNTER_SUBARRAY_WAKES, now.wakeups - before.wakeups);
     hd_rf_event(model, HD_COUNTER_WAKE_CYCLES, (uint64_t)(now.wakeups - before.wakeups) * s->wake_cycles);
     hd_rf_event(model, HD_COUNTER_TOUCHED, now.touched - before.touched);

@@ -245,6 +245,8 @@ typedef struct hd_gate {
     uint8_t reason; /* hd_stall, if it is not */
     uint64_t wake;  /* if it is not: the driver's clock at which to ask again; 0: not known */
 } hd_gate;
+/* A gate opens sooner: where nothing else happens for so many cycles, it never does. */
+enum { HD_RF_IDLE_CYCLES = 1 << 20 };
 
 /* ---- a model ----------------------------------------------------------------------------------------------------- */
 

@@ -179,7 +179,8 @@ static void start_warp(hd_sm *sm, uint64_t now, uint32_t place, uint32_t index)
     sm->resident_warps++;
     hd_trace_open(&w->cursor, trace);
     sm_reach_next(sm, slot);
-    sm_activate(sm, slot);
+    if (w->has_step) /* one without any, of a trace that is not whole, ends at once */
+        sm_activate(sm, slot);
 }
 
 static void end_cta(hd_sm *sm, uint32_t place)
@@ -226,6 +227,7 @@ void hd_sm_start(hd_sm *sm, uint64_t now, hd_trace_cta *trace)
     uint32_t place = free_place(sm);
     sm->ctas.items[place] = (sm_cta){.trace = trace, .live = trace->warp_count};
     sm->resident++;
+    sm->alive = now;
     sm->starts++;
     for (uint32_t i = 0; i < trace->warp_count; i++)
         start_warp(sm, now, place, i);
@@ -425,5 +427,5 @@ bool hd_sm_cycle(hd_sm *sm, uint64_t now)
     sm_account_power(sm, 1);
     sm->accounted = now + 1;
     sm->next = offers || is_busy(sm) ? now + 1 : sm_next_event(sm);
-    return !sm->failed;
+    return !sm->failed && sm_check_alive(sm);
 }

@@ -41,6 +41,7 @@
 #ifndef HD_HWMODEL_SM_SM_H
 #define HD_HWMODEL_SM_SM_H
 
+#include "hwmodel/count/report.h"
 #include "hwmodel/count/runner.h"
 #include "hwmodel/memory/memory.h"
 #include "hwmodel/sm/memory.h"
@@ -97,10 +98,17 @@ bool hd_sm_has_room(hd_sm *sm, uint32_t cta);
 /* One reader of the block is the SM's from now on. Its warps may issue from cycle `now` on. */
 void hd_sm_start(hd_sm *sm, uint64_t now, hd_trace_cta *cta);
 /* Handles cycle `now`; cycles since the last one that was handled had nothing to do. false: an operand was not proved,
- * see the runner's member. */
+ * see the runner's member, or no warp can go on, see hd_sm_is_locked. */
 bool hd_sm_cycle(hd_sm *sm, uint64_t now);
 /* The next cycle with something to do; UINT64_MAX: none is known. */
 uint64_t hd_sm_next(const hd_sm *sm);
+
+/* Warps are resident, and for HD_RF_IDLE_CYCLES nothing has issued and nothing was in flight that could wake one: what
+ * still goes on in cycles are the model's own hooks. */
+bool hd_sm_is_locked(const hd_sm *sm);
+/* What the resident warps wait for, at most `most` of them. Returns how many there are. */
+uint32_t hd_sm_waits(const hd_sm *sm, hd_rf_wait *waits, uint32_t most);
+
 /* The memory system has done what the token names. */
 void hd_sm_answer(hd_sm *sm, uint32_t token, uint64_t now);
 uint32_t hd_sm_resident(const hd_sm *sm); /* thread blocks */

@@ -176,7 +176,9 @@ struct hd_sm {
     uint64_t now, next, accounted; /* accounted: cycles before it are counted */
     uint64_t starts;               /* of blocks */
     uint32_t issued;               /* instructions, for hd_access_sink.number */
-    bool failed;
+    bool failed, locked;
+    uint64_t
+        alive; /* the last cycle in which an instruction was issued, or something was in flight when that was asked */
     HD_ARRAY(sm_job) jobs;
     uint32_t unused_job;
     sm_warp warps[SM_WARPS];
@@ -231,6 +233,11 @@ void sm_account(hd_sm *sm, uint64_t now);
 void sm_account_power(hd_sm *sm, uint64_t cycles); /* registers that leak, for so many cycles */
 /* Warps of its block may wait for what the warp has done. */
 void sm_recheck_block(hd_sm *sm, const sm_warp *w);
+
+/* ---- idle.c ------------------------------------------------------------------------------------------------------ */
+
+/* Has nothing happened for so long that no warp can go on any more? See sm.h. Called at the end of each cycle. */
+bool sm_check_alive(hd_sm *sm);
 
 /* ---- show.c: the timeline, if there is one ----------------------------------------------------------------------- */
 

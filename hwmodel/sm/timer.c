@@ -210,3 +210,8 @@ const hd_rf_failure *hd_timer_failure(const hd_timer *t, uint32_t technique)
 {
     return hd_timing_failure(t->techniques.items[technique].timing);
 }
+
+uint32_t hd_timer_waits(const hd_timer *t, uint32_t technique, hd_rf_wait *waits, uint32_t most)
+{
+    return hd_timing_waits(t->techniques.items[technique].timing, waits, most);
+}

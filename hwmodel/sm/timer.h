@@ -58,5 +58,7 @@ uint32_t hd_timer_launches(const hd_timer *timer);
 const hd_timer_result *hd_timer_result_of(const hd_timer *timer, uint32_t launch, uint32_t technique);
 /* What was not proved; NULL: all was. */
 const hd_rf_failure *hd_timer_failure(const hd_timer *timer, uint32_t technique);
+/* As hd_timing_waits. */
+uint32_t hd_timer_waits(const hd_timer *timer, uint32_t technique, hd_rf_wait *waits, uint32_t most);
 
 #endif

@@ -75,18 +75,20 @@ static uint64_t next_cycle(const hd_timing *t)
     return next == UINT64_MAX || !t->setup.every_cycle ? next : t->now + 1;
 }
 
-static bool handle_cycle(hd_timing *t)
+static hd_timing_status handle_cycle(hd_timing *t)
 {
     hd_memory_advance(t->memory, t->now);
     for (uint32_t i = 0; i < t->setup.sms; i++) {
         if (hd_sm_next(t->sms[i]) > t->now && !t->setup.every_cycle)
             continue;
-        if (!hd_sm_cycle(t->sms[i], t->now)) {
-            t->failure = &t->runners[i]->failure;
-            return false;
-        }
+        if (hd_sm_cycle(t->sms[i], t->now))
+            continue;
+        if (hd_sm_is_locked(t->sms[i]))
+            return HD_TIMING_LOCKED;
+        t->failure = &t->runners[i]->failure;
+        return HD_TIMING_WRONG;
     }
-    return true;
+    return HD_TIMING_DONE;
 }
 
 /* The next cycle in which something happens. */
@@ -96,7 +98,21 @@ static hd_timing_status go_on(hd_timing *t)
     if (next == UINT64_MAX)
         return HD_TIMING_LOCKED;
     t->now = next;
-    return handle_cycle(t) ? HD_TIMING_DONE : HD_TIMING_WRONG;
+    return handle_cycle(t);
+}
+
+uint32_t hd_timing_waits(const hd_timing *t, hd_rf_wait *waits, uint32_t most)
+{
+    uint32_t count = 0;
+    bool one = false;
+    for (uint32_t i = 0; i < t->setup.sms; i++)
+        one = one || hd_sm_is_locked(t->sms[i]);
+    for (uint32_t i = 0; i < t->setup.sms; i++)
+        if (!one || hd_sm_is_locked(t->sms[i])) {
+            uint32_t listed = count < most ? count : most;
+            count += hd_sm_waits(t->sms[i], waits + listed, most - listed);
+        }
+    return count;
 }
 
 /* ---- thread blocks ----------------------------------------------------------------------------------------------- */

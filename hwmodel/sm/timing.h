@@ -43,7 +43,7 @@ void hd_timing_show(hd_timing *timing, hd_meter *meter); /* a unit for each thre
 typedef enum hd_timing_status {
     HD_TIMING_DONE,
     HD_TIMING_WRONG,  /* an operand was not proved: hd_timing_failure */
-    HD_TIMING_LOCKED, /* no warp can ever go on: the technique keeps all of them from issuing */
+    HD_TIMING_LOCKED, /* the warps of an SM can never go on, or the next block can never start: hd_timing_waits */
 } hd_timing_status;
 
 /* A launch: begin, its thread blocks in the order of their index, end. A block becomes the timing's; the clock goes on
@@ -57,5 +57,8 @@ void hd_timing_extrapolate(const hd_timing *timing, uint64_t counters[HD_COUNTER
 /* After the end, for tests: goes on until stores, fetches of code and write-backs are done, too. Is all idle then? */
 bool hd_timing_drain(hd_timing *timing);
 const hd_rf_failure *hd_timing_failure(const hd_timing *timing);
+/* Of a timing that is LOCKED: what the warps of the SM that cannot go on wait for, or of all SMs where time has ended.
+ * At most `most` of them; returns how many there are. */
+uint32_t hd_timing_waits(const hd_timing *timing, hd_rf_wait *waits, uint32_t most);
 
 #endif

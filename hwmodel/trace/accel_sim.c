@@ -2,89 +2,10 @@
  * expected, and reading goes on. */
 #include "hwmodel/trace/accel_sim.h"
 #include "base/hash.h"
+#include "ir/architected.h"
 
-#include <errno.h>
-#include <lzma.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- names ------------------------------------------------------------------------------------------------------- */
-
-static bool ends_with(const char *text, size_t length, const char *end)
-{
-    size_t n = strlen(end);
-    return length >= n && memcmp(text + length - n, end, n) == 0;
-}
-
-bool hd_traced_is_name(const char *path)
-{
-    size_t length = strlen(path);
-    length -= ends_with(path, length, ".xz") ? 3 : 0;
-    return ends_with(path, length, ".traceg") || ends_with(path, length, ".trace");
-}
-
-bool hd_traced_is_list(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return strncmp(slash ? slash + 1 : path, "kernelslist", strlen("kernelslist")) == 0;
-}
-
-/* ---- files ------------------------------------------------------------------------------------------------------- */
-
-enum { CHUNK = 1 << 20 };
-HD_ARRAY_TYPE(decompressed, char);
-
-/* Appends what `stream` makes of its input. NULL: done; else why not. */
-static const char *decompress(lzma_stream *stream, decompressed *text)
-{
-    for (;;) {
-        if (text->count > UINT32_MAX - 2 * CHUNK)
-            return "its text has more than 4 GiB";
-        stream->next_out = (uint8_t *)hd_array_extend(text, CHUNK);
-        stream->avail_out = CHUNK;
-        lzma_ret result = lzma_code(stream, LZMA_FINISH);
-        text->count -= (uint32_t)stream->avail_out;
-        if (result == LZMA_STREAM_END)
-            return NULL;
-        if (result == LZMA_MEM_ERROR || result == LZMA_MEMLIMIT_ERROR)
-            return "it takes too much memory";
-        if (result != LZMA_OK)
-            return "it is corrupt, or not whole";
-    }
-}
-
-static bool replace_by_text(hd_source *source, const char *path, hd_diagnostics *diagnostics)
-{
-    lzma_stream stream = LZMA_STREAM_INIT;
-    decompressed text = {0};
-    stream.next_in = (const uint8_t *)source->text;
-    stream.avail_in = source->length;
-    const char *wrong = "it takes too much memory";
-    if (lzma_stream_decoder(&stream, (uint64_t)1 << 30, LZMA_CONCATENATED) == LZMA_OK)
-        wrong = decompress(&stream, &text);
-    lzma_end(&stream);
-    if (wrong) {
-        hd_report(diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "cannot decompress %s: %s", path, wrong);
-    } else {
-        hd_source_free(source);
-        hd_source_from_memory(source, path, text.items, text.count);
-    }
-    hd_array_free(&text);
-    return !wrong;
-}
-
-bool hd_traced_load(const char *path, hd_source *source, hd_diagnostics *diagnostics)
-{
-    static const char magic[] = "\xfd"
-                                "7zXZ";
-    if (!hd_source_read(source, path)) {
-        hd_report(diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "cannot read %s: %s", path,
-                  hd_source_why(errno));
-        return false;
-    }
-    bool compressed = source->length > strlen(magic) && memcmp(source->text, magic, strlen(magic)) == 0;
-    return !compressed || replace_by_text(source, path, diagnostics);
-}
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
 
@@ -149,17 +70,36 @@ static bool read_numbers(const char *at, uint32_t count, uint32_t *numbers)
 
 /* ---- header ------------------------------------------------------------------------------------------------------ */
 
-static void read_size(reader *r, hd_span line, const char *value, uint32_t size[3])
+/* Sizes up to those that CUDA allows. */
+static void read_size(reader *r, hd_span line, const char *value, uint32_t x, uint32_t y, uint32_t z, uint32_t size[3])
 {
     bool good = *value == '(' && read_numbers(value + 1, 3, size);
     if (!good || !size[0] || !size[1] || !size[2])
         REPORT(r, line, "three numbers from 1 on are expected, (x,y,z)");
+    else if (size[0] > x || size[1] > y || size[2] > z)
+        REPORT(r, line, "sizes of at most (%u,%u,%u) are expected", x, y, z);
 }
 
 static void read_one(reader *r, hd_span line, const char *value, uint32_t *number)
 {
     if (!read_numbers(value, 1, number))
         REPORT(r, line, "a number is expected");
+}
+
+static void read_at_most(reader *r, hd_span line, const char *value, uint32_t most, uint32_t *number)
+{
+    if (!read_numbers(value, 1, number) || *number > most)
+        REPORT(r, line, "a number of at most %u is expected", most);
+}
+
+static void read_chip(reader *r, hd_span line, const char *value)
+{
+    char known[256];
+    hd_traced *t = r->t;
+    if (!read_numbers(value, 1, &t->sm) || !hd_sass_has_chip(t->sm)) {
+        hd_sass_print_chips(known, sizeof known);
+        REPORT(r, line, "a compute capability is expected, which is one of %s", known);
+    }
 }
 
 static void read_window(reader *r, hd_span line, const char *value, uint64_t *address)
@@ -178,15 +118,15 @@ static void read_key(reader *r, hd_span line)
     if ((value = after_word(t, line, "-kernel name = ")))
         t->kernel = hd_arena_string(&t->arena, value, (size_t)(t->source->text + line.end - value));
     else if ((value = after_word(t, line, "-grid dim = ")))
-        read_size(r, line, value, t->grid);
+        read_size(r, line, value, INT32_MAX, UINT16_MAX, UINT16_MAX, t->grid);
     else if ((value = after_word(t, line, "-block dim = ")))
-        read_size(r, line, value, t->block);
+        read_size(r, line, value, HD_TRACED_THREADS, HD_TRACED_THREADS, 64, t->block);
     else if ((value = after_word(t, line, "-shmem = ")))
-        read_one(r, line, value, &t->shared_bytes);
+        read_at_most(r, line, value, HD_TRACED_SHARED_BYTES, &t->shared_bytes);
     else if ((value = after_word(t, line, "-nregs = ")))
-        read_one(r, line, value, &t->registers);
+        read_at_most(r, line, value, HD_GENERAL_REGISTERS, &t->registers);
     else if ((value = after_word(t, line, "-binary version = ")))
-        read_one(r, line, value, &t->sm);
+        read_chip(r, line, value);
     else if ((value = after_word(t, line, "-accelsim tracer version = ")))
         read_one(r, line, value, &t->version);
     else if ((value = after_word(t, line, "-shmem base_addr = ")))
@@ -215,7 +155,7 @@ static bool read_header(reader *r)
         hd_span line = line_at(t, r->at);
         if (t->source->text[line.begin] == '-')
             read_key(r, line);
-        else if ((done = after_word(t, line, "#traces format") != NULL))
+        else if ((done = after_word(t, line, HD_TRACED_HEADER_END) != NULL))
             read_format(t, line);
         else if (!is_empty(t, line))
             break;
@@ -445,7 +385,7 @@ static void read_body(reader *r)
         REPORT(r, end, "the trace has no instructions");
 }
 
-hd_traced *hd_traced_read(hd_source *source, const hd_module *listing, hd_diagnostics *diagnostics)
+hd_traced *hd_traced_read(hd_source *source, const hd_traced_options *options, hd_diagnostics *diagnostics)
 {
     hd_traced *t = hd_calloc(1, sizeof *t);
     reader r = {.t = t, .warp = HD_NONE};
@@ -457,7 +397,7 @@ hd_traced *hd_traced_read(hd_source *source, const hd_module *listing, hd_diagno
     hd_index_free(&r.ctas);
     hd_index_free(&r.code);
     if (!diagnostics->error_count)
-        hd_traced_finish(t, listing);
+        hd_traced_finish(t, options);
     if (!diagnostics->error_count)
         return t;
     hd_traced_free(t);

@@ -1,6 +1,6 @@
 /* Traces of Accel-Sim: what warps of a real GPU executed, as text.
  *
- *   hd_traced *traced = hd_traced_read(&source, listing, diagnostics);    NULL: reported
+ *   hd_traced *traced = hd_traced_read(&source, &options, diagnostics);   NULL: reported
  *   hd_module *module = hd_traced_module(traced);                         its code
  *   hd_traced_play(traced, sinks, count, &statistics, meter);             the events of the launch
  *
@@ -20,6 +20,8 @@
  * Barriers: a trace does not say which one an instruction uses. Each opens when all warps of the block that have not
  * ended wait at one; BAR.ARV does not wait.
  *
+ * A trace is whole if it has all blocks of the grid, all their warps, and each warp's exit.
+ *
  * Memory: a line takes about 50 bytes of text and 8 bytes of its place. Linear in the text.
  */
 #ifndef HD_HWMODEL_TRACE_ACCEL_SIM_H
@@ -32,9 +34,11 @@
 #include "ir/sass.h"
 
 enum {
-    HD_TRACED_NEWEST = 6,    /* version of the tracer */
-    HD_TRACED_THREADS = 1024 /* of a block, at most */
+    HD_TRACED_NEWEST = 6,               /* version of the tracer */
+    HD_TRACED_THREADS = 1024,           /* of a block, at most */
+    HD_TRACED_SHARED_BYTES = 228 * 1024 /* of a block, at most: what the largest SM has */
 };
+#define HD_TRACED_HEADER_END "#traces format"
 
 /* Where events have the windows: the texts name them at any address. */
 #define HD_TRACED_SHARED ((uint64_t)1 << 56)
@@ -96,8 +100,13 @@ bool hd_traced_is_list(const char *path);
 
 /* Reads a file into `source`, decompressed if it is of xz. false: reported. */
 bool hd_traced_load(const char *path, hd_source *source, hd_diagnostics *diagnostics);
-/* The source must stay. listing: machine code that has the kernel; NULL: none. */
-hd_traced *hd_traced_read(hd_source *source, const hd_module *listing, hd_diagnostics *diagnostics);
+
+typedef struct hd_traced_options {
+    const hd_module *listing; /* machine code that has the kernel; NULL: none */
+    bool partial;             /* blocks, warps and their ends may be missing: a warning says how much is there */
+} hd_traced_options;
+/* The source must stay. NULL: reported. */
+hd_traced *hd_traced_read(hd_source *source, const hd_traced_options *options, hd_diagnostics *diagnostics);
 void hd_traced_free(hd_traced *traced); /* NULL is allowed */
 
 /* The kernel as the only function. Takes ownership of the source's text. */
@@ -128,8 +137,9 @@ typedef struct hd_traced_line {
 
 /* Reads the line at `begin`; prefix: with the columns before. Returns the offset of the next line. */
 uint32_t hd_traced_read_line(const hd_traced *traced, uint32_t begin, bool prefix, hd_traced_line *line);
-/* Sorts blocks and code, and finds operands, successors and guards. Reports what does not fit the listing. */
-void hd_traced_finish(hd_traced *traced, const hd_module *listing);
+/* Sorts blocks and code, and finds operands, successors and guards. Reports what is missing, and what does not fit the
+ * listing. */
+void hd_traced_finish(hd_traced *traced, const hd_traced_options *options);
 /* Operands and slots of the listing's instructions (accel_sim_listing.c). */
 void hd_traced_join(hd_traced *traced, const hd_module *listing);
 

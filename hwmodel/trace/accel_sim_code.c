@@ -6,6 +6,7 @@
 #include "hwmodel/trace/accel_sim.h"
 #include "ir/machine.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -156,14 +157,47 @@ static void find_guards(hd_traced *t, const hd_traced_warp *warp, uint32_t index
     }
 }
 
-void hd_traced_finish(hd_traced *t, const hd_module *listing)
+/* ---- is it whole? ------------------------------------------------------------------------------------------------ */
+
+typedef struct warp_counts {
+    uint64_t present, unended;
+} warp_counts;
+
+static void count_warp(hd_traced *t, const hd_traced_warp *warp, uint32_t index, void *context)
+{
+    warp_counts *counts = context;
+    (void)index;
+    counts->present += warp->count != 0;
+    counts->unended += warp->count && !t->code.items[warp->items[warp->count - 1].code].leaves;
+}
+
+/* Reports what is missing of the grid, at the first line. */
+static void check_whole(hd_traced *t, bool partial)
+{
+    uint64_t blocks = (uint64_t)t->grid[0] * t->grid[1] * t->grid[2];
+    uint64_t warps = (uint64_t)t->ctas.count * t->cta_warps;
+    warp_counts counts = {0};
+    for_each_warp(t, count_warp, &counts);
+    if (t->ctas.count == blocks && counts.present == warps && !counts.unended)
+        return;
+    const char *text = t->source->text;
+    hd_report(t->diagnostics, partial ? HD_DIAG_PARTIAL_TRACE : HD_DIAG_BAD_TRACE, t->source,
+              (hd_span){0, (uint32_t)strcspn(text, "\r\n")},
+              "the trace is not whole: it has %u of %" PRIu64 " blocks, instructions of %" PRIu64 " of their %" PRIu64
+              " warps, and the exits of %" PRIu64 " of these%s",
+              t->ctas.count, blocks, counts.present, warps, counts.present - counts.unended,
+              partial ? "" : "; --partial replays what is there");
+}
+
+void hd_traced_finish(hd_traced *t, const hd_traced_options *options)
 {
     qsort(t->ctas.items, t->ctas.count, sizeof *t->ctas.items, compare_ctas);
     sort_code(t);
     for (uint32_t i = 0; i < t->code.count; i++)
         classify(t, &t->code.items[i]);
-    if (listing)
-        hd_traced_join(t, listing);
+    check_whole(t, options->partial);
+    if (options->listing)
+        hd_traced_join(t, options->listing);
     for_each_warp(t, find_successors, NULL);
     for_each_warp(t, find_guards, NULL);
 }

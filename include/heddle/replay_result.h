@@ -148,7 +148,7 @@ typedef struct hd_replay_result { /* one model on one launch */
     const char *summary;          /* one-line description of the model */
     const char *not_applied;      /* why the model was not applied, or NULL */
     hd_replay_check check;
-    const uint64_t *counters;             /* one value for each of the report's `counters` */
+    const uint64_t *counters;             /* one for each of the report's `counters`; UINT64_MAX: too many to count */
     uint64_t rf_accesses;                 /* register-file reads and writes */
     double rf_accesses_normalized;        /* rf_accesses divided by the baseline's */
     double rf_reads_eliminated_fraction;  /* fraction of operands read */

@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     hd_diagnostics diagnostics;
     hd_source_from_memory(&source, "fuzz.traceg", (const char *)data, size);
     hd_diagnostics_init(&diagnostics);
-    hd_traced *traced = hd_traced_read(&source, NULL, &diagnostics);
+    hd_traced *traced = hd_traced_read(&source, &(hd_traced_options){.partial = true}, &diagnostics);
     demand(!traced == (diagnostics.error_count != 0));
     if (traced)
         replay(traced);

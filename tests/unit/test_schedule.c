@@ -25,6 +25,7 @@ typedef struct cache {
     hd_rf_file file;
     cell cells[CELLS];
     bool blind, stubborn; /* takes what it finds for the right one; lets nobody issue */
+    uint64_t delay;       /* not 0: lets nobody issue, and says that it is to be asked again so much later */
     bool drains;          /* lets a warp issue from DRAIN instructions after it first asked on, and says so */
     uint64_t drained[4];  /* by warp: when that is; 0: it did not ask yet */
 } cache;
@@ -44,6 +45,7 @@ static hd_rf_model *cache_create(const hd_rf_module *code, const char *options, 
     c->blind = hd_rf_flag(options, "blind");
     c->stubborn = hd_rf_flag(options, "stubborn");
     c->drains = hd_rf_flag(options, "drains");
+    c->delay = hd_rf_flag(options, "asks") ? 1 : hd_rf_flag(options, "late") ? UINT64_MAX / 2 : 0;
     return &c->model;
 }
 
@@ -93,6 +95,8 @@ static hd_gate cache_may_issue(hd_rf_model *model, const hd_rf_step *step, uint6
 {
     cache *c = (cache *)model;
     uint64_t *drained = &c->drained[step->warp->identity.warp % 4];
+    if (c->delay)
+        return (hd_gate){.reason = HD_STALL_ACQUIRE, .wake = now + c->delay};
     if (!c->drains)
         return (hd_gate){.ready = !c->stubborn};
     if (!*drained) {
@@ -156,13 +160,19 @@ static const hd_rf_ops cache_ops = {
     .coupled = true,
 };
 
+static uint32_t cache_idle_slot(hd_rf_model *model, uint32_t units, uint64_t now, hd_access_sink *sink)
+{
+    (void)model, (void)now, (void)sink;
+    return units;
+}
+
 /* ---- runs -------------------------------------------------------------------------------------------------------- */
 
 typedef struct result {
     hd_exec_status status;
     uint64_t counters[HD_COUNTER_COUNT], bytes;
     uint64_t instructions;
-    char message[256];
+    char message[256], note[256];
     hd_span span; /* of the message */
 } result;
 
@@ -183,7 +193,9 @@ static result run_in_turns(uint32_t turn, const char *body, uint32_t ctas, uint3
     const char *refusal = NULL;
     hd_exec_statistics statistics = {0};
     hd_exec_options exec = {0};
-    hd_rf_model_info info = {"cache", "", &cache_ops, "", options, "", NULL};
+    hd_rf_ops ops = cache_ops;
+    ops.idle_slot = hd_rf_flag(options, "idle") ? cache_idle_slot : NULL;
+    hd_rf_model_info info = {"cache", "", &ops, "", options, "", NULL};
     result r = {0};
     snprintf(text, sizeof text,
              ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 out)\n{\n.reg .b32 %%r<8>;\n"
@@ -218,6 +230,8 @@ static result run_in_turns(uint32_t turn, const char *body, uint32_t ctas, uint3
     if (diagnostics.first) {
         snprintf(r.message, sizeof r.message, "%s", diagnostics.first->message);
         r.span = diagnostics.first->span;
+        if (diagnostics.first->notes)
+            snprintf(r.note, sizeof r.note, "%s", diagnostics.first->notes->message);
     }
     hd_count_free(count);
     hd_rf_module_free(code);
@@ -405,6 +419,22 @@ static void what_another_warp_left_is_no_proof(void **state)
     free(log);
 }
 
+/* Gates that never open end the run, whenever they ask to be asked again; each warp is listed with its reason. */
+static void gates_that_never_open_end_the_run(void **state)
+{
+    static const char *const kinds[] = {"asks", "late", "asks,idle", "late,idle", "stubborn,idle"};
+    (void)state;
+    seen *log = hd_calloc(1, sizeof *log);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        result r = run(plain, 2, 64, kinds[i], sm(2, 2, 4, 1000), 1, log);
+        assert_int_equal(r.status, HD_EXEC_STOPPED);
+        assert_non_null(strstr(r.message, "none of the resident warps"));
+        assert_non_null(strstr(r.note, " waits for "));
+        assert_non_null(strstr(r.note, *kinds[i] == 's' ? "its turn" : hd_stall_texts[HD_STALL_ACQUIRE]));
+    }
+    free(log);
+}
+
 /* A gate that says when to ask again is not asked before, and everything is issued then. */
 static void gates_wake(void **state)
 {
@@ -424,6 +454,7 @@ int main(void)
         cmocka_unit_test(order_is_as_told),
         cmocka_unit_test(turns_are_segments),
         cmocka_unit_test(barriers_and_programs_keep_their_order),
+        cmocka_unit_test(gates_that_never_open_end_the_run),
         cmocka_unit_test(gates_wake),
         cmocka_unit_test(it_is_the_same_each_time),
         cmocka_unit_test(memory_is_bounded),

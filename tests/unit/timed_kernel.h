@@ -19,8 +19,11 @@ typedef struct timed { /* a kernel, and what it took */
     hd_timeline *timeline;         /* NULL: none is recorded */
     uint32_t *memory;              /* the kernel's output, with its initial content; NULL: zeros */
     size_t memory_bytes;
+    bool may_lock; /* time_body does not demand that the run ends */
     /* results */
     hd_timing_status status;
+    hd_rf_wait waits[HD_RF_WAITS]; /* of a timing that is LOCKED */
+    uint32_t wait_count;
     uint32_t registers; /* of a warp, as the kernel is allocated */
     bool refused;       /* the model does not apply to the module */
     bool idle;          /* nothing was left when all that was in flight had ended */
