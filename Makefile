@@ -87,7 +87,7 @@ RUNTIME := $(if $(SANITIZE)$(findstring -fsanitize,$(CFLAGS)),,$(O)/cudart/libhe
 RUNTIME_NAMES := libcudart.so.11.0 libcudart.so.12 libcudart.so.13 libcuda.so.1
 
 all: $(LIB) $(SHARED_LIB) $(PROGRAM) $(RUNTIME)
-.PHONY: all deps demo check sanitize sanitize-threads coverage campaign-liveness campaign-exec campaign-techniques campaign-shrink campaign-sass mutation fuzz fuzzers tests bench papers bless install check-layers metrics format clean deb \
+.PHONY: all deps demo check sanitize sanitize-threads coverage campaign-liveness campaign-exec campaign-techniques campaign-shrink campaign-sass campaign-failures mutation fuzz fuzzers tests bench papers bless install check-layers metrics format clean deb \
         help deps-browser deps-format deps-fuzz missing-deps FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -213,6 +213,9 @@ campaign-shrink: $(O)/tests/unit/test_shrink
 # Random programs of machine code through reader, techniques and checks: COUNT=N, 2,000 where nothing is said, from seed SEED on.
 campaign-sass: all
 	$(Q)$(ENVIRONMENT) SASS_COUNT=$(or $(COUNT),2000) SASS_SEED=$(or $(SEED),1) tests/sass/run
+# Every command with each of its allocations failing in turn, on a full disk, and with signals.
+campaign-failures: all
+	$(Q)$(ENVIRONMENT) FAILURES=0 tests/failures/run
 # N single faults, drawn from SEED, in passes, checkers, models and interpreter: which no test notices, and the share of the others.
 # MINUTES=M stops after so long; T=GLOB takes only the test suites of that name.
 mutation: missing-deps
@@ -278,5 +281,5 @@ clean:
 
 help:
 	@sed -n '2,/^$$/s/^# \{0,1\}//p' Makefile
-	@echo 'Targets: all deps deps-browser deps-format deps-fuzz demo check bless sanitize sanitize-threads coverage campaign-liveness campaign-exec campaign-techniques campaign-shrink campaign-sass mutation fuzz bench papers'
+	@echo 'Targets: all deps deps-browser deps-format deps-fuzz demo check bless sanitize sanitize-threads coverage campaign-liveness campaign-exec campaign-techniques campaign-shrink campaign-sass campaign-failures mutation fuzz bench papers'
 	@echo '         install deb check-layers metrics format clean'

@@ -242,13 +242,15 @@ static hd_status rewrite_one(hd_part *part)
 static void join_one(hd_part *part, hd_writer *output)
 {
     rewrite_part *own = part->result;
-    hd_writer log;
-    hd_writer_to_descriptor(&log, STDERR_FILENO);
-    if (hd_part_is_one_of_several(part) && own->log.buffer.count)
-        hd_write_format(&log, "%s:\n", part->cli.operands[0]);
-    hd_write(&log, own->log.buffer.items, own->log.buffer.count);
-    hd_writer_flush(&log);
-    hd_writer_free(&log);
+    if (own->log.buffer.count) { /* nothing is allocated any more where the outputs are written and nothing follows */
+        hd_writer log;
+        hd_writer_to_descriptor(&log, STDERR_FILENO);
+        if (hd_part_is_one_of_several(part))
+            hd_write_format(&log, "%s:\n", part->cli.operands[0]);
+        hd_write(&log, own->log.buffer.items, own->log.buffer.count);
+        hd_writer_flush(&log);
+        hd_writer_free(&log);
+    }
     hd_writer_free(&own->log);
     hd_part_write_text(part, output);
 }

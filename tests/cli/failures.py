@@ -6,62 +6,16 @@ import signal
 import subprocess
 import time
 
+import allocations
 import replays
 from support import BUILD, HEDDLE, TIMEOUT, expect, heddle, read, run, same, write
 from usage import KERNEL, files, status
 
 OUT_OF_MEMORY = 7
-# Fails the FAIL_AT-th allocation that a library whose name contains FAIL_IN asks for; how many there were is written to FAIL_COUNT.
-SHIM = r"""
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
-static unsigned long count, at;
-static const char *in;
-static int inside;
-__attribute__((constructor)) static void begin(void)
-{
-    at = strtoul(getenv("FAIL_AT"), NULL, 10);
-    in = getenv("FAIL_IN");
-}
-__attribute__((destructor)) static void end(void)
-{
-    in = NULL;
-    FILE *to = fopen(getenv("FAIL_COUNT"), "w");
-    fprintf(to, "%lu", count);
-    fclose(to);
-}
-static int fails(void *from)
-{
-    Dl_info info;
-    if (!in || __atomic_exchange_n(&inside, 1, __ATOMIC_SEQ_CST))
-        return 0;
-    int result = dladdr(from, &info) && strstr(info.dli_fname, in) && ++count == at;
-    __atomic_store_n(&inside, 0, __ATOMIC_SEQ_CST);
-    return result;
-}
-void *malloc(size_t n) { return fails(__builtin_return_address(0)) ? NULL : __libc_malloc(n); }
-void *calloc(size_t n, size_t m) { return fails(__builtin_return_address(0)) ? NULL : __libc_calloc(n, m); }
-void *realloc(void *p, size_t n) { return fails(__builtin_return_address(0)) ? NULL : __libc_realloc(p, n); }
-"""
-
-
-def shim():
-    path = os.path.join(BUILD, "tests", "fail-allocations.so")
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    source = write(path + ".c", SHIM)
-    compiler = os.environ.get("CC", "gcc").split()
-    subprocess.run(compiler + ["-shared", "-fPIC", "-O1", "-w", "-o", path, source, "-ldl"], check=True, timeout=TIMEOUT)
-    return path
-
-
 def each_failure(folder, library, arguments):
     """The output is whole, or the exit status says that there was no memory; what a failure leaves in the text is neither."""
     count = os.path.join(folder, "count")
-    environment = {"LD_PRELOAD": shim(), "FAIL_IN": library, "FAIL_COUNT": count}
+    environment = {"LD_PRELOAD": allocations.make(BUILD), "FAIL_IN": library, "FAIL_COUNT": count}
     whole = run(*arguments, FAIL_AT="0", **environment)
     if "ASan runtime" in whole.err:
         return
