@@ -129,9 +129,9 @@ static json_t *side_text(const hd_report_kernel *side)
 
 static json_t *kernel_to_json(const hd_diff_kernel *k)
 {
-    json_t *o = json_pack("{s:s, s:s, s:s, s:{s:o, s:o}, s:o}", "name", k->name, "demangled", k->demangled, "status",
-                          hd_diff_status_names[k->status], "registers_from", "old", side_text(k->before), "new",
-                          side_text(k->after), "changes", changes_of(k));
+    json_t *o = json_pack("{s:o, s:o, s:s, s:{s:o, s:o}, s:o}", "name", json_string(k->name), "demangled",
+                          json_string(k->demangled), "status", hd_diff_status_names[k->status], "registers_from", "old",
+                          side_text(k->before), "new", side_text(k->after), "changes", changes_of(k));
     json_t *failed = json_array();
     for (uint32_t i = 0; i < k->failed_gate_count; i++)
         json_array_append_new(failed, json_string(k->failed_gates[i]));

@@ -126,10 +126,10 @@ static void set_memory_base(json_t *launch, const hd_replay_report *report, cons
 static json_t *kernel_to_json(const hd_replay_report *report, const hd_replay_kernel *k)
 {
     json_t *o =
-        json_pack("{s:s, s:{s:o, s:i, s:[iii], s:[iii], s:o}, s:o, s:o, s:o, s:b}", "name", k->name, "launch", "file",
-                  json_string(k->file), "index", (int)k->launch, "grid", (int)k->grid[0], (int)k->grid[1],
-                  (int)k->grid[2], "block", (int)k->block[0], (int)k->block[1], (int)k->block[2], "runs",
-                  hd_json_count(k->runs), "warp_instructions", hd_json_count(k->warp_instructions),
+        json_pack("{s:o, s:{s:o, s:i, s:[iii], s:[iii], s:o}, s:o, s:o, s:o, s:b}", "name", json_string(k->name),
+                  "launch", "file", json_string(k->file), "index", (int)k->launch, "grid", (int)k->grid[0],
+                  (int)k->grid[1], (int)k->grid[2], "block", (int)k->block[0], (int)k->block[1], (int)k->block[2],
+                  "runs", hd_json_count(k->runs), "warp_instructions", hd_json_count(k->warp_instructions),
                   "thread_instructions", hd_json_count(k->thread_instructions), "divergent_branches",
                   hd_json_count(k->divergent_branches), "annotated", (int)k->annotated);
     json_object_set_new(o, "demangled", json_string(k->demangled));
