@@ -3,6 +3,7 @@
 #include "emitters/diagnostics.h"
 
 #include "base/origins.h"
+#include "base/shown.h"
 #include "emitters/diagnostics_json.h"
 
 enum {
@@ -93,7 +94,7 @@ static void write_message(hd_writer *writer, hd_severity severity, const char *m
                           const style *s)
 {
     hd_write_format(writer, "%s%s%s:%s %s", s->off, s->severity[severity], severity_names[severity], s->off, s->strong);
-    hd_write_string(writer, message);
+    hd_write_shown_in_line(writer, message);
     hd_write_string(writer, s->off);
     if (slug)
         hd_write_format(writer, " [%s]", slug);
@@ -112,7 +113,8 @@ static void write_place(const printer *p, hd_source *source, hd_span span, hd_se
     hd_write_string(p->writer, p->s->strong);
     if (source) {
         hd_position position = hd_source_position(source, span.begin);
-        hd_write_format(p->writer, "%s:%u:%u: ", source->name, position.line, position.column);
+        hd_write_shown_in_line(p->writer, source->name);
+        hd_write_format(p->writer, ":%u:%u: ", position.line, position.column);
     } else {
         hd_write_string(p->writer, "heddle: ");
     }
@@ -139,7 +141,9 @@ static void write_origin_line(const printer *p, const hd_origin *origin, const h
 static void write_origin(const printer *p, const hd_origin *origin, const hd_source *ptx, hd_severity severity,
                          const char *message, const char *slug)
 {
-    hd_write_format(p->writer, "%s%s:%u:", p->s->strong, origin->file, origin->line);
+    hd_write_string(p->writer, p->s->strong);
+    hd_write_shown_in_line(p->writer, origin->file);
+    hd_write_format(p->writer, ":%u:", origin->line);
     if (origin->column)
         hd_write_format(p->writer, "%u:", origin->column);
     hd_write_char(p->writer, ' ');
@@ -168,7 +172,9 @@ static void write_diagnostic(const printer *p, const hd_diagnostic *d)
     const char *slug = hd_diagnostic_slug(d->kind);
     bool about_code = hd_diagnostic_is_about_code(d->kind);
     if (d->about_file) {
-        hd_write_format(p->writer, "%s%s: ", p->s->strong, d->source->name);
+        hd_write_string(p->writer, p->s->strong);
+        hd_write_shown_in_line(p->writer, d->source->name);
+        hd_write_string(p->writer, ": ");
         write_message(p->writer, d->severity, d->message, slug, p->s);
     } else {
         write_one(p, d->source, d->span, about_code, d->severity, d->message, slug);

@@ -1,6 +1,7 @@
 /* Comparisons of two reports as text and JSON: see diff.h. */
 #include "emitters/diff.h"
 
+#include "base/shown.h"
 #include "base/version.h"
 #include "emitters/jansson.h"
 
@@ -83,8 +84,10 @@ static void write_module(hd_writer *w, const char *title, const hd_report_module
     hd_write_char(w, '\n');
 }
 
-void hd_emit_diff_text(hd_writer *w, const hd_diff *diff)
+static void write_diff(hd_writer *w, const void *what, bool colour)
 {
+    const hd_diff *diff = what;
+    (void)colour; /* there is none */
     write_module(w, "old:", diff->before);
     write_module(w, "new:", diff->after);
     hd_write_format(w, "kernels: %u changed, %u the same, %u added, %u removed\n", diff->counts[HD_DIFF_CHANGED],
@@ -93,6 +96,8 @@ void hd_emit_diff_text(hd_writer *w, const hd_diff *diff)
         if (diff->kernels[i].status != HD_DIFF_SAME || diff->kernels[i].failed_gate_count)
             write_kernel(w, &diff->kernels[i]);
 }
+
+void hd_emit_diff_text(hd_writer *w, const hd_diff *diff) { hd_write_shown_by(w, write_diff, diff, false); }
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
 

@@ -4,6 +4,7 @@
  * figure of the technique's paper, and the verdict of verification. No column mixes accesses to different structures.
  * Undefined values are words.
  */
+#include "base/shown.h"
 #include "emitters/replay.h"
 #include "emitters/replay_values.h"
 
@@ -249,8 +250,16 @@ static void write_head(hd_writer *w, const hd_replay_report *report, int width)
                     HEADLINE, "headline", "verified");
 }
 
-void hd_emit_replay_text(hd_writer *w, const hd_replay_report *report, bool counters)
+typedef struct text_job {
+    const hd_replay_report *report;
+    bool counters;
+} text_job;
+
+static void write_report(hd_writer *w, const void *what, bool colour)
 {
+    const text_job *job = what;
+    const hd_replay_report *report = job->report;
+    (void)colour; /* there is none */
     int width = name_width(report);
     bool table = report->kernel_count && report->kernels[0].result_count;
     if (table)
@@ -262,7 +271,7 @@ void hd_emit_replay_text(hd_writer *w, const hd_replay_report *report, bool coun
             write_result(w, width, k, &k->results[r]);
         hd_emit_replay_times(w, report, k, width);
         hd_emit_replay_fault(w, report, k, width);
-        if (counters)
+        if (job->counters)
             write_counters(w, report, k);
         hd_write_string(w, table ? "\n" : "");
     }
@@ -271,4 +280,9 @@ void hd_emit_replay_text(hd_writer *w, const hd_replay_report *report, bool coun
         hd_emit_replay_mean_times(w, report, width);
         write_legend(w, report);
     }
+}
+
+void hd_emit_replay_text(hd_writer *w, const hd_replay_report *report, bool counters)
+{
+    hd_write_shown_by(w, write_report, &(text_job){report, counters}, false);
 }

@@ -1,5 +1,6 @@
 /* The report for the terminal: a table if there are several kernels, then each kernel, the most useful facts first. For
  * many kernels only the table is shown; with `listing`, the instructions follow. */
+#include "base/shown.h"
 #include "emitters/quantity.h"
 #include "emitters/report_text_print.h"
 
@@ -580,8 +581,20 @@ static void write_module(hd_writer *writer, const hd_report_module *report, cons
     }
 }
 
+typedef struct text_job {
+    const hd_reports *reports;
+    bool listing;
+} text_job;
+
+static void write_modules(hd_writer *writer, const void *what, bool colour)
+{
+    const text_job *job = what;
+    const hd_report_style style = {.colour = colour, .listing = job->listing};
+    for (uint32_t m = 0; m < job->reports->count; m++)
+        write_module(writer, job->reports->items[m], &style);
+}
+
 void hd_emit_report_text(hd_writer *writer, const hd_reports *reports, const hd_report_style *chosen)
 {
-    for (uint32_t m = 0; m < reports->count; m++)
-        write_module(writer, reports->items[m], chosen);
+    hd_write_shown_by(writer, write_modules, &(text_job){reports, chosen->listing}, chosen->colour);
 }
