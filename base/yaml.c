@@ -150,34 +150,47 @@ static void start_parser(const hd_yaml *out, yaml_parser_t *parser)
     yaml_parser_set_input_string(parser, (const unsigned char *)out->source.text, out->source.length);
 }
 
-enum { MOST_NESTED = 1000 };
+enum { MOST_NESTED = 1000, MOST_NODES = 1 << 20 };
 
-/* libyaml's time is quadratic in the nesting depth of brackets. Syntax errors are left to libyaml. */
-static bool is_too_deep(reader *r)
+static bool may_be_too_large(const hd_source *source)
+{
+    uint32_t brackets = 0;
+    for (uint32_t i = 0; i < source->length; i++)
+        brackets += source->text[i] == '[' || source->text[i] == '{';
+    return brackets > MOST_NESTED || source->length > MOST_NODES;
+}
+
+/* libyaml's time is quadratic in the nesting depth of brackets, and a node takes a hundred times the memory of its text.
+ * Events take none. Syntax errors are left to libyaml. */
+static bool is_too_large(reader *r)
 {
     yaml_parser_t parser;
     yaml_event_t event;
-    uint32_t depth = 0, brackets = 0;
-    for (uint32_t i = 0; i < r->out->source.length; i++)
-        brackets += r->out->source.text[i] == '[' || r->out->source.text[i] == '{';
-    if (brackets <= MOST_NESTED)
+    uint32_t depth = 0, nodes = 0;
+    bool too_large = false;
+    if (!may_be_too_large(&r->out->source))
         return false;
     start_parser(r->out, &parser);
-    for (bool more = true; more && depth <= MOST_NESTED && yaml_parser_parse(&parser, &event);) {
-        depth += event.type == YAML_SEQUENCE_START_EVENT || event.type == YAML_MAPPING_START_EVENT;
+    for (bool more = true; more && !too_large && yaml_parser_parse(&parser, &event);) {
+        bool begins = event.type == YAML_SEQUENCE_START_EVENT || event.type == YAML_MAPPING_START_EVENT;
+        depth += begins;
         depth -= event.type == YAML_SEQUENCE_END_EVENT || event.type == YAML_MAPPING_END_EVENT;
+        nodes += begins || event.type == YAML_SCALAR_EVENT;
         more = event.type != YAML_STREAM_END_EVENT;
-        if (depth > MOST_NESTED) {
+        too_large = depth > MOST_NESTED || nodes > MOST_NODES;
+        if (too_large) {
             uint32_t at = byte_of(r, event.start_mark.index);
             hd_report(r->out->diagnostics, HD_DIAG_BAD_YAML, &r->out->source, (hd_span){at, at},
-                      "more than %d lists and mappings in each other", MOST_NESTED);
+                      depth > MOST_NESTED ? "more than %d lists and mappings in each other"
+                                          : "more than %d values, lists and mappings in a file",
+                      depth > MOST_NESTED ? MOST_NESTED : MOST_NODES);
         }
         yaml_event_delete(&event);
     }
     if (parser.error == YAML_MEMORY_ERROR)
         hd_out_of_memory(0);
     yaml_parser_delete(&parser);
-    return depth > MOST_NESTED;
+    return too_large;
 }
 
 static void parse(hd_yaml *out)
@@ -186,7 +199,7 @@ static void parse(hd_yaml *out)
     yaml_parser_t parser;
     uint32_t errors = out->diagnostics->error_count;
     index_characters(&r);
-    if (is_too_deep(&r)) {
+    if (is_too_large(&r)) {
         free(r.bytes_of);
         return;
     }
@@ -260,6 +273,7 @@ void hd_yaml_free(hd_yaml *yaml)
         hd_arena_free(&text->arena);
         free(text);
     }
+    hd_array_free(&yaml->files);
     hd_source_free(&yaml->source);
     hd_arena_free(&yaml->arena);
     free(yaml);

@@ -34,9 +34,10 @@ struct hd_yaml_node {
 typedef struct hd_yaml {
     hd_arena arena;
     hd_source source;
-    hd_diagnostics *diagnostics; /* borrowed */
-    const hd_yaml_node *root;    /* NULL: the file cannot be read or is not YAML (reported) */
-    struct hd_yaml *attached;    /* owned */
+    hd_diagnostics *diagnostics;  /* borrowed */
+    HD_ARRAY(const char *) files; /* that the text names and that were read; in the arena */
+    const hd_yaml_node *root;     /* NULL: the file cannot be read or is not YAML (reported) */
+    struct hd_yaml *attached;     /* owned */
 } hd_yaml;
 
 hd_yaml *hd_yaml_read(const char *path, hd_diagnostics *diagnostics); /* never NULL; "-" is standard input */

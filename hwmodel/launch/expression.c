@@ -3,6 +3,7 @@
 #include "hwmodel/launch/values.h"
 #include <ctype.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,7 +159,8 @@ static void need(evaluation *e, char c)
         fail(e, "'%.*s' is missing", &c, 1);
 }
 
-static number read_literal(evaluation *e)
+/* The digits that follow a minus are negative from the first on: the least integer has no positive counterpart. */
+static number read_literal(evaluation *e, bool negative)
 {
     char *end;
     int64_t value = 0;
@@ -168,7 +170,9 @@ static number read_literal(evaluation *e)
     if (!prefixed && (begin[digits] == '.' || begin[digits] == 'e' || begin[digits] == 'E')) {
         double v = strtod(begin, &end);
         e->at = end;
-        return real(v);
+        if (isinf(v))
+            return fail(e, "'%.*s' does not fit a double", begin, (int)(end - begin));
+        return real(negative ? -v : v);
     }
     int base = !prefixed ? 10 : strchr("xX", begin[1]) ? 16 : strchr("oO", begin[1]) ? 8 : 2;
     e->at = begin + (prefixed ? 2 : 0);
@@ -178,7 +182,8 @@ static number read_literal(evaluation *e)
         int c = *e->at, digit = isdigit(c) ? c - '0' : tolower(c) - 'a' + 10;
         if (digit >= base)
             return fail(e, "'%.*s' is no number", begin, (int)(digits + 2));
-        if (__builtin_mul_overflow(value, base, &value) || __builtin_add_overflow(value, digit, &value))
+        if (__builtin_mul_overflow(value, base, &value) ||
+            __builtin_add_overflow(value, negative ? -digit : digit, &value))
             return fail(e, "'%.*s' does not fit 64 bits", begin, (int)digits);
     }
     return whole(value);
@@ -219,23 +224,26 @@ static number read_name(evaluation *e)
 static number read_unary(evaluation *e)
 {
     skip_blanks(e);
+    const char *begin = e->at;
     number v = whole(0);
     if (++e->depth > DEEPEST)
         return fail(e, "it is nested too deeply%.*s", "", 0);
     if (e->at >= e->end) {
         v = fail(e, "an operand is missing%.*s", "", 0);
-    } else if (take(e, '-')) {
+    } else if (take(e, '-') && (skip_blanks(e), isdigit((unsigned char)*e->at))) {
+        v = read_literal(e, true);
+    } else if (e->at > begin) {
         v = read_unary(e);
         v = v.is_real ? real(-v.real) : on_integers(e, OP_SUBTRACT, 0, v.whole);
     } else if (take(e, '!')) {
         v = whole(!is_true(read_unary(e)));
     } else if (take(e, '~')) {
-        v = on_integers(e, OP_BIT_XOR, read_unary(e).whole, -1);
+        v = apply(e, OP_BIT_XOR, read_unary(e), whole(-1));
     } else if (take(e, '(')) {
         v = read_binary(e, 1);
         need(e, ')');
     } else if (isdigit((unsigned char)*e->at)) {
-        v = read_literal(e);
+        v = read_literal(e, false);
     } else if (name_length(e->at)) {
         v = read_name(e);
     } else {
@@ -321,7 +329,8 @@ bool hd_expression_whole(const hd_yaml_node *node, const hd_iteration *at, int64
     if (!v.is_real && v.whole >= least && v.whole <= most)
         return true;
     if (v.is_real)
-        hd_yaml_report(diagnostics, node, HD_DIAG_BAD_VALUE, "'%s' is %g, not a whole number", node->text, v.real);
+        hd_yaml_report(diagnostics, node, HD_DIAG_BAD_VALUE,
+                       "'%s' is the floating-point number %.17g, not a whole number", node->text, v.real);
     else
         hd_yaml_report(diagnostics, node, HD_DIAG_BAD_VALUE, "'%s' is %" PRId64 ", not from %" PRId64 " to %" PRId64,
                        node->text, v.whole, least, most);
@@ -339,7 +348,11 @@ bool hd_expression_store(const hd_yaml_node *node, const hd_iteration *at, hd_ty
             ? hd_value_store_double(type, as_real(v), bytes)
             : hd_value_store_integer(type, v.whole < 0, magnitude, bytes))
         return true;
-    hd_yaml_report(diagnostics, node, HD_DIAG_BAD_VALUE, "'%s' is %.17g and does not fit .%s", node->text, as_real(v),
-                   hd_types[type].spelling);
+    if (v.is_real)
+        hd_yaml_report(diagnostics, node, HD_DIAG_BAD_VALUE, "'%s' is %.17g and does not fit .%s", node->text, v.real,
+                       hd_types[type].spelling);
+    else
+        hd_yaml_report(diagnostics, node, HD_DIAG_BAD_VALUE, "'%s' is %" PRId64 " and does not fit .%s", node->text,
+                       v.whole, hd_types[type].spelling);
     return false;
 }

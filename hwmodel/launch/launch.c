@@ -11,6 +11,35 @@
 
 typedef hd_launch_reader reader;
 
+/* ---- limits ------------------------------------------------------------------------------------------------------ */
+
+bool hd_launch_count_values(hd_launch_reader *r, const hd_yaml_node *node, uint64_t values)
+{
+    r->values += values;
+    if (r->values > HD_MOST_VALUES)
+        hd_yaml_error(
+            node, HD_DIAG_BAD_VALUE,
+            "with what aliases repeat, the file has over %u values; a step, a parameter or a field of a struct "
+            "counts as %d",
+            HD_MOST_VALUES, HD_ITEM_VALUES);
+    return r->values <= HD_MOST_VALUES;
+}
+
+bool hd_launch_count_bytes(hd_launch_reader *r, const hd_yaml_node *node, uint64_t bytes)
+{
+    r->bytes = bytes > UINT64_MAX - r->bytes ? UINT64_MAX : r->bytes + bytes;
+    if (r->bytes > HD_LARGEST_BUFFERS_BYTES)
+        hd_yaml_error(node, HD_DIAG_BAD_VALUE,
+                      "with those before it, the buffers and their contents have over %llu bytes",
+                      HD_LARGEST_BUFFERS_BYTES);
+    return r->bytes <= HD_LARGEST_BUFFERS_BYTES;
+}
+
+static bool count_listed(reader *r, const hd_yaml_node *list)
+{
+    return list->kind != HD_YAML_SEQUENCE || hd_launch_count_values(r, list, list->count);
+}
+
 /* ---- expectations ------------------------------------------------------------------------------------------------ */
 
 static bool read_tolerance(const hd_yaml_node *expect, const char *key, hd_launch_buffer *b, double *value)
@@ -49,11 +78,13 @@ static bool read_expected_bytes(reader *r, const hd_yaml_node *expect, hd_launch
 {
     const hd_yaml_node *file = hd_yaml_get(expect, "file"), *values = hd_yaml_get(expect, "values"),
                        *text = hd_yaml_get(expect, "text"), *fill = hd_yaml_get(expect, "fill");
+    if (!hd_launch_count_bytes(r, expect, b->size_bytes))
+        return false;
     unsigned char *bytes = hd_arena_calloc(&r->file->arena, b->size_bytes + 8);
     b->expect.bytes = bytes;
     b->expect.rule.any_nan = values || text;
     if (values)
-        return hd_value_store_list(values, b->type, b->count, bytes);
+        return count_listed(r, values) && hd_value_store_list(values, b->type, b->count, bytes);
     if (text)
         return hd_value_read_text(text, r->folder, b->type, b->count, bytes);
     return fill ? hd_value_fill(fill, r->folder, b->type, b->count, bytes)
@@ -124,12 +155,7 @@ static bool read_size(reader *r, const hd_yaml_node *node, hd_launch_buffer *b)
         b->count = values->kind == HD_YAML_SEQUENCE ? values->count : 1;
     }
     b->size_bytes = b->count * size;
-    r->bytes += b->size_bytes;
-    if (r->bytes <= HD_LARGEST_BUFFERS_BYTES)
-        return true;
-    hd_yaml_error(count ? count : values, HD_DIAG_BAD_VALUE, "with those before it, the buffers have over %llu bytes",
-                  HD_LARGEST_BUFFERS_BYTES);
-    return false;
+    return hd_launch_count_bytes(r, count ? count : values, b->size_bytes);
 }
 
 /* An element that is an address or a handle. */
@@ -155,7 +181,12 @@ static bool read_values(reader *r, const hd_yaml_node *list, hd_launch_buffer *b
     hd_link *links;
     if (!hd_yaml_sequence(list) || list->count != b->count)
         return hd_value_store_list(list, b->type, b->count, bytes);
-    b->links = links = HD_ARENA_ARRAY(&r->file->arena, hd_link, list->count);
+    uint32_t mappings = 0;
+    if (!count_listed(r, list))
+        return false;
+    for (uint32_t i = 0; i < list->count; i++)
+        mappings += list->items[i]->kind == HD_YAML_MAPPING;
+    b->links = links = HD_ARENA_ARRAY(&r->file->arena, hd_link, mappings);
     for (uint32_t i = 0; i < list->count; i++)
         if (list->items[i]->kind == HD_YAML_MAPPING
                 ? !read_link(r, list->items[i], b, i, &links[b->link_count])
@@ -173,11 +204,8 @@ static bool read_struct(reader *r, const hd_yaml_node *fields, uint64_t count, h
     if (!hd_launch_read_struct(r, fields, count, &link->value))
         return false;
     uint64_t one = hd_argument_bytes(&link->value, 8, &align) / count;
-    if (one > HD_LARGEST_BUFFERS_BYTES / count || (r->bytes += one * count) > HD_LARGEST_BUFFERS_BYTES) {
-        hd_yaml_error(fields, HD_DIAG_BAD_VALUE, "with those before it, the buffers have over %llu bytes",
-                      HD_LARGEST_BUFFERS_BYTES);
+    if (!hd_launch_count_bytes(r, fields, one > UINT64_MAX / count ? UINT64_MAX : one * count))
         return false;
-    }
     b->count = b->size_bytes = one * count;
     return true;
 }
@@ -234,6 +262,10 @@ static bool declare_buffers(reader *r, const hd_yaml_node *map, bool symbols)
         return true;
     if (!hd_yaml_mapping(map))
         return false;
+    if (map->count > HD_MOST_BUFFERS) {
+        hd_yaml_error(map, HD_DIAG_BAD_VALUE, "there are at most %d of them", HD_MOST_BUFFERS);
+        return false;
+    }
     for (uint32_t i = 0; i < map->count; i++) {
         const hd_yaml_node *name = map->items[2 * i], *node = map->items[2 * i + 1];
         hd_launch_buffer b = {.name = name->text, .node = name, .is_symbol = symbols, .expect.other = HD_NONE};
@@ -300,9 +332,10 @@ static bool read_memory_base(reader *r, const hd_yaml_node *node)
         return !node;
     if (hd_memory_base_fits(r->file->memory_base))
         return true;
-    hd_yaml_error(node, HD_DIAG_BAD_VALUE,
-                  "memory begins at a multiple of 0x200000 from 0x700000000000 to 0x7fff00000000 with a lower half of "
-                  "four bytes");
+    hd_yaml_error(
+        node, HD_DIAG_BAD_VALUE,
+        "memory begins at a multiple of 0x200000 from 0x700001000000 to 0x7ffeff000000 with a lower half from "
+        "0x1000000 to 0xff000000");
     return false;
 }
 

@@ -7,20 +7,28 @@
 #define KEYS(...) (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)
 #define HD_LARGEST_BUFFERS_BYTES (1ull << 32) /* of all buffers and symbols together */
 #define HD_MOST_STRUCTS (1ull << 26)
+#define HD_MOST_VALUES (1u << 24) /* that are read, with what aliases repeat */
+
+enum { HD_MOST_BUFFERS = 1 << 16, HD_ITEM_VALUES = 16 /* what a step, a parameter or a field counts as */ };
 
 enum { HD_LARGEST_SHARED_BYTES = 227 * 1024 };
 
 typedef struct hd_launch_reader {
     hd_launch_file *file;
     const char *folder;
-    uint64_t bytes; /* of buffers and symbols so far */
-    uint64_t last;  /* last repetition of the innermost enclosing `repeat`; 0 in `until`, `for` and outside */
+    uint64_t bytes;  /* of buffers and symbols so far, and of contents that are kept beside them */
+    uint64_t values; /* read so far; of HD_MOST_VALUES */
+    uint64_t last;   /* last repetition of the innermost enclosing `repeat`; 0 in `until`, `for` and outside */
     const hd_variable *variables; /* of enclosing loops, as in their first iterations */
     uint64_t elements;            /* of the enclosing array of structs; 0 outside */
 } hd_launch_reader;
 
 /* Index of a buffer by name (with symbols: of a buffer or symbol); HD_NONE (reported) if there is none. */
 uint32_t hd_launch_find_buffer(hd_launch_reader *r, const hd_yaml_node *name, bool symbols);
+
+/* Counts values of the file, or bytes that are kept; false (reported at the node): they are over the limit. */
+bool hd_launch_count_values(hd_launch_reader *r, const hd_yaml_node *node, uint64_t values);
+bool hd_launch_count_bytes(hd_launch_reader *r, const hd_yaml_node *node, uint64_t bytes);
 
 /* launch_values.c */
 bool hd_launch_read_argument(hd_launch_reader *r, const hd_yaml_node *node, hd_argument *argument);

@@ -92,7 +92,7 @@ static bool read_arguments(reader *r, const hd_yaml_node *list, hd_launch *l)
     bool good = true;
     if (!list)
         return true;
-    if (!hd_yaml_sequence(list))
+    if (!hd_yaml_sequence(list) || !hd_launch_count_values(r, list, (uint64_t)list->count * HD_ITEM_VALUES))
         return false;
     l->arguments = HD_ARENA_ARRAY(&r->file->arena, hd_argument, list->count);
     l->argument_count = list->count;
@@ -189,6 +189,8 @@ static bool read_set(reader *r, const hd_yaml_node *node, hd_launch_step *step)
                hd_expression_store(constant, &(hd_iteration){0, r->variables}, b->type, r->file->yaml->diagnostics,
                                    ignored);
     }
+    if (!hd_launch_count_bytes(r, fill, b->size_bytes))
+        return false;
     unsigned char *bytes = hd_arena_calloc(&r->file->arena, b->size_bytes + 8);
     step->bytes = bytes;
     return hd_value_fill(fill, r->folder, b->type, b->count, bytes);
@@ -240,6 +242,8 @@ static bool read_list(reader *r, const hd_yaml_node *list, hd_launch_step **step
                       list->count ? "groups are nested too deeply" : "at least one step is expected here");
         return false;
     }
+    if (!hd_launch_count_values(r, list, (uint64_t)list->count * HD_ITEM_VALUES))
+        return false;
     *steps = HD_ARENA_ARRAY(&r->file->arena, hd_launch_step, list->count);
     *count = list->count;
     for (uint32_t i = 0; i < list->count; i++)

@@ -38,7 +38,7 @@ static bool read_texture(reader *r, const hd_yaml_node *name, hd_argument *a)
 
 static bool read_bytes(reader *r, const hd_yaml_node *list, hd_argument *a)
 {
-    if (!hd_yaml_sequence(list))
+    if (!hd_yaml_sequence(list) || !hd_launch_count_values(r, list, list->count))
         return false;
     unsigned char *bytes = hd_arena_calloc(&r->file->arena, (size_t)list->count + 1);
     a->kind = HD_ARGUMENT_BYTES;
@@ -65,6 +65,8 @@ static bool read_column(reader *r, const hd_yaml_node *fill, hd_argument *a)
     a->kind = HD_ARGUMENT_COLUMN;
     a->elements = 1;
     a->size_bytes = hd_value_bytes((hd_type)a->type);
+    if (!hd_launch_count_bytes(r, fill, r->elements * a->size_bytes))
+        return false;
     unsigned char *bytes = hd_arena_calloc(&r->file->arena, r->elements * a->size_bytes + 8);
     a->bytes = bytes;
     return hd_value_fill(fill, r->folder, (hd_type)a->type, r->elements, bytes);
@@ -97,6 +99,8 @@ static bool read_number(reader *r, const hd_yaml_node *node, hd_argument *a)
     if (hd_is_expression(value))
         return read_formula(r, value, a);
     bool list = value->kind == HD_YAML_SEQUENCE;
+    if (list && !hd_launch_count_values(r, value, value->count))
+        return false;
     a->kind = HD_ARGUMENT_NUMBER;
     a->elements = list ? value->count : 1;
     a->size_bytes = a->elements * hd_value_bytes(type);
@@ -122,6 +126,8 @@ static bool read_fields(reader *r, const hd_yaml_node *list, hd_argument *a, uin
                       list->count ? "structs are nested too deeply" : "a struct has at least one field");
         return false;
     }
+    if (!hd_launch_count_values(r, list, (uint64_t)list->count * HD_ITEM_VALUES))
+        return false;
     hd_argument *fields = HD_ARENA_ARRAY(&r->file->arena, hd_argument, list->count);
     a->kind = HD_ARGUMENT_STRUCT;
     a->elements = 1;
