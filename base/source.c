@@ -1,10 +1,10 @@
 /* Source texts and their line tables. The table is built in one pass over the text; a position is found by binary
  * search. */
+#include "base/open.h"
 #include "base/origins.h"
 #include "base/search.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -59,7 +59,7 @@ static char *read_all(int file, uint32_t *length)
 
 const char *hd_source_why(int error)
 {
-    return error == EFBIG ? "it is over 4 GiB, or no regular file and over 256 MiB" : strerror(error);
+    return error == EFBIG ? "it is over 4 GiB, or no regular file and over 256 MiB" : hd_open_why(error);
 }
 
 static char *copy_string(const char *text)
@@ -72,7 +72,7 @@ bool hd_source_read(hd_source *source, const char *path)
 {
     *source = (hd_source){0};
     bool standard = strcmp(path, "-") == 0;
-    int file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    int file = standard ? STDIN_FILENO : hd_open_input(path);
     if (file < 0)
         return false;
     source->text = read_all(file, &source->length);

@@ -160,8 +160,8 @@ static bool may_be_too_large(const hd_source *source)
     return brackets > MOST_NESTED || source->length > MOST_NODES;
 }
 
-/* libyaml's time is quadratic in the nesting depth of brackets, and a node takes a hundred times the memory of its text.
- * Events take none. Syntax errors are left to libyaml. */
+/* libyaml's time is quadratic in the nesting depth of brackets, and a node takes a hundred times the memory of its
+ * text. Events take none. Syntax errors are left to libyaml. */
 static bool is_too_large(reader *r)
 {
     yaml_parser_t parser;

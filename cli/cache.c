@@ -36,13 +36,13 @@ static int show(hd_cli *cli, const hd_store *cache, bool json)
 {
     hd_output output;
     hd_store_counts counts = hd_store_statistics(cache);
-    if (!hd_output_open(cli, &output, NULL))
+    if (!hd_cli_open(cli, &output, NULL))
         return HD_STATUS_REJECTED;
     if (json)
         write_json(&output.writer, cache, &counts);
     else
         write_text(&output.writer, cache, &counts);
-    return hd_output_close(cli, &output, true) ? HD_STATUS_DONE : HD_STATUS_REJECTED;
+    return hd_cli_close(cli, &output, true) ? HD_STATUS_DONE : HD_STATUS_REJECTED;
 }
 
 static int check(hd_cli *cli, const hd_store *cache)

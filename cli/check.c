@@ -49,7 +49,7 @@ int hd_cli_check(hd_cli *cli)
     hd_each each = {.run = check_one, .join = hd_part_write_text, .output = &output.writer};
     if (!hd_cli_inputs_fit(cli) || !hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &each.threads))
         return HD_STATUS_USAGE;
-    hd_output_open(cli, &output, NULL);
+    hd_cli_open(cli, &output, NULL);
     hd_status status = hd_cli_each_input(cli, &each, NULL);
-    return (int)(hd_output_close(cli, &output, true) ? status : hd_status_worse(status, HD_STATUS_REJECTED));
+    return (int)(hd_cli_close(cli, &output, true) ? status : hd_status_worse(status, HD_STATUS_REJECTED));
 }

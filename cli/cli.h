@@ -9,8 +9,9 @@
 #define HD_CLI_CLI_H
 
 #include "base/diagnostics.h"
+#include "base/file_list.h"
 #include "base/meter.h"
-#include "base/writer.h"
+#include "base/output.h"
 #include "driver/status.h"
 #include "parser/parse.h"
 #include <pthread.h>
@@ -48,6 +49,7 @@ typedef struct hd_cli {
     int colour;   /* auto, always, never; -1: a bad one was asked for */
     hd_diagnostics diagnostics;
     hd_arena arena;
+    hd_outputs *outputs;        /* finished; they appear at the end of the command */
     HD_ARRAY(hd_kept) kept;     /* freed after the diagnostics are rendered, the latest first */
     const struct hd_cli *whole; /* of one of several inputs: the whole command line; else NULL */
 } hd_cli;
@@ -188,18 +190,15 @@ void hd_part_write_text(hd_part *part, hd_writer *output); /* for `join` */
 
 /* ---- output.c ---------------------------------------------------------------------------------------------------- */
 
-/* An output file that appears whole or not at all: written beside its place (where a link leads) and renamed. Standard
- * output and what is no regular file (/dev/null, a pipe) are written directly; where the folder takes no new file, one
- * that is there is overwritten at the end. */
-typedef struct hd_output {
-    const char *path; /* NULL: standard output */
-    char *temporary;  /* NULL: written directly */
-    bool in_place;    /* written at the end, from memory */
-    int descriptor;
-    hd_writer writer;
-} hd_output;
-bool hd_output_open(hd_cli *cli, hd_output *output, const char *path); /* NULL or "-": standard output */
-bool hd_output_close(hd_cli *cli, hd_output *output, bool keep); /* false with a diagnostic where writing failed */
+/* An output of the command (base/output.h), which appears with all others at its end. NULL or "-": standard output.
+ * false with a diagnostic. */
+bool hd_cli_open(hd_cli *cli, hd_output *output, const char *path);
+bool hd_cli_close(hd_cli *cli, hd_output *output, bool keep); /* false with a diagnostic where writing failed */
+
+/* The files that the command line names, to read and to write. */
+void hd_cli_list_files(hd_cli *cli, hd_file_list *list);
+/* false, as a usage error, where an output is an input or another output. */
+bool hd_cli_files_fit(const hd_file_list *list);
 
 /* ---- replay.c: what `run` shares with it ------------------------------------------------------------------------- */
 
@@ -238,14 +237,8 @@ typedef struct hd_cli_program {
  * heddle got a signal that would have ended it. */
 int hd_cli_run_program(const hd_cli_program *program, bool *asked_to_end);
 
-/* cli/temporary.c: as mkostemp with O_CLOEXEC; the file goes if the program ends before it is forgotten. */
-int hd_temporary_make(char *pattern);
-void hd_temporary_forget(const char *path);
-void hd_temporary_add(const char *path); /* the same for a file, or a folder of such files, that is there */
-/* As mkdtemp; the folder goes with all files in it, whoever wrote them. */
-bool hd_temporary_make_folder(char *pattern);
-void hd_temporary_remove_folder(const char *path);
-void hd_temporary_watch(void); /* once, before there are threads */
+/* cli/temporary.c: unfinished files (base/temporary.h) go with the program. Once, before there are threads. */
+void hd_temporary_watch(void);
 
 /* Arguments with each @FILE replaced by the words of that file (blanks separate, quotes and backslashes as in a shell).
  * In cli->arena; NULL with a diagnostic. */

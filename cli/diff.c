@@ -37,10 +37,10 @@ static bool read_gates(hd_cli *cli, hd_gates **gates)
 static void emit(hd_cli *cli, const hd_diff *diff, int format)
 {
     hd_output output;
-    if (!hd_output_open(cli, &output, cli->values[HD_CLI_OUTPUT]))
+    if (!hd_cli_open(cli, &output, cli->values[HD_CLI_OUTPUT]))
         return;
     emitters[format](&output.writer, diff);
-    hd_output_close(cli, &output, true);
+    hd_cli_close(cli, &output, true);
 }
 
 int hd_cli_diff(hd_cli *cli)

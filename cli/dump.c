@@ -2,6 +2,7 @@
  * code. */
 #include "cli/cli.h"
 
+#include "base/shown.h"
 #include "base/version.h"
 #include "emitters/dump.h"
 #include "ir/architected.h"
@@ -105,9 +106,11 @@ static hd_status dump_one(hd_part *part)
 /* Which of several inputs the text after it is of; in DOT, a comment. */
 static void write_head(const hd_part *part, const dump_job *job, hd_writer *output)
 {
-    if (hd_part_is_one_of_several(part) && !job->json)
-        hd_write_format(output, "%s%s%s:\n", job->inputs ? "\n" : "", job->kind == DUMP_CFG ? "// " : "",
-                        part->cli.operands[0]);
+    if (!hd_part_is_one_of_several(part) || job->json)
+        return;
+    hd_write_format(output, "%s%s", job->inputs ? "\n" : "", job->kind == DUMP_CFG ? "// " : "");
+    hd_write_shown_in_line(output, part->cli.operands[0]);
+    hd_write_string(output, ":\n");
 }
 
 /* Of tokens, those before an error are written, too. */
@@ -119,7 +122,10 @@ static void join_one(hd_part *part, hd_writer *output)
     write_head(part, job, output);
     if (job->json)
         hd_write_string(output, !job->inputs ? json_head : part->selected && job->functions ? ",\n" : "");
-    hd_part_write_text(part, output);
+    if (job->json)
+        hd_write(output, part->text.buffer.items, part->text.buffer.count);
+    else
+        hd_part_write_text(part, output);
     job->inputs++;
     job->functions += part->selected;
 }
@@ -133,12 +139,12 @@ int hd_cli_dump(hd_cli *cli)
                     .json = hd_cli_has(cli, HD_CLI_JSON)};
     if (kind < 0 || !hd_cli_inputs_fit(cli) || !hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &job.each.threads))
         return HD_STATUS_USAGE;
-    if (!hd_output_open(cli, &output, cli->values[HD_CLI_OUTPUT]))
+    if (!hd_cli_open(cli, &output, cli->values[HD_CLI_OUTPUT]))
         return HD_STATUS_REJECTED;
     job.each.output = &output.writer;
     hd_status status = hd_cli_each_input(cli, &job.each, NULL);
     if (job.json && job.inputs)
         hd_write_string(&output.writer, "]}\n");
     bool keep = status == HD_STATUS_DONE || (hd_cli_is_several(cli) && job.inputs);
-    return (int)(hd_output_close(cli, &output, keep) ? status : hd_status_worse(status, HD_STATUS_REJECTED));
+    return (int)(hd_cli_close(cli, &output, keep) ? status : hd_status_worse(status, HD_STATUS_REJECTED));
 }

@@ -91,7 +91,7 @@ int hd_cli_init(hd_cli *cli)
         hd_report(&cli->diagnostics, HD_DIAG_UNKNOWN_KERNEL, source, (hd_span){0, 0}, "the module has no kernel");
         return HD_STATUS_REJECTED;
     }
-    if (!hd_output_open(cli, &output, cli->values[HD_CLI_OUTPUT]))
+    if (!hd_cli_open(cli, &output, cli->values[HD_CLI_OUTPUT]))
         return HD_STATUS_REJECTED;
     skeleton s = {m, &output.writer};
     hd_write_format(s.to, "# From the parameters of the kernels: set counts, contents, grids and values.\nmodule: %s\n",
@@ -101,5 +101,5 @@ int hd_cli_init(hd_cli *cli)
     for (uint32_t i = 0; i < m->functions.count; i++)
         if (is_kernel(m->functions.items[i]))
             write_launch(&s, m->functions.items[i]);
-    return hd_output_close(cli, &output, true) ? HD_STATUS_DONE : HD_STATUS_REJECTED;
+    return hd_cli_close(cli, &output, true) ? HD_STATUS_DONE : HD_STATUS_REJECTED;
 }

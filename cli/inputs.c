@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 
 #include "base/pool.h"
+#include "base/shown.h"
 #include "driver/build/jobserver.h"
 
 #include <stdlib.h>
@@ -34,7 +35,7 @@ bool hd_part_is_one_of_several(const hd_part *part) { return part->cli.whole && 
 
 void hd_part_write_text(hd_part *part, hd_writer *output)
 {
-    hd_write(output, part->text.buffer.items, part->text.buffer.count);
+    hd_write_shown(output, part->text.buffer.items, part->text.buffer.count);
 }
 
 static void open_part(inputs *all, uint32_t index, uint32_t threads)

@@ -183,12 +183,12 @@ int hd_cli_list(hd_cli *cli)
         return HD_STATUS_USAGE;
     kinds[kind].add(&l);
     hd_output output;
-    bool written = hd_output_open(cli, &output, NULL);
+    bool written = hd_cli_open(cli, &output, NULL);
     if (format == 0)
         write_text(&output.writer, &l);
     else
         write_json(&output.writer, &l, kinds[kind].name);
-    written = hd_output_close(cli, &output, true) && written;
+    written = hd_cli_close(cli, &output, true) && written;
     hd_array_free(&l.items);
     return written ? hd_cli_status(cli) : HD_STATUS_REJECTED;
 }

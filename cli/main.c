@@ -14,6 +14,15 @@ static int (*const jobs[HD_COMMAND_COUNT])(hd_cli *) = {
 #undef HD_COMMAND
 };
 
+static bool files_fit(hd_cli *cli)
+{
+    hd_file_list list = {0};
+    hd_cli_list_files(cli, &list);
+    bool good = hd_cli_files_fit(&list);
+    hd_array_free(&list);
+    return good;
+}
+
 static int run_command(hd_cli *cli)
 {
     const hd_cli_command *row = &hd_cli_commands[cli->command];
@@ -30,23 +39,47 @@ static int run_command(hd_cli *cli)
         return HD_STATUS_USAGE;
     }
     if (cli->format < 0 || cli->colour < 0 || cli->progress < 0 ||
-        !hd_cli_number(cli, HD_CLI_ERROR_LIMIT, 20, UINT32_MAX, &cli->diagnostics.error_limit))
+        !hd_cli_number(cli, HD_CLI_ERROR_LIMIT, 20, UINT32_MAX, &cli->diagnostics.error_limit) || !files_fit(cli))
         return HD_STATUS_USAGE;
     return jobs[cli->command](cli);
 }
 
-static void render(hd_cli *cli)
+static bool has_diagnostics(const hd_cli *cli)
 {
-    if (cli->format < 0 || (cli->format == HD_DIAGNOSTICS_TEXT && !cli->diagnostics.first))
+    return cli->format > HD_DIAGNOSTICS_TEXT || (cli->format == HD_DIAGNOSTICS_TEXT && cli->diagnostics.first);
+}
+
+static void render(hd_cli *cli, hd_writer *writer)
+{
+    if (!has_diagnostics(cli))
         return;
-    hd_writer writer;
-    hd_writer_to_descriptor(&writer, STDERR_FILENO);
     hd_source_files *files = hd_source_files_new();
-    hd_emit_diagnostics(&writer, &cli->diagnostics, (hd_diagnostics_format)cli->format,
+    hd_emit_diagnostics(writer, &cli->diagnostics, (hd_diagnostics_format)cli->format,
                         hd_cli_has_colour(cli, STDERR_FILENO), files);
     hd_source_files_free(files);
-    hd_writer_flush(&writer);
-    hd_writer_free(&writer);
+}
+
+/* The outputs appear after all else that needs memory: a program that ends for lack of it leaves none. Where one cannot
+ * appear, the diagnostics are made anew. Where there is neither, nothing is allocated after standard output was
+ * written. */
+static int end(hd_cli *cli, int status)
+{
+    hd_writer text, to;
+    if (!has_diagnostics(cli) && !cli->outputs->finished.count)
+        return status;
+    hd_writer_to_memory(&text);
+    hd_writer_to_descriptor(&to, STDERR_FILENO);
+    render(cli, &text);
+    if (!hd_outputs_publish(cli->outputs, &cli->diagnostics)) {
+        hd_array_clear(&text.buffer);
+        render(cli, &text);
+        status = status == HD_STATUS_DONE ? HD_STATUS_REJECTED : status;
+    }
+    hd_write(&to, text.buffer.items, text.buffer.count);
+    hd_writer_flush(&to);
+    hd_writer_free(&to);
+    hd_writer_free(&text);
+    return status;
 }
 
 static int dispatch(hd_cli *cli, int count, char **arguments)
@@ -88,17 +121,20 @@ int main(int count, char **arguments)
 {
     keep_freed_memory();
     hd_temporary_watch();
-    hd_cli cli = {0};
+    hd_outputs outputs;
+    hd_cli cli = {.outputs = &outputs};
+    hd_outputs_init(&outputs);
     hd_diagnostics_init(&cli.diagnostics);
     hd_arena_init(&cli.arena);
     char **expanded = hd_cli_expand(&cli, &count, arguments);
     int status = expanded ? dispatch(&cli, count, expanded) : HD_STATUS_REJECTED;
-    render(&cli);
+    status = end(&cli, status);
     if (fflush(stdout) != 0 && status == HD_STATUS_DONE)
         status = HD_STATUS_REJECTED;
     hd_cli_drop_kept(&cli);
     hd_array_free(&cli.settings);
     hd_diagnostics_free(&cli.diagnostics);
     hd_arena_free(&cli.arena);
+    hd_outputs_free(&outputs);
     return status;
 }

@@ -1,6 +1,7 @@
 /* heddle nvcc: calls nvcc in a shadow folder (driver/build/toolkit.h), whose front end is this program with --step. */
 #include "cli/cli.h"
 
+#include "base/temporary.h"
 #include "driver/build/cached_rewrite.h"
 #include "driver/build/nvcc_words.h"
 #include "driver/build/process.h"
@@ -190,7 +191,7 @@ static void write_report(hd_cli *cli, const step *s, const hd_report_job *job)
     hd_output output = {.descriptor = STDERR_FILENO};
     if (!path)
         hd_writer_to_descriptor(&output.writer, STDERR_FILENO);
-    else if (!hd_output_open(cli, &output, path))
+    else if (!hd_cli_open(cli, &output, path))
         return;
     switch (s->format) {
     case TEXT: hd_emit_report_text(&output.writer, &all, &style); break;
@@ -198,7 +199,7 @@ static void write_report(hd_cli *cli, const step *s, const hd_report_job *job)
     case HTML: hd_emit_report_html(&output.writer, &all, &texts); break;
     case SARIF: hd_emit_report_sarif(&output.writer, &all); break;
     }
-    hd_output_close(cli, &output, true);
+    hd_cli_close(cli, &output, true);
 }
 
 /* On what the front end wrote, before passes change it. */
@@ -248,9 +249,9 @@ static void rewrite(hd_cli *cli, const step *s, const char *from)
     hd_module *module = hd_cached_rewrite(&s->cache, settings, source, &s->rewrite, &text, &cli->diagnostics);
     if (module)
         hd_cli_keep_module(cli, module);
-    if (!cli->diagnostics.error_count && !s->again && hd_output_open(cli, &output, s->output)) {
+    if (!cli->diagnostics.error_count && !s->again && hd_cli_open(cli, &output, s->output)) {
         hd_write(&output.writer, text.buffer.items, text.buffer.count);
-        hd_output_close(cli, &output, true);
+        hd_cli_close(cli, &output, true);
     }
     hd_writer_free(&text);
 }

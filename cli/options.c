@@ -1,6 +1,7 @@
 /* The tables of subcommands and options, and reading a command line by them. */
 #include "cli/cli.h"
 
+#include "base/shown.h"
 #include "base/suggest.h"
 
 #include <errno.h>
@@ -8,6 +9,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { MANY = INT_MAX };
 const hd_cli_command hd_cli_commands[HD_COMMAND_COUNT] = {
@@ -27,12 +29,18 @@ const hd_cli_option_row hd_cli_options[HD_CLI_OPTION_COUNT] = {
 
 void hd_cli_usage_error(const char *format, ...)
 {
+    char text[1 << 12]; /* what is longer is cut */
+    hd_writer to;
     va_list list;
     va_start(list, format);
-    fputs("heddle: ", stderr);
-    vfprintf(stderr, format, list);
-    fputc('\n', stderr);
+    vsnprintf(text, sizeof text, format, list);
     va_end(list);
+    hd_writer_to_descriptor(&to, STDERR_FILENO);
+    hd_write_string(&to, "heddle: ");
+    hd_write_shown_in_line(&to, text);
+    hd_write_char(&to, '\n');
+    hd_writer_flush(&to);
+    hd_writer_free(&to);
 }
 
 enum { LONG_BASE = 256, SHORT_ROOM = 2 * HD_CLI_OPTION_COUNT + 3 };

@@ -1,128 +1,102 @@
-/* Output files: whole or not at all. */
+/* The outputs of a command, and whether they fit its inputs. */
 #include "cli/cli.h"
 
+#include "base/open.h"
+
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static bool failed(hd_cli *cli, const char *path, int error)
 {
     hd_report(&cli->diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "cannot write '%s': %s",
-              path ? path : "<stdout>", strerror(error));
+              path ? path : "<stdout>", hd_open_why(error));
     return false;
 }
 
-/* A new file has the permissions that the user's mask gives, a replaced one keeps its own. */
-static mode_t mode_for(const char *path)
+bool hd_cli_open(hd_cli *cli, hd_output *output, const char *path)
 {
-    struct stat status;
-    if (stat(path, &status) == 0)
-        return status.st_mode & 07777;
-    mode_t mask = umask(0);
-    umask(mask);
-    return 0666 & ~mask;
-}
-
-/* The path that a link leads to, whether there is something or not, so that the link stays; the path itself where it
- * is none; NULL: ELOOP. */
-static const char *behind_links(hd_cli *cli, const char *path)
-{
-    enum { MOST_LINKS = 40, LONGEST_PATH = 1 << 16 };
-    char target[LONGEST_PATH];
-    for (int i = 0; i < MOST_LINKS; i++) {
-        ssize_t length = readlink(path, target, sizeof target);
-        const char *slash = strrchr(path, '/');
-        if (length <= 0 || length == (ssize_t)sizeof target)
-            return path;
-        path = target[0] == '/' || !slash
-                   ? hd_arena_string(&cli->arena, target, (size_t)length)
-                   : hd_arena_printf(&cli->arena, "%.*s%.*s", (int)(slash - path + 1), path, (int)length, target);
-    }
-    return NULL;
-}
-
-static bool open_direct(hd_cli *cli, hd_output *output, const char *path)
-{
-    output->descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    return output->descriptor >= 0 || failed(cli, path, errno);
-}
-
-/* Where the folder takes no new file: what is written is kept until all of it is there. */
-static bool open_in_place(hd_cli *cli, hd_output *output, const char *path, int error)
-{
-    output->temporary = NULL;
-    output->descriptor = open(path, O_WRONLY | O_CLOEXEC);
-    output->in_place = output->descriptor >= 0;
-    return output->in_place || failed(cli, path, error);
-}
-
-static bool open_file(hd_cli *cli, hd_output *output, const char *path)
-{
-    struct stat status;
-    bool there = stat(path, &status) == 0;
-    if (there && !S_ISREG(status.st_mode))
-        return open_direct(cli, output, path);
-    output->temporary = hd_arena_printf(&cli->arena, "%s.XXXXXX", path);
-    output->descriptor = hd_temporary_make(output->temporary);
-    if (output->descriptor >= 0)
-        return true;
-    int error = errno;
-    return there ? open_in_place(cli, output, path, error) : failed(cli, path, error);
-}
-
-bool hd_output_open(hd_cli *cli, hd_output *output, const char *path)
-{
-    *output = (hd_output){.descriptor = STDOUT_FILENO};
-    if (path && strcmp(path, "-") != 0) {
-        const char *target = behind_links(cli, path);
-        if (!target)
-            return failed(cli, path, ELOOP);
-        output->path = path = target;
-        if (!open_file(cli, output, path))
-            return false;
-    }
-    if (output->in_place)
-        hd_writer_to_memory(&output->writer);
-    else
-        hd_writer_to_descriptor(&output->writer, output->descriptor);
+    if (path && strcmp(path, "-") != 0)
+        return hd_output_open(output, path) || failed(cli, path, errno);
+    hd_output_to_descriptor(output, STDOUT_FILENO);
     return true;
 }
 
-static bool copy_in_place(hd_output *output)
+bool hd_cli_close(hd_cli *cli, hd_output *output, bool keep)
 {
-    hd_writer to;
-    if (ftruncate(output->descriptor, 0) != 0)
-        return false;
-    hd_writer_to_descriptor(&to, output->descriptor);
-    hd_write(&to, output->writer.buffer.items, output->writer.buffer.count);
-    bool good = hd_writer_flush(&to);
-    int error = errno;
-    hd_writer_free(&to);
-    errno = error;
-    return good;
+    const char *path = output->path ? hd_arena_string(&cli->arena, output->path, strlen(output->path)) : NULL;
+    if (keep || !path) /* what was written to standard output is */
+        return hd_outputs_finish(cli->outputs, output) || failed(cli, path, errno);
+    hd_output_drop(output);
+    return true;
 }
 
-bool hd_output_close(hd_cli *cli, hd_output *output, bool keep)
+/* ---- all files of the command ------------------------------------------------------------------------------------ */
+
+static void add_output(hd_file_list *list, const char *path)
 {
-    bool ok =
-        output->in_place ? !keep || (!output->writer.error && copy_in_place(output)) : hd_writer_flush(&output->writer);
-    int error = errno;
-    hd_writer_free(&output->writer);
-    if (output->path) {
-        if (ok && output->temporary && keep)
-            ok = fchmod(output->descriptor, mode_for(output->path)) == 0 || (error = errno, false);
-        if (close(output->descriptor) != 0 && ok)
-            ok = false, error = errno;
+    if (path && strcmp(path, "-") != 0)
+        hd_file_list_add(list, path, true, NULL);
+    else
+        hd_file_list_add_descriptor(list, STDOUT_FILENO, "<stdout>");
+}
+
+/* -o: for each input its own, or one for all; beside them the rules for make. */
+static void add_outputs(hd_cli *cli, hd_file_list *list)
+{
+    bool is_each = cli->command == HD_COMMAND_REWRITE || cli->command == HD_COMMAND_STRIP;
+    bool many = is_each && hd_cli_outputs_are_many(cli);
+    bool rules = hd_cli_has(cli, HD_CLI_DEPFILE) && !hd_cli_has(cli, HD_CLI_DEPFILE_PATH);
+    for (int i = 0; i < (many ? cli->operand_count : 1); i++) {
+        const char *path = many ? hd_cli_output_of(cli, cli->operands[i]) : cli->values[HD_CLI_OUTPUT];
+        add_output(list, path);
+        if (rules && path)
+            add_output(list, hd_arena_printf(&cli->arena, "%s.d", path));
     }
-    if (output->temporary && (!keep || !ok || rename(output->temporary, output->path) != 0)) {
-        if (keep && ok)
-            ok = false, error = errno;
-        unlink(output->temporary);
+}
+
+static int count_inputs(const hd_cli *cli)
+{
+    switch (cli->command) {
+    case HD_COMMAND_REWRITE:
+    case HD_COMMAND_STRIP:
+    case HD_COMMAND_REPLAY:
+    case HD_COMMAND_INIT:
+    case HD_COMMAND_CHECK:
+    case HD_COMMAND_REPORT:
+    case HD_COMMAND_DIFF:
+    case HD_COMMAND_DUMP: return cli->operand_count;
+    case HD_COMMAND_RUN: return 1; /* the program */
+    case HD_COMMAND_NVCC:
+    case HD_COMMAND_CACHE:
+    case HD_COMMAND_LIST:
+    case HD_COMMAND_HELP:
+    case HD_COMMAND_COMPLETION:
+    case HD_COMMAND_COUNT: break;
     }
-    if (output->temporary)
-        hd_temporary_forget(output->temporary);
-    return ok || failed(cli, output->path, error);
+    return 0;
+}
+
+void hd_cli_list_files(hd_cli *cli, hd_file_list *list)
+{
+    static const hd_cli_option read[] = {HD_CLI_GPU, HD_CLI_SASS}, written[] = {HD_CLI_TIMELINE, HD_CLI_DEPFILE_PATH};
+    for (int i = 0; i < count_inputs(cli); i++)
+        hd_file_list_add(list, cli->operands[i], false, NULL);
+    for (size_t i = 0; i < sizeof read / sizeof *read; i++)
+        if (hd_cli_has(cli, read[i]))
+            hd_file_list_add(list, cli->values[read[i]], false, NULL);
+    add_outputs(cli, list);
+    for (size_t i = 0; i < sizeof written / sizeof *written; i++)
+        if (hd_cli_has(cli, written[i]))
+            add_output(list, cli->values[written[i]]);
+}
+
+bool hd_cli_files_fit(const hd_file_list *list)
+{
+    hd_file_clash clash;
+    char why[512];
+    if (!hd_file_list_clash(list, &clash))
+        return true;
+    hd_file_clash_text(&clash, why, sizeof why);
+    hd_cli_usage_error("%s", why);
+    return false;
 }

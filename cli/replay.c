@@ -42,9 +42,8 @@ static bool read_memory_base(hd_cli *cli, uint64_t *base)
     *base = strtoull(text, &end, 16);
     if (!errno && strncmp(text, "0x", 2) == 0 && *end == '\0' && hd_memory_base_fits(*base))
         return true;
-    hd_cli_usage_error("--memory-base takes a multiple of 0x200000 from 0x700000000000 to 0x7fff00000000 with a lower "
-                       "half of four bytes, "
-                       "not '%s'",
+    hd_cli_usage_error("--memory-base takes a multiple of 0x200000 from 0x700001000000 to 0x7ffeff000000 with a lower "
+                       "half from 0x1000000 to 0xff000000, not '%s'",
                        text);
     return false;
 }
@@ -78,8 +77,8 @@ static bool check_timeline(const hd_cli *cli)
         wrong = "--timeline-cycles and --timeline-sm go with --timeline=FILE";
     else if (file && !hd_cli_has(cli, HD_CLI_TIME))
         wrong = "--timeline goes with --time: without it no SM is simulated";
-    else if (file && strcmp(file, output ? output : "-") == 0)
-        wrong = "--timeline and --output write to the same file";
+    else if (file && strcmp(file, "-") == 0 && (!output || strcmp(output, "-") == 0))
+        wrong = "--timeline and --output both write to standard output";
     if (wrong)
         hd_cli_usage_error("%s", wrong);
     return !wrong;
@@ -101,11 +100,11 @@ static bool write_results(hd_cli *cli, int format, hd_output *output, hd_output 
                           const hd_replay_report *report)
 {
     emit(cli, format, &output->writer, report);
-    bool good = hd_output_close(cli, output, true);
+    bool good = hd_cli_close(cli, output, true);
     if (!hd_cli_has(cli, HD_CLI_TIMELINE))
         return good;
     hd_emit_replay_timeline(&timeline->writer, report);
-    return hd_output_close(cli, timeline, true) && good;
+    return hd_cli_close(cli, timeline, true) && good;
 }
 
 bool hd_cli_replay_options(hd_cli *cli, hd_replay_options *options)
@@ -117,7 +116,7 @@ bool hd_cli_replay_options(hd_cli *cli, hd_replay_options *options)
                                    .techniques = cli->values[HD_CLI_TECHNIQUE],
                                    .parse = hd_cli_parse_options(cli),
                                    .all_models = cli->values[HD_CLI_MODELS] != NULL,
-                                   .save = cli->values[HD_CLI_SAVE] != NULL,
+                                   .saves = cli->values[HD_CLI_SAVE] ? cli->outputs : NULL,
                                    .no_compare = cli->values[HD_CLI_NO_COMPARE] != NULL,
                                    .time = cli->values[HD_CLI_TIME] != NULL,
                                    .partial = cli->values[HD_CLI_PARTIAL] != NULL,
@@ -163,11 +162,11 @@ int hd_cli_replay_files(hd_cli *cli, hd_replay *replay, hd_replay_options *optio
     options->print = print_error;
     options->progress = step;
     options->print_context = &progress;
-    if (!output && !hd_output_open(cli, &own, cli->values[HD_CLI_OUTPUT]))
+    if (!output && !hd_cli_open(cli, &own, cli->values[HD_CLI_OUTPUT]))
         return HD_STATUS_REJECTED;
     output = output ? output : &own;
-    if (hd_cli_has(cli, HD_CLI_TIMELINE) && !hd_output_open(cli, &timeline, cli->values[HD_CLI_TIMELINE])) {
-        hd_output_close(cli, output, false);
+    if (hd_cli_has(cli, HD_CLI_TIMELINE) && !hd_cli_open(cli, &timeline, cli->values[HD_CLI_TIMELINE])) {
+        hd_cli_close(cli, output, false);
         return HD_STATUS_REJECTED;
     }
     hd_progress_start(&progress, cli, count);
@@ -208,6 +207,17 @@ static bool has_trace(const char *const *paths, uint32_t count)
     return false;
 }
 
+/* With those that lists of traces name. false, as a usage error, where an output is among them. */
+static bool find_files(hd_cli *cli, hd_file_list *files, const char *const *paths, uint32_t count)
+{
+    hd_cli_list_files(cli, files);
+    for (uint32_t i = 0; i < count; i++)
+        hd_file_list_add(files, paths[i], false, NULL);
+    return hd_cli_files_fit(files);
+}
+
+static void free_files(void *files) { hd_array_free((hd_file_list *)files); }
+
 int hd_cli_replay(hd_cli *cli)
 {
     /* the job refers to them until the end of the program */
@@ -229,5 +239,10 @@ int hd_cli_replay(hd_cli *cli)
                                 : "--partial is about traces, and no input is one");
         return HD_STATUS_USAGE;
     }
+    hd_file_list *files = HD_ARENA_NEW(&cli->arena, hd_file_list);
+    hd_cli_keep(cli, files, free_files);
+    if (!find_files(cli, files, paths, count))
+        return HD_STATUS_USAGE;
+    options->files = files;
     return hd_cli_replay_files(cli, replay, options, paths, count, NULL);
 }

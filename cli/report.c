@@ -85,11 +85,11 @@ static bool write_reports(hd_cli *cli, const hd_part *parts, report_format forma
     }
     if (!count)
         return true;
-    if (!hd_output_open(cli, &output, cli->values[HD_CLI_OUTPUT]))
+    if (!hd_cli_open(cli, &output, cli->values[HD_CLI_OUTPUT]))
         return false;
     const hd_reports reports = {modules, count};
     emit(cli, &output, &reports, jobs, format);
-    return hd_output_close(cli, &output, true);
+    return hd_cli_close(cli, &output, true);
 }
 
 /* ---- the job ----------------------------------------------------------------------------------------------------- */

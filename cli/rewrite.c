@@ -45,21 +45,21 @@ static void write_depfile(hd_cli *cli, const char *input)
 {
     hd_output file;
     if (!wants_rule(cli) || hd_cli_has(cli, HD_CLI_DEPFILE_PATH) ||
-        !hd_output_open(cli, &file, hd_arena_printf(&cli->arena, "%s.d", hd_cli_output_of(cli, input))))
+        !hd_cli_open(cli, &file, hd_arena_printf(&cli->arena, "%s.d", hd_cli_output_of(cli, input))))
         return;
     write_rule(cli, &file.writer, input);
-    hd_output_close(cli, &file, true);
+    hd_cli_close(cli, &file, true);
 }
 
 /* -MF: the rules of all inputs, where all outputs were made. */
 static void write_common_depfile(hd_cli *cli)
 {
     hd_output file;
-    if (!hd_cli_has(cli, HD_CLI_DEPFILE_PATH) || !hd_output_open(cli, &file, cli->values[HD_CLI_DEPFILE_PATH]))
+    if (!hd_cli_has(cli, HD_CLI_DEPFILE_PATH) || !hd_cli_open(cli, &file, cli->values[HD_CLI_DEPFILE_PATH]))
         return;
     for (int i = 0; i < cli->operand_count; i++)
         write_rule(cli, &file.writer, cli->operands[i]);
-    hd_output_close(cli, &file, true);
+    hd_cli_close(cli, &file, true);
 }
 
 /* The depfile needs a name to stand under, and what the rule makes. */
@@ -208,7 +208,7 @@ static hd_status write_one(hd_part *part, hd_source *source, const hd_rewrite_op
     hd_cli *cli = &part->cli;
     const rewrite_job *job = part->job;
     hd_output output;
-    if (!hd_output_open(cli, &output, hd_cli_output_of(cli, cli->operands[0]))) {
+    if (!hd_cli_open(cli, &output, hd_cli_output_of(cli, cli->operands[0]))) {
         hd_source_free(source);
         return HD_STATUS_REJECTED;
     }
@@ -218,7 +218,7 @@ static hd_status write_one(hd_part *part, hd_source *source, const hd_rewrite_op
         hd_cli_keep_module(cli, module);
     part->selected = module ? hd_module_count_selected(module, options->pipeline.kernel) : 1;
     bool good = cli->diagnostics.error_count == 0;
-    if (hd_output_close(cli, &output, good) && good)
+    if (hd_cli_close(cli, &output, good) && good)
         write_depfile(cli, cli->operands[0]);
     return (hd_status)hd_cli_status(cli);
 }
@@ -258,11 +258,11 @@ static void join_one(hd_part *part, hd_writer *output)
 static hd_status compare_all(hd_cli *cli, hd_each *each)
 {
     hd_output output;
-    if (!hd_output_open(cli, &output, cli->values[HD_CLI_OUTPUT]))
+    if (!hd_cli_open(cli, &output, cli->values[HD_CLI_OUTPUT]))
         return HD_STATUS_REJECTED;
     each->output = &output.writer;
     hd_status status = hd_cli_each_input(cli, each, NULL);
-    bool written = hd_output_close(cli, &output, output.writer.written_bytes > 0);
+    bool written = hd_cli_close(cli, &output, output.writer.written_bytes > 0);
     return written ? status : hd_status_worse(status, HD_STATUS_REJECTED);
 }
 

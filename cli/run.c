@@ -3,6 +3,7 @@
  * standard output and the exit status are the program's. Techniques and cycles come from a replay of the record. */
 #include "cli/cli.h"
 
+#include "base/temporary.h"
 #include "driver/replay/replay.h"
 #include "driver/run/run.h"
 #include "driver/run/run_files.h"
@@ -128,7 +129,7 @@ static bool run_program(job *j, const char *runtime)
 static bool open_output(job *j, hd_output *output)
 {
     if (hd_cli_has(j->cli, HD_CLI_OUTPUT))
-        return hd_output_open(j->cli, output, j->cli->values[HD_CLI_OUTPUT]);
+        return hd_cli_open(j->cli, output, j->cli->values[HD_CLI_OUTPUT]);
     *output = (hd_output){.descriptor = STDERR_FILENO};
     hd_writer_to_descriptor(&output->writer, STDERR_FILENO);
     return true;
@@ -162,7 +163,7 @@ static int show(job *j, const hd_run *run)
         return hd_cli_replay_files(j->cli, j->replay, j->options, &path, 1, &output);
     hd_cli_emit_replay(j->cli, &output.writer, hd_run_report(run));
     write_total(j, &output.writer, run);
-    return hd_output_close(j->cli, &output, true) ? HD_STATUS_DONE : HD_STATUS_REJECTED;
+    return hd_cli_close(j->cli, &output, true) ? HD_STATUS_DONE : HD_STATUS_REJECTED;
 }
 
 static void clean_up(const job *j)

@@ -10,7 +10,7 @@ static hd_status strip_one(hd_part *part)
     hd_output output;
     if (!hd_cli_read(cli, cli->operands[0], source))
         return HD_STATUS_REJECTED;
-    if (!hd_output_open(cli, &output, hd_cli_output_of(cli, cli->operands[0]))) {
+    if (!hd_cli_open(cli, &output, hd_cli_output_of(cli, cli->operands[0]))) {
         hd_source_free(source);
         return HD_STATUS_REJECTED;
     }
@@ -18,7 +18,7 @@ static hd_status strip_one(hd_part *part)
     options.parse.locate_annotations = true;
     options.parse.takes_listings = true;
     hd_cli_keep_module(cli, hd_rewrite(source, &options, &output.writer, &cli->diagnostics));
-    hd_output_close(cli, &output, cli->diagnostics.error_count == 0);
+    hd_cli_close(cli, &output, cli->diagnostics.error_count == 0);
     return (hd_status)hd_cli_status(cli);
 }
 

@@ -1,6 +1,7 @@
 /* Writes the events of a run: see trace.h. */
 #include "cudart/trace.h"
 #include "base/hash.h"
+#include "base/output.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -85,19 +86,18 @@ static void write_file(hd_trace *t, const char *name, const void *bytes, size_t 
 {
     char path[4096];
     snprintf(path, sizeof path, "%s/%s", t->folder, name);
-    int file = open(path, O_WRONLY | O_CREAT | (once ? O_EXCL : O_TRUNC) | O_CLOEXEC, 0666);
-    if (file < 0) {
-        if (!once || errno != EEXIST)
-            fail(t, name);
+    hd_output output;
+    if (once && access(path, R_OK) == 0)
+        return;
+    if (!hd_output_open(&output, path)) {
+        fail(t, name);
         return;
     }
-    hd_writer writer;
-    hd_writer_to_descriptor(&writer, file);
-    hd_write(&writer, bytes, size);
-    if (!hd_writer_flush(&writer))
+    output.unsynced = true;
+    hd_write(&output.writer, bytes, size);
+    if (!hd_output_finish(&output) || !hd_output_publish(&output))
         fail(t, name);
-    hd_writer_free(&writer);
-    close(file);
+    hd_output_drop(&output);
 }
 
 void hd_trace_unit(hd_runtime *r, const hd_code_unit *u)

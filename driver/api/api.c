@@ -22,7 +22,8 @@ _Static_assert((int)HD_OUTCOME_REJECTED == (int)HD_STATUS_REJECTED && (int)HD_OU
                    (int)HD_OUTCOME_WRONG == (int)HD_STATUS_WRONG &&
                    (int)HD_OUTCOME_INTERNAL == (int)HD_STATUS_INTERNAL &&
                    (int)HD_OUTCOME_FAULT == (int)HD_STATUS_FAULT &&
-                   (int)HD_OUTCOME_UNDECIDED == (int)HD_STATUS_UNDECIDED,
+                   (int)HD_OUTCOME_UNDECIDED == (int)HD_STATUS_UNDECIDED &&
+                   (int)HD_OUTCOME_MEMORY == (int)HD_STATUS_MEMORY,
                "one numbering");
 
 struct hd_context {

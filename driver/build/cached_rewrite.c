@@ -1,9 +1,9 @@
 /* See cached_rewrite.h. */
 #include "driver/build/cached_rewrite.h"
 
+#include "base/open.h"
 #include "base/version.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,7 +23,7 @@ static void add_string(hd_writer *text, const char *string)
 static void add_file(hd_writer *text, const char *path)
 {
     struct stat status;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = hd_open_input(path);
     size_t length = file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode) ? (size_t)status.st_size : 0;
     void *bytes = length ? mmap(NULL, length, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
     hd_wide_hash hash = bytes != MAP_FAILED ? hd_hash_wide(bytes, length) : (hd_wide_hash){{0}};

@@ -1,6 +1,8 @@
 /* See store.h. */
 #include "driver/build/store.h"
 
+#include "base/output.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -137,7 +139,8 @@ static bool is_key(const char *name) { return strspn(name, "0123456789abcdef") =
 /* What a process that was ended has left. */
 static bool is_leftover(const char *name, const struct stat *status)
 {
-    return strncmp(name, "new.", 4) == 0 && status->st_mtime < time(NULL) - STALE_SECONDS;
+    return strspn(name, "0123456789abcdef") == KEY_DIGITS && name[KEY_DIGITS] == '.' &&
+           status->st_mtime < time(NULL) - STALE_SECONDS;
 }
 
 static void list_entries(const shelf *s, found_array *list)
@@ -256,25 +259,20 @@ bool hd_store_get(const hd_store *store, hd_wide_hash key, hd_writer *out)
     return r == INTACT;
 }
 
-/* A new file with the entry, in the arena; NULL: it could not be written. */
-static const char *write_entry(const char *folder, const char *bytes, size_t length, hd_arena *arena)
+/* Finished, and not published; false: it could not be written, and is dropped. */
+static bool write_entry(hd_output *entry, const char *path, const char *bytes, size_t length)
 {
     entry_head head = {.length = length, .hash = hd_hash_wide(bytes, length)};
-    char *path = hd_arena_printf(arena, "%s/new.XXXXXX", folder);
-    int file = mkostemp(path, O_CLOEXEC);
-    hd_writer writer;
-    if (file < 0)
-        return NULL;
     memcpy(head.magic, magic, sizeof magic);
-    hd_writer_to_descriptor(&writer, file);
-    hd_write(&writer, (const char *)&head, sizeof head);
-    hd_write(&writer, bytes, length);
-    bool good = hd_writer_flush(&writer);
-    hd_writer_free(&writer);
-    if (close(file) == 0 && good)
-        return path;
-    unlink(path);
-    return NULL;
+    if (!hd_output_open(entry, path))
+        return false;
+    entry->unsynced = true;
+    hd_write(&entry->writer, (const char *)&head, sizeof head);
+    hd_write(&entry->writer, bytes, length);
+    bool good = hd_output_finish(entry);
+    if (!good)
+        hd_output_drop(entry);
+    return good;
 }
 
 /* The entry is written before the shelf is locked, which others may wait for. */
@@ -288,22 +286,22 @@ void hd_store_put(const hd_store *store, hd_wide_hash key, const char *bytes, si
         return;
     write_name(name, key);
     char *folder = hd_arena_printf(&arena, "%s/%x", store->folder, shelf_of(key));
-    const char *path = hd_arena_printf(&arena, "%s/%s", folder, name),
-               *new = make_folders(folder) ? write_entry(folder, bytes, length, &arena) : NULL;
-    if (new &&open_shelf(store, shelf_of(key), false, &s, &arena)) {
+    const char *path = hd_arena_printf(&arena, "%s/%s", folder, name);
+    hd_output entry;
+    bool written = make_folders(folder) && write_entry(&entry, path, bytes, length);
+    if (written && open_shelf(store, shelf_of(key), false, &s, &arena)) {
         bool is_there = access(path, F_OK) == 0;
-        if (rename(new, path) == 0) {
+        if (hd_output_publish(&entry)) {
             s.counts.stored++;
             s.counts.entries += !is_there;
             s.counts.bytes += is_there ? 0 : size;
-            new = NULL;
         }
         if (limit && s.counts.bytes > limit)
             trim(&s, limit / 5 * 4, &arena);
         close_shelf(&s);
     }
-    if (new)
-        unlink(new);
+    if (written)
+        hd_output_drop(&entry);
     hd_arena_free(&arena);
 }
 

@@ -2,6 +2,7 @@
  * shadow folder is put first. */
 #include "driver/build/toolkit.h"
 
+#include "base/open.h"
 #include "base/writer.h"
 #include "driver/build/process.h"
 
@@ -38,7 +39,7 @@ static bool is_program(const char *path)
 static bool is_machine_code(const char *path)
 {
     char magic[4] = {0};
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = hd_open_input(path);
     bool good = file >= 0 && read(file, magic, sizeof magic) == (ssize_t)sizeof magic;
     if (file >= 0)
         close(file);

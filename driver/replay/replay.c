@@ -67,6 +67,7 @@ hd_replay *hd_replay_new(const hd_replay_options *options, hd_diagnostics *diagn
     hd_gpu *gpu = hd_gpu_load(options->gpu ? options->gpu : HD_GPU_DEFAULT, diagnostics);
     pthread_mutex_init(&r->lock, NULL);
     pthread_cond_init(&r->moved, NULL);
+    hd_outputs_init(&r->saves);
     r->plan.options = options;
     r->plan.gpu = gpu;
     r->diagnostics = diagnostics;
@@ -96,9 +97,13 @@ void hd_replay_free(hd_replay *r)
         return;
     for (uint32_t i = 0; i < r->part_count; i++) {
         replay_drop_texts(&r->parts[i]);
+        hd_outputs_free(&r->parts[i].saves);
+        hd_array_free(&r->parts[i].listed);
         hd_arena_free(&r->parts[i].arena);
     }
     hd_array_free(&r->kernels);
+    hd_array_free(&r->listed);
+    hd_outputs_free(&r->saves);
     hd_gpu_free(r->plan.gpu);
     pthread_cond_destroy(&r->moved);
     pthread_mutex_destroy(&r->lock);
@@ -122,6 +127,7 @@ static void join_part(hd_replay *r, replay_part *p)
     r->report.kernel_count = r->kernels.count;
     hd_array_free(&p->rows);
     r->status = hd_status_worse(r->status, p->status);
+    replay_join_saves(r, p);
 }
 
 /* Caller holds the lock. A thread that ends a part also joins later parts that waited for it. */
@@ -161,6 +167,7 @@ static void open_parts(hd_replay *r, const char *const *paths, uint32_t count, u
         p->meter = r->plan.options->meters ? &r->plan.options->meters[i] : NULL;
         p->path = hd_arena_string(&r->arena, paths[i], strlen(paths[i]));
         hd_diagnostics_init_part(&p->diagnostics, r->diagnostics);
+        hd_outputs_init(&p->saves);
     }
 }
 
@@ -172,5 +179,6 @@ hd_status hd_replay_files(hd_replay *r, const char *const *paths, uint32_t count
         return r->status;
     open_parts(r, paths, count, threads / side);
     hd_parallel(side, count, run_one, r);
+    replay_hand_over_saves(r);
     return r->status;
 }

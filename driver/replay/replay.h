@@ -19,7 +19,9 @@
 #ifndef HD_DRIVER_REPLAY_REPLAY_H
 #define HD_DRIVER_REPLAY_REPLAY_H
 
+#include "base/file_list.h"
 #include "base/meter.h"
+#include "base/output.h"
 #include "driver/status.h"
 #include "heddle/replay_result.h"
 #include "parser/parse.h"
@@ -35,11 +37,13 @@ typedef struct hd_replay_options {
     const char *techniques;
     hd_parse_options parse;
     bool all_models; /* all models of each technique, not only its standard configurations */
-    bool save;       /* write the files that launch files name */
-    bool no_compare; /* do not run the original, and compare no memory with it */
-    bool time;       /* simulate cycles, too: the GPU's description has a section `timing` */
-    uint32_t sms;    /* number of simulated SMs; 0: as many as the GPU has */
-    uint32_t sample; /* with `time`: of each launch, measure so many waves of blocks, 4 or more; 0: all */
+    /* The files that launch files name to save buffers in: finished, but not published. NULL: none is written. */
+    hd_outputs *saves;
+    const hd_file_list *files; /* that the caller reads and writes, with the launch files; NULL: none; stays */
+    bool no_compare;           /* do not run the original, and compare no memory with it */
+    bool time;                 /* simulate cycles, too: the GPU's description has a section `timing` */
+    uint32_t sms;              /* number of simulated SMs; 0: as many as the GPU has */
+    uint32_t sample;           /* with `time`: of each launch, measure so many waves of blocks, 4 or more; 0: all */
     /* with `time`: a timeline of that SM, of these cycles of each launch; end 0: none */
     uint32_t timeline_sm;
     uint64_t timeline_first, timeline_end;

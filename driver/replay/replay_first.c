@@ -239,7 +239,7 @@ void replay_go_first(replay_run *run)
     replay_run_watched(run);
     if (run->ended) {
         run->status = check_outputs(run);
-        if (p->plan->options->save && !hd_session_save(run->session))
+        if (p->plan->options->saves && !hd_session_save(run->session, &p->saves))
             run->status = hd_status_worse(run->status, HD_STATUS_REJECTED);
     }
 }

@@ -103,7 +103,7 @@ static hd_status run_file(replay_part *p, replay_file *f)
         f->launch->address_bits = p->plan->gpu->address_bits;
     f->launch->gpu = is_for_gpu(p->plan->options) ? p->plan->gpu->name : NULL;
     f->launch->gpu_shared_bytes = most_shared_bytes(&p->plan->gpu->limits);
-    if (!f->launch->valid || !make_module(p, f))
+    if (!f->launch->valid || !replay_saves_fit(p, f) || !make_module(p, f))
         return HD_STATUS_REJECTED;
     return run_all(p, f);
 }

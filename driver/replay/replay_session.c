@@ -34,7 +34,7 @@ void replay_run_ended(replay_run *run, hd_exec_status status, const hd_exec_stat
 {
     run->races = statistics->races;
     run->ended = status == HD_EXEC_DONE;
-    run->status = status_of(status);
+    run->status = run->session && run->session->rejected ? HD_STATUS_REJECTED : status_of(status);
 }
 
 void replay_run_steps(replay_run *run)

@@ -133,6 +133,8 @@ typedef struct replay_part {
     hd_meter *meter;         /* of the file, in CTAs that the interpreter runs without models; NULL: none */
     hd_thread_budget budget; /* threads of `threads` that no run uses now */
     HD_ARRAY(char) printed;  /* output printed before the part's turn */
+    hd_file_list listed;     /* that its launch file reads and writes; of a trace: none */
+    hd_outputs saves;        /* of the first run */
     hd_status status;
     bool done; /* under the lock */
 } replay_part;
@@ -150,7 +152,10 @@ struct hd_replay {
     pthread_cond_t moved; /* `joined` has increased */
     /* number of parts that have run and are joined; under the lock */
     uint32_t joined;
-    uint32_t done; /* parts that have run; under the lock */
+    uint32_t done;       /* parts that have run; under the lock */
+    hd_file_list listed; /* of the joined parts */
+    hd_outputs saves;    /* the same */
+    bool saves_clash;
 };
 
 /* A file calls only files before it in this order. */
@@ -246,6 +251,11 @@ void replay_join_original(replay_part *p, replay_run *run);
 
 /* replay_runs.c: all runs of the part; sets p->status. */
 void replay_runs(replay_part *p, replay_file *f);
+
+/* replay_saves.c */
+bool replay_saves_fit(replay_part *p, const replay_file *f); /* before it runs; false: reported */
+void replay_join_saves(hd_replay *r, replay_part *p);        /* when it is joined; reports */
+void replay_hand_over_saves(hd_replay *r);                   /* at the end, to options->saves */
 
 /* replay_part.c: runs p->path; sets p->status, p->rows and p->diagnostics. Afterwards nothing is open; texts that
  * diagnostics refer to stay until replay_drop_texts. */

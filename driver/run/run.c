@@ -1,4 +1,5 @@
 /* Reads the trace of a run, and sums its launches by kernel and shape. */
+#include "base/output.h"
 #include "driver/run/run_work.h"
 #include <stdio.h>
 #include <unistd.h>
@@ -6,13 +7,23 @@
 bool hd_run_prepare(const char *folder, const hd_run_request *q)
 {
     hd_arena arena = {0};
+    hd_output output;
     json_t *o = json_pack("{s:s*,s:i,s:I,s:b,s:b,s:b}", "gpu", q->gpu, "threads", (int)q->threads, "instruction_limit",
                           (json_int_t)q->instruction_limit, "race", (int)q->check_races, "uninitialized",
                           (int)q->check_uninitialized, "record", (int)q->record);
-    int result = json_dump_file(o, hd_arena_printf(&arena, "%s/" HD_RUN_OPTIONS_FILE, folder), 0);
+    char *text = json_dumps(o, 0);
+    if (!text)
+        hd_out_of_memory(0);
+    bool good = hd_output_open(&output, hd_arena_printf(&arena, "%s/" HD_RUN_OPTIONS_FILE, folder));
+    if (good) {
+        hd_write_string(&output.writer, text);
+        good = hd_output_finish(&output) && hd_output_publish(&output);
+        hd_output_drop(&output);
+    }
+    free(text);
     json_decref(o);
     hd_arena_free(&arena);
-    return result == 0;
+    return good;
 }
 
 /* ---- events ------------------------------------------------------------------------------------------------------ */

@@ -1,7 +1,7 @@
 /* Looks at a program before it runs: whether its device code would reach the model. */
+#include "base/open.h"
 #include "driver/run/run.h"
 #include <elf.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -64,7 +64,7 @@ static const char *judge(const image *f)
 const char *hd_run_refusal(const char *path)
 {
     struct stat is;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = hd_open_input(path);
     const char *why = NULL;
     if (file >= 0 && fstat(file, &is) == 0 && S_ISREG(is.st_mode) && is.st_size > 0) {
         void *bytes = mmap(NULL, (size_t)is.st_size, PROT_READ, MAP_PRIVATE, file, 0);

@@ -5,11 +5,10 @@
  * steps. Equal launches in a row are one with `repeat`. What the launches left in each buffer is its expectation.
  * Buffers that no kernel accesses are left out. Kernels of several modules are linked to one, in which variables do not
  * lie where they lay: a program that keeps their addresses in memory is not recorded right, which a replay shows. */
-#include "base/writer.h"
+#include "base/output.h"
 #include "driver/run/run_work.h"
 #include "parser/link.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <unistd.h>
@@ -340,18 +339,16 @@ static void write_all(record *r)
 /* A file of the record's folder, by what writes it. */
 static bool write_file(const record *r, const char *name, void (*write)(record *, hd_writer *), hd_diagnostics *d)
 {
-    hd_writer writer;
+    hd_output output;
     const char *path = hd_arena_printf(r->arena, "%s/%s", r->run->folder, name);
-    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    hd_writer_to_descriptor(&writer, file);
-    if (file >= 0)
-        write((record *)(uintptr_t)r, &writer);
-    bool good = file >= 0 && hd_writer_flush(&writer);
+    bool good = hd_output_open(&output, path);
+    if (good) {
+        write((record *)(uintptr_t)r, &output.writer);
+        good = hd_output_finish(&output) && hd_output_publish(&output);
+        hd_output_drop(&output);
+    }
     if (!good)
         hd_report(d, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "%s cannot be written: %s", path, strerror(errno));
-    if (file >= 0)
-        close(file);
-    hd_writer_free(&writer);
     return good;
 }
 

@@ -1,9 +1,9 @@
 /* Fills of launch files, and the data files they read; definitions in docs/launch-fills.md. A fused multiply-add would
  * change the last bit of a fill: gcc generates none under -std=c17, clang is instructed not to. */
+#include "base/open.h"
 #include "hwmodel/memory/narrow.h"
 #include "hwmodel/launch/values.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -211,7 +211,7 @@ char *hd_value_path(hd_arena *arena, const char *folder, const char *name)
 /* Reads the whole file into `bytes`; -1: see errno, 0: wrong size, 1: done. */
 static int read_exactly(const char *path, uint64_t size, unsigned char *bytes)
 {
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = hd_open_input(path);
     uint64_t filled = 0;
     ssize_t got = 1;
     unsigned char extra;
@@ -253,9 +253,10 @@ bool hd_value_read_file(const hd_yaml_node *node, const char *folder, uint64_t s
     if (!hd_yaml_string(node, &name))
         return false;
     char *path = hd_value_path(&node->document->arena, folder, name);
+    hd_array_push(&node->document->files, path);
     int result = is_packed(path) ? unpack_exactly(path, size, bytes) : read_exactly(path, size, bytes);
     if (result < 0)
-        hd_yaml_error(node, HD_DIAG_UNREADABLE, "cannot read %s: %s", path, strerror(errno));
+        hd_yaml_error(node, HD_DIAG_UNREADABLE, "cannot read %s: %s", path, hd_open_why(errno));
     else if (!result)
         hd_yaml_error(node, HD_DIAG_BAD_VALUE, "%s does not have the buffer's size, %" PRIu64 " bytes", path, size);
     return result == 1;
@@ -316,6 +317,7 @@ bool hd_value_read_text(const hd_yaml_node *node, const char *folder, hd_type ty
         return false;
     const char *path = hd_value_path(&node->document->arena, folder, name);
     hd_yaml *text = hd_yaml_attach(node->document);
+    hd_array_push(&node->document->files, path);
     if (!hd_source_read(&text->source, path)) {
         hd_yaml_error(node, HD_DIAG_UNREADABLE, "cannot read %s: %s", path, hd_source_why(errno));
         return false;

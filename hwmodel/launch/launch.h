@@ -16,6 +16,8 @@
 #ifndef HD_HWMODEL_LAUNCH_LAUNCH_H
 #define HD_HWMODEL_LAUNCH_LAUNCH_H
 
+#include "base/file_list.h"
+#include "base/output.h"
 #include "base/yaml.h"
 #include "hwmodel/exec/exec.h"
 #include "hwmodel/memory/texture.h"
@@ -160,6 +162,9 @@ void hd_launch_free(hd_launch_file *file);
 struct hd_link_result;
 bool hd_launch_read_module(const hd_launch_file *file, hd_source *source, struct hd_link_result *linked,
                            hd_diagnostics *diagnostics);
+/* Adds the files that the launch file reads, and with `saves` those that it saves buffers in, whose owner is the
+ * buffer's node. */
+void hd_launch_list_files(const hd_launch_file *file, bool saves, hd_file_list *list);
 /* Looks for the kernel of every launch; one that the file names as C++ does ("scale", "ns::add<int>", "add(int*, int)")
  * gets the module's name, where there is one kernel of that name. false: bad-value was reported at each other name. */
 bool hd_launch_find_kernels(hd_launch_file *file, const hd_module *module, hd_diagnostics *diagnostics);
@@ -187,9 +192,14 @@ typedef struct hd_launch_walker {
     const unsigned char *(*read)(void *context, uint32_t buffer); /* for until; NULL ends the walk */
     hd_diagnostics *diagnostics;
 } hd_launch_walker;
-/* Walks all steps with their repetitions. false if a function returned false, or an `until` was never satisfied
- * (kernel-fault reported). */
-bool hd_launch_walk(const hd_launch_file *file, const hd_launch_walker *walker);
+typedef enum hd_walk_end {
+    HD_WALK_DONE,
+    HD_WALK_STOPPED, /* a function returned false */
+    HD_WALK_WRONG,   /* a loop of the file is wrong (bad-value reported) */
+    HD_WALK_UNMET,   /* an `until` was never satisfied (kernel-fault reported) */
+} hd_walk_end;
+/* Walks all steps with their repetitions. */
+hd_walk_end hd_launch_walk(const hd_launch_file *file, const hd_launch_walker *walker);
 
 /* What a set step writes, except the first content. false (reported): the value does not fit. */
 bool hd_launch_set_bytes(const hd_launch_file *file, const hd_launch_step *step, const hd_iteration *at,
@@ -228,6 +238,7 @@ typedef struct hd_session {
     unsigned char **parameters;   /* by launch: the block that grids[] points to */
     uint32_t *buffer_allocations; /* by buffer: index in memory.allocations */
     hd_addresses addresses;
+    bool rejected;           /* a run ended because a value of the launch file is wrong there, which was reported */
     uint64_t workspace;      /* of cooperative launches: its address, or 0 where there is none */
     hd_exec_options options; /* for every run of a kernel; may be changed after opening */
 } hd_session;
@@ -250,8 +261,8 @@ typedef struct hd_session_watch {
     void (*starts)(void *context, uint32_t launch, const hd_grid *grid); /* called before each run */
 } hd_session_watch;
 
-/* Runs all steps of the file. `watch` may be NULL; statistics are accumulated. FAULT if an `until` is never
- * satisfied. */
+/* Runs all steps of the file. `watch` may be NULL; statistics are accumulated. FAULT if an `until` is never satisfied,
+ * or if a value of the launch file is wrong in a repetition (`rejected`). */
 hd_exec_status hd_session_run(hd_session *session, const hd_session_watch *watch, hd_exec_statistics *statistics);
 /* Runs one launch once, in a repetition. */
 hd_exec_status hd_session_launch(hd_session *session, uint32_t index, const hd_iteration *at,
@@ -260,8 +271,8 @@ hd_exec_status hd_session_launch(hd_session *session, uint32_t index, const hd_i
 /* Compares every expectation; reports wrong-output (the first element that differs, and the number of them). true if
  * all hold. */
 bool hd_session_check(hd_session *session);
-/* Writes the files of `save`. false (reported): one cannot be written. */
-bool hd_session_save(hd_session *session);
+/* Finishes the files of `save`, for `to`. false (reported): one cannot be written. */
+bool hd_session_save(hd_session *session, hd_outputs *to);
 /* Content of buffer or symbol `index` of the file. */
 const unsigned char *hd_session_bytes(const hd_session *session, uint32_t index);
 /* Whether buffers and module variables are equal, byte for byte. Reports wrong-output at the first difference. */

@@ -37,6 +37,18 @@ bool hd_launch_read_module(const hd_launch_file *file, hd_source *source, hd_lin
     return good;
 }
 
+void hd_launch_list_files(const hd_launch_file *file, bool saves, hd_file_list *list)
+{
+    hd_file_list_add(list, file->path, false, NULL);
+    for (uint32_t i = 0; i < file->module_count; i++)
+        hd_file_list_add(list, file->module_paths[i], false, NULL);
+    for (uint32_t i = 0; i < file->yaml->files.count; i++)
+        hd_file_list_add(list, file->yaml->files.items[i], false, NULL);
+    for (uint32_t i = 0; i < file->buffers.count && saves; i++)
+        if (file->buffers.items[i].save)
+            hd_file_list_add(list, file->buffers.items[i].save, true, file->buffers.items[i].node);
+}
+
 /* ---- names ------------------------------------------------------------------------------------------------------- */
 
 /* Where the parameters of a demangled name begin: at the parenthesis of its last closing one. */

@@ -76,7 +76,7 @@ typedef struct walk {
     const hd_launch_walker *walker;
 } walk;
 
-/* 1: continue repeating, 0: done, -1: stop the walk. */
+/* 1: continue repeating, 0: done, -1: it cannot be read. */
 static int wants_more(const walk *w, const hd_repetition *r)
 {
     if (r->buffer == HD_NONE)
@@ -113,36 +113,38 @@ int hd_launch_loop_step(const hd_launch_loop *loop, uint64_t k, hd_variable *v, 
     return goes_on.is_real ? goes_on.real != 0 : goes_on.whole != 0;
 }
 
-static bool run_steps(const walk *w, const hd_launch_step *steps, uint32_t count, const hd_iteration *at);
+static hd_walk_end run_steps(const walk *w, const hd_launch_step *steps, uint32_t count, const hd_iteration *at);
 
-static bool run_once(const walk *w, const hd_launch_step *s, const hd_iteration *at)
+static hd_walk_end run_once(const walk *w, const hd_launch_step *s, const hd_iteration *at)
 {
+    bool more = false;
     switch ((hd_launch_step_kind)s->kind) {
-    case HD_DO_LAUNCH: return w->walker->launch(w->walker->context, s->launch, at);
-    case HD_DO_SET: return w->walker->set(w->walker->context, s, at);
-    case HD_DO_COPY: return w->walker->copy(w->walker->context, s, at);
+    case HD_DO_LAUNCH: more = w->walker->launch(w->walker->context, s->launch, at); break;
+    case HD_DO_SET: more = w->walker->set(w->walker->context, s, at); break;
+    case HD_DO_COPY: more = w->walker->copy(w->walker->context, s, at); break;
     case HD_DO_GROUP: return run_steps(w, s->steps, s->step_count, at);
     }
-    return false;
+    return more ? HD_WALK_DONE : HD_WALK_STOPPED;
 }
 
-static bool run_loop(const walk *w, const hd_launch_step *s, const hd_iteration *at)
+static hd_walk_end run_loop(const walk *w, const hd_launch_step *s, const hd_iteration *at)
 {
     const hd_repetition *r = &s->repetition;
     hd_variable v = {r->loop->name, 0, at->variables};
     for (uint32_t i = 0; i < r->most; i++) {
         int more = hd_launch_loop_step(r->loop, i, &v, w->walker->diagnostics);
         if (more <= 0)
-            return more == 0;
-        if (!run_once(w, s, &(hd_iteration){i, &v}))
-            return false;
+            return more == 0 ? HD_WALK_DONE : HD_WALK_WRONG;
+        hd_walk_end end = run_once(w, s, &(hd_iteration){i, &v});
+        if (end != HD_WALK_DONE)
+            return end;
     }
     hd_yaml_report(w->walker->diagnostics, r->node, HD_DIAG_BAD_VALUE, "the loop has more than %" PRIu32 " iterations",
                    r->most);
-    return false;
+    return HD_WALK_WRONG;
 }
 
-static bool run_step(const walk *w, const hd_launch_step *s, const hd_iteration *at)
+static hd_walk_end run_step(const walk *w, const hd_launch_step *s, const hd_iteration *at)
 {
     const hd_repetition *r = &s->repetition;
     if (!r->given)
@@ -150,29 +152,30 @@ static bool run_step(const walk *w, const hd_launch_step *s, const hd_iteration 
     if (r->loop)
         return run_loop(w, s, at);
     for (uint32_t i = 0; i < r->most; i++) {
-        if (!run_once(w, s, &(hd_iteration){i, at->variables}))
-            return false;
+        hd_walk_end end = run_once(w, s, &(hd_iteration){i, at->variables});
+        if (end != HD_WALK_DONE)
+            return end;
         int more = wants_more(w, r);
         if (more <= 0)
-            return more == 0;
+            return more == 0 ? HD_WALK_DONE : HD_WALK_STOPPED;
     }
     if (r->buffer == HD_NONE)
-        return true;
+        return HD_WALK_DONE;
     hd_yaml_report(w->walker->diagnostics, r->node, HD_DIAG_KERNEL_FAULT, "'%s' did not take %s value within %u %s",
                    w->file->buffers.items[r->buffer].name, r->unequal ? "another" : "the", r->most,
                    s->kind == HD_DO_LAUNCH ? "launches" : "repetitions");
-    return false;
+    return HD_WALK_UNMET;
 }
 
-static bool run_steps(const walk *w, const hd_launch_step *steps, uint32_t count, const hd_iteration *at)
+static hd_walk_end run_steps(const walk *w, const hd_launch_step *steps, uint32_t count, const hd_iteration *at)
 {
-    for (uint32_t i = 0; i < count; i++)
-        if (!run_step(w, &steps[i], at))
-            return false;
-    return true;
+    hd_walk_end end = HD_WALK_DONE;
+    for (uint32_t i = 0; i < count && end == HD_WALK_DONE; i++)
+        end = run_step(w, &steps[i], at);
+    return end;
 }
 
-bool hd_launch_walk(const hd_launch_file *file, const hd_launch_walker *walker)
+hd_walk_end hd_launch_walk(const hd_launch_file *file, const hd_launch_walker *walker)
 {
     walk w = {file, walker};
     return run_steps(&w, file->steps, file->step_count, &(hd_iteration){0, NULL});

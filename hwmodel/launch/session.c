@@ -394,8 +394,10 @@ hd_exec_status hd_session_launch(hd_session *s, uint32_t index, const hd_iterati
     hd_exec_statistics own = {0};
     watch = watch ? watch : &nobody;
     const hd_launch *l = &s->file->launches.items[index];
-    if ((hd_launch_varies(l) && !prepare(s, index, at)) || (l->shared_varies && !shared_fits(s, index)))
+    if ((hd_launch_varies(l) && !prepare(s, index, at)) || (l->shared_varies && !shared_fits(s, index))) {
+        s->rejected = true;
         return HD_EXEC_FAULT;
+    }
     if (watch->starts)
         watch->starts(watch->context, index, &s->grids[index]);
     if (s->grids[index].cooperative)
@@ -424,18 +426,21 @@ static bool run_launch(void *context, uint32_t launch, const hd_iteration *at)
 
 static bool run_set(void *context, const hd_launch_step *step, const hd_iteration *at)
 {
-    const hd_session *s = ((session_run *)context)->session;
-    if (step->first_content)
-        return fill_buffer(s, step->buffer, false);
-    return hd_launch_set_bytes(s->file, step, at, s->diagnostics, bytes_of(s, step->buffer));
+    hd_session *s = ((session_run *)context)->session;
+    bool good = step->first_content ? fill_buffer(s, step->buffer, false)
+                                    : hd_launch_set_bytes(s->file, step, at, s->diagnostics, bytes_of(s, step->buffer));
+    s->rejected = s->rejected || !good;
+    return good;
 }
 
 static bool run_copy(void *context, const hd_launch_step *step, const hd_iteration *at)
 {
-    const hd_session *s = ((session_run *)context)->session;
+    hd_session *s = ((session_run *)context)->session;
     hd_launch_copy range;
-    if (!hd_launch_copy_range(s->file, step, at, s->diagnostics, &range))
+    if (!hd_launch_copy_range(s->file, step, at, s->diagnostics, &range)) {
+        s->rejected = true;
         return false;
+    }
     memmove(bytes_of(s, step->to) + range.to, bytes_of(s, step->buffer) + range.from, range.bytes);
     return true;
 }
@@ -449,7 +454,9 @@ hd_exec_status hd_session_run(hd_session *session, const hd_session_watch *watch
 {
     session_run r = {session, watch, statistics, HD_EXEC_DONE};
     hd_launch_walker walker = {&r, run_launch, run_set, run_copy, run_read, session->diagnostics};
-    if (hd_launch_walk(session->file, &walker))
+    hd_walk_end end = hd_launch_walk(session->file, &walker);
+    session->rejected = session->rejected || end == HD_WALK_WRONG;
+    if (end == HD_WALK_DONE)
         return HD_EXEC_DONE;
     return r.status == HD_EXEC_DONE ? HD_EXEC_FAULT : r.status;
 }

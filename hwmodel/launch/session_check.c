@@ -1,12 +1,10 @@
 /* Compares the results of a session with the launch file's expectations, or with another session; saves them. */
 #include "base/hash.h"
-#include "base/writer.h"
+#include "base/open.h"
 #include "hwmodel/launch/launch.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
-#include <unistd.h>
 
 static bool check_hash(hd_session *s, const hd_launch_buffer *b, const unsigned char *got)
 {
@@ -79,28 +77,23 @@ static void write_numbers(hd_writer *w, const hd_launch_buffer *b, const unsigne
     }
 }
 
-bool hd_session_save(hd_session *session)
+bool hd_session_save(hd_session *session, hd_outputs *to)
 {
     bool all = true;
     for (uint32_t i = 0; i < session->file->buffers.count; i++) {
         const hd_launch_buffer *b = &session->file->buffers.items[i];
         if (!b->save)
             continue;
-        hd_writer writer;
-        int file = open(b->save, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-        bool good = file >= 0;
-        hd_writer_to_descriptor(&writer, file);
+        hd_output output;
+        bool good = hd_output_open(&output, b->save);
         if (good && b->save_text)
-            write_numbers(&writer, b, hd_session_bytes(session, i));
+            write_numbers(&output.writer, b, hd_session_bytes(session, i));
         else if (good)
-            hd_write(&writer, (const char *)hd_session_bytes(session, i), b->size_bytes);
-        good = good && hd_writer_flush(&writer);
+            hd_write(&output.writer, (const char *)hd_session_bytes(session, i), b->size_bytes);
+        good = good && hd_outputs_finish(to, &output);
         if (!good)
             hd_yaml_report(session->diagnostics, b->node, HD_DIAG_UNREADABLE, "cannot write %s: %s", b->save,
-                           strerror(errno));
-        hd_writer_free(&writer);
-        if (file >= 0)
-            close(file);
+                           hd_open_why(errno));
         all = all && good;
     }
     return all;

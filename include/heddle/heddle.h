@@ -48,6 +48,7 @@ typedef enum hd_outcome {
     HD_OUTCOME_INTERNAL = 4,  /* a bug in heddle */
     HD_OUTCOME_FAULT = 5,     /* the kernel faulted in the model */
     HD_OUTCOME_UNDECIDED = 6, /* the model does not implement an instruction of the kernel */
+    HD_OUTCOME_MEMORY = 7,    /* the system is out of memory: the exit status of the process, which ends with it */
 } hd_outcome;
 
 /* ---- contexts ---------------------------------------------------------------------------------------------------- */

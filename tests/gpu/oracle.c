@@ -205,7 +205,7 @@ static void run_on_gpu(gpu_run *r, const char *text)
     r->good = true;
     if (!load(r, text) || !open_memory(r))
         return;
-    if (!hd_launch_walk(r->o->file, &walker))
+    if (hd_launch_walk(r->o->file, &walker) != HD_WALK_DONE)
         r->good = false;
     for (uint32_t i = 0; r->good && i < r->o->file->buffers.count; i++)
         read_back(r, i);
