@@ -44,6 +44,8 @@ typedef struct hd_cli {
     int option_count;
     char **operands;
     int operand_count;
+    char **nvcc_words; /* what follows "--" after CUDA sources (cuda.c); no operands */
+    int nvcc_word_count;
     int format;   /* of diagnostics: hd_diagnostics_format; -1: a bad one was asked for */
     int progress; /* auto, always, never; -1: a bad one was asked for */
     int colour;   /* auto, always, never; -1: a bad one was asked for */
@@ -112,6 +114,13 @@ struct hd_report_options;
 /* How to report on a module (driver/report/report.h), from the options; false (a usage error) where they are
  * bad. */
 bool hd_cli_report_options(hd_cli *cli, struct hd_report_options *options);
+
+/* Words after "--" are nvcc's where an operand before them is CUDA C++; else they are operands. `after`: how many words
+ * follow it. cuda.c */
+void hd_cli_split_nvcc_words(hd_cli *cli, int after);
+/* Reads an input of a report: CUDA C++ as the PTX that nvcc makes of it, and `options->compiled` is then its call. false
+ * with a diagnostic. */
+bool hd_cli_read_or_compile(hd_cli *cli, const char *path, struct hd_report_options *options, hd_source *source);
 
 struct hd_rewrite_options;
 /* How to rewrite (driver/rewrite.h), from the options; false (as a usage error, or a diagnostic) where they are bad. */

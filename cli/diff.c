@@ -12,13 +12,14 @@ static void free_gates(void *gates) { hd_gates_free(gates); }
 static void free_job(void *job) { hd_diff_free(job); }
 
 /* false with a diagnostic where one cannot be read. */
-static bool read_sources(hd_cli *cli, hd_source *sources[2])
+static bool read_sources(hd_cli *cli, hd_report_options *options, hd_source *sources[2])
 {
     for (int s = 0; s < 2; s++)
         sources[s] = HD_ARENA_NEW(&cli->arena, hd_source); /* diagnostics point to it */
-    if (!hd_cli_read(cli, cli->operands[0], sources[0]))
+    if (!hd_cli_read_or_compile(cli, cli->operands[0], options, sources[0]))
         return false;
-    bool good = hd_cli_read(cli, cli->operands[1], sources[1]);
+    bool good = hd_cli_read_or_compile(cli, cli->operands[1], options, sources[1]);
+    options->compiled = NULL; /* of each side its own */
     if (!good)
         hd_source_free(sources[0]);
     return good;
@@ -54,7 +55,7 @@ int hd_cli_diff(hd_cli *cli)
         hd_cli_usage_error("standard input cannot be both sides");
         return HD_STATUS_USAGE;
     }
-    if (!read_sources(cli, sources))
+    if (!read_sources(cli, &options, sources))
         return hd_cli_status(cli);
     hd_diff_job *job = hd_diff_new(sources, &options, &cli->diagnostics);
     hd_cli_keep(cli, job, free_job);

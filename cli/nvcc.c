@@ -347,6 +347,7 @@ static bool read_options(hd_cli *cli, step *s)
         return false;
     if (!hd_cli_has(cli, HD_CLI_PTXAS))
         s->report.ptxas = NULL;
+    s->report.trials = 0; /* a build does not wait for them */
     if (!hd_cli_has(cli, HD_CLI_THREADS))
         s->report.threads = s->rewrite.pipeline.threads = 1; /* builds run several calls at a time */
     s->rewrite.parse.one_of_several = s->report.parse.one_of_several = true;

@@ -200,6 +200,9 @@ bool hd_cli_read_options(hd_cli *cli, int count, char **arguments)
     make_getopt_tables(cli->command, longs, shorts);
     double_dashes(count, arguments);
     opterr = 0;
+    int dashes = 1; /* before getopt changes the order */
+    while (dashes < count && strcmp(arguments[dashes], "--") != 0)
+        dashes++;
     for (int code; (code = getopt_long(count, arguments, shorts, longs, NULL)) != -1;) {
         if (code == ':' || code == '?')
             return refuse_option(cli, code, arguments[optind - 1]);
@@ -210,6 +213,8 @@ bool hd_cli_read_options(hd_cli *cli, int count, char **arguments)
     cli->option_count = optind - 1;
     cli->operands = arguments + optind;
     cli->operand_count = count - optind;
+    if (dashes < count && (cli->command == HD_COMMAND_REPORT || cli->command == HD_COMMAND_DIFF))
+        hd_cli_split_nvcc_words(cli, count - 1 - dashes);
     return true;
 }
 

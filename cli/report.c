@@ -103,7 +103,7 @@ bool hd_cli_report_options(hd_cli *cli, hd_report_options *options)
                                             : ptxas                           ? ptxas
                                                                               : "",
                                    .ptxas_if_found = !ptxas,
-                                   .ptxas_seconds = HD_REPORT_PTXAS_SECONDS,
+                                   .trials_for_many = hd_cli_has(cli, HD_CLI_TRIALS),
                                    .shared_known = hd_cli_has(cli, HD_CLI_SHARED),
                                    .no_clean = hd_cli_has(cli, HD_CLI_NO_CLEAN),
                                    .no_demangle = hd_cli_has(cli, HD_CLI_NO_DEMANGLE),
@@ -116,10 +116,15 @@ bool hd_cli_report_options(hd_cli *cli, hd_report_options *options)
         hd_cli_usage_error("--ptxas-timeout goes with ptxas, not with --ptxas=no");
         return false;
     }
+    if (hd_cli_has(cli, HD_CLI_TRIALS) && !options->ptxas) {
+        hd_cli_usage_error("--trials goes with ptxas, not with --ptxas=no");
+        return false;
+    }
     return hd_cli_block(cli, HD_CLI_BLOCK, &options->block) &&
            hd_cli_bytes(cli, HD_CLI_SHARED, 1 << 30, &options->shared_bytes) &&
            hd_cli_number(cli, HD_CLI_MAX_REGISTERS, 0, 255, &options->max_registers) &&
-           hd_cli_number(cli, HD_CLI_PTXAS_TIMEOUT, 0, 1 << 20, &options->ptxas_seconds) &&
+           hd_cli_number(cli, HD_CLI_PTXAS_TIMEOUT, HD_REPORT_PTXAS_SECONDS, 1 << 20, &options->ptxas_seconds) &&
+           hd_cli_number(cli, HD_CLI_TRIALS, HD_REPORT_TRIALS, HD_REPORT_MOST_TRIALS, &options->trials) &&
            hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &options->threads);
 }
 
@@ -135,11 +140,12 @@ bool hd_cli_report_prepare(hd_cli *cli, hd_report_options *options)
     return (!text || options->gates) && (!gpu || gpu->valid);
 }
 
-static hd_report_job *report_on(hd_part *part, const char *path, const hd_report_options *options)
+static hd_report_job *report_on(hd_part *part, const char *path, const hd_report_options *given)
 {
     hd_cli *cli = &part->cli;
+    hd_report_options own = *given, *options = &own;
     hd_source *source = HD_ARENA_NEW(&cli->arena, hd_source); /* diagnostics point to it */
-    if (!hd_cli_read(cli, path, source))
+    if (!hd_cli_read_or_compile(cli, path, options, source))
         return NULL;
     if (options->parse.takes_listings && !hd_disassemble(source, &cli->diagnostics)) {
         hd_source_free(source);

@@ -49,7 +49,8 @@ static bool machine_quantity(const hd_report_kernel *k, hd_quantity quantity, do
     case HD_QUANTITY_ESTIMATE:
     case HD_QUANTITY_PTXAS:
     case HD_QUANTITY_PREDICTED_SPILL_BYTES:
-    case HD_QUANTITY_PTXAS_SPILL_BYTES: *known = false; return true;
+    case HD_QUANTITY_PTXAS_SPILL_BYTES:
+    case HD_QUANTITY_PTXAS_WARNINGS: *known = false; return true;
     case HD_QUANTITY_SHARED_BYTES:
     case HD_QUANTITY_LOCAL_BYTES: *known = false; return m->info_unknown != NULL;
     case HD_QUANTITY_BANK_CONFLICTS: *known = false; return m->banks_unknown != NULL;
@@ -84,6 +85,7 @@ bool hd_quantity_of(const hd_report_kernel *k, hd_quantity quantity, double *val
         *value = (double)(k->predicted.stores + k->predicted.loads);
         return !k->predicted.unknown;
     case HD_QUANTITY_PTXAS_SPILL_BYTES: *value = (double)(p->spill_stores + p->spill_loads); return p->known;
+    case HD_QUANTITY_PTXAS_WARNINGS: *value = p->message_count; return p->known && !p->messages_unknown;
     case HD_QUANTITY_SHARED_BYTES: *value = (double)k->static_shared_bytes; return true;
     case HD_QUANTITY_LOCAL_BYTES: *value = (double)k->local_bytes; return true;
     case HD_QUANTITY_INSTRUCTIONS: *value = k->instruction_count; return true;
@@ -140,7 +142,8 @@ const char *hd_quantity_unknown(const hd_report_kernel *k, hd_quantity quantity)
         return machine_unknown(k, quantity);
     switch (quantity) {
     case HD_QUANTITY_PTXAS:
-    case HD_QUANTITY_PTXAS_SPILL_BYTES: return k->ptxas.unknown ? k->ptxas.unknown : "no numbers of ptxas";
+    case HD_QUANTITY_PTXAS_SPILL_BYTES:
+    case HD_QUANTITY_PTXAS_WARNINGS: return k->ptxas.unknown ? k->ptxas.unknown : "no numbers of ptxas";
     case HD_QUANTITY_OCCUPANCY:
     case HD_QUANTITY_WARPS:
     case HD_QUANTITY_CTAS:

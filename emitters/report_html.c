@@ -41,6 +41,10 @@ static void write_facts(hd_writer *w, const hd_report_module *report)
         hd_write_string(w, " &middot; ");
         page_text(w, report->ptxas_unknown);
     }
+    if (report->compiled) {
+        hd_write_string(w, " &middot; made by ");
+        page_text(w, report->compiled);
+    }
     hd_write_format(w, " &middot; %u kernel%s</p>\n", report->kernel_count, report->kernel_count == 1 ? "" : "s");
 }
 

@@ -97,6 +97,7 @@ static void write_summary(hd_writer *w, const hd_report_kernel *k)
         write_number(w, "spill_stores", k->ptxas.spill_stores);
         write_number(w, "spill_loads", k->ptxas.spill_loads);
         write_number(w, "stack_bytes", k->ptxas.stack_bytes);
+        write_number(w, "shared_bytes", k->ptxas.shared_bytes);
         close(w, "}");
     }
     write_number(w, "input_instructions", k->input_instructions);
@@ -164,6 +165,42 @@ static void write_step(hd_writer *w, const char *key, const hd_report_step *step
     close(w, "}");
 }
 
+/* Register caps that ptxas tried. */
+static void write_trials(hd_writer *w, const hd_report_kernel *k)
+{
+    hd_write_string(w, "\"trials\":[");
+    for (uint32_t i = 0; i < k->trial_count; i++) {
+        const hd_report_trial *t = &k->trials[i];
+        hd_write_char(w, '{');
+        page_member(w, "given", t->given);
+        write_number(w, "cap", t->cap);
+        page_member(w, "unknown", t->ptxas.unknown);
+        write_number(w, "registers", t->ptxas.registers);
+        write_number(w, "spill_stores", t->ptxas.spill_stores);
+        write_number(w, "spill_loads", t->ptxas.spill_loads);
+        write_number(w, "stack_bytes", t->ptxas.stack_bytes);
+        hd_write_string(w, "\"then\":");
+        write_point(w, &t->occupancy);
+        close(w, "}");
+    }
+    close(w, "]");
+}
+
+/* How setmaxnreg shares a thread block's registers. */
+static void write_budget(hd_writer *w, const hd_report_budget *b)
+{
+    if (!b->step_count)
+        return;
+    hd_write_string(w, "\"budget\":{");
+    write_number(w, "groups", b->groups);
+    write_number(w, "initial", b->initial);
+    write_number(w, "least", b->least);
+    write_number(w, "most", b->most);
+    write_number(w, "granted", b->granted);
+    write_boolean(w, "ignored", b->ignored);
+    close(w, "}");
+}
+
 static void write_occupancy(hd_writer *w, const hd_report_kernel *k)
 {
     hd_write_string(w, "\"use\":{");
@@ -184,6 +221,10 @@ static void write_occupancy(hd_writer *w, const hd_report_kernel *k)
     close(w, "]");
     write_step(w, "gain", &k->gain);
     write_step(w, "loss", &k->loss);
+    write_number(w, "fitting_block", k->fitting_block);
+    write_number(w, "fitting_registers", k->fitting_registers);
+    write_trials(w, k);
+    write_budget(w, &k->budget);
     hd_write_string(w, "\"sweep\":[");
     for (uint32_t i = 0; i < k->sweep_count; i++)
         write_point(w, &k->sweep[i]);

@@ -122,7 +122,49 @@ static void write_ptxas(hd_json *j, const hd_report_kernel *k)
     hd_json_number(j, "spill_stores", p->spill_stores);
     hd_json_number(j, "spill_loads", p->spill_loads);
     hd_json_number(j, "stack_bytes", p->stack_bytes);
+    hd_json_number(j, "shared_bytes", p->shared_bytes);
+    hd_json_array(j, "messages");
+    for (uint32_t i = 0; i < p->message_count; i++) {
+        const hd_report_message *m = &p->messages[i];
+        hd_json_compact_object(j, NULL);
+        hd_json_text(j, "severity", m->is_warning ? "warning" : "info");
+        hd_json_text(j, "code", m->code);
+        hd_json_text(j, "text", m->text);
+        hd_json_bool(j, "of_several_kernels", m->is_shared);
+        write_position(j, "position", &m->position);
+        hd_json_end(j);
+    }
     hd_json_end(j);
+    hd_json_end(j);
+}
+
+/* What ptxas made of other register caps. */
+static void write_trials(hd_json *j, const hd_report_kernel *k)
+{
+    hd_json_array(j, "trials");
+    for (uint32_t i = 0; i < k->trial_count; i++) {
+        const hd_report_trial *t = &k->trials[i];
+        const hd_report_ptxas *p = &t->ptxas;
+        hd_json_compact_object(j, NULL);
+        hd_json_number(j, "cap", t->cap);
+        hd_json_text(j, "given", t->given);
+        hd_json_text(j, "unknown", p->unknown);
+        write_if(j, "registers", p->registers, p->known);
+        write_if(j, "spill_stores", p->spill_stores, p->known);
+        write_if(j, "spill_loads", p->spill_loads, p->known);
+        write_if(j, "stack_bytes", p->stack_bytes, p->known);
+        write_if(j, "shared_bytes", p->shared_bytes, p->known);
+        write_if(j, "ctas", t->occupancy.ctas, p->known);
+        write_if(j, "warps", t->occupancy.warps, p->known);
+        if (p->known)
+            hd_json_real(j, "fraction", t->occupancy.fraction);
+        else
+            hd_json_null(j, "fraction");
+        hd_json_text(j, "limiter", p->known ? t->occupancy.limiter : NULL);
+        hd_json_end(j);
+    }
+    hd_json_end(j);
+    hd_json_text(j, "trials_unknown", k->trials_unknown);
 }
 
 static void write_spills(hd_json *j, const hd_report_kernel *k)
@@ -201,6 +243,34 @@ static void write_sweep(hd_json *j, const hd_report_kernel *k)
     hd_json_end(j);
 }
 
+/* null without setmaxnreg */
+static void write_budget(hd_json *j, const hd_report_kernel *k)
+{
+    const hd_report_budget *b = &k->budget;
+    if (!b->step_count) {
+        hd_json_null(j, "setmaxnreg");
+        return;
+    }
+    hd_json_object(j, "setmaxnreg");
+    hd_json_number(j, "warp_groups", b->groups);
+    write_if(j, "initial", b->initial, b->initial != 0);
+    write_if(j, "least", b->least, b->initial != 0);
+    write_if(j, "most", b->most, b->initial != 0);
+    write_if(j, "granted", b->granted, b->initial != 0);
+    hd_json_bool(j, "ignored", b->ignored);
+    hd_json_array(j, "steps");
+    for (uint32_t i = 0; i < b->step_count; i++) {
+        hd_json_compact_object(j, NULL);
+        hd_json_number(j, "registers", b->steps[i].registers);
+        hd_json_bool(j, "releases", b->steps[i].releases);
+        hd_json_number(j, "instruction", b->steps[i].instruction);
+        write_position(j, "position", &k->instructions[b->steps[i].instruction].position);
+        hd_json_end(j);
+    }
+    hd_json_end(j);
+    hd_json_end(j);
+}
+
 static void write_occupancy(hd_json *j, const hd_report_kernel *k)
 {
     const hd_report_occupancy *o = &k->occupancy;
@@ -225,6 +295,9 @@ static void write_occupancy(hd_json *j, const hd_report_kernel *k)
     hd_json_end(j);
     write_step(j, "next_step_fewer_registers", &k->gain);
     write_step(j, "next_step_more_registers", &k->loss);
+    write_if(j, "fitting_block", k->fitting_block, k->fitting_block != 0);
+    write_if(j, "fitting_registers", k->fitting_registers, k->fitting_registers != 0);
+    write_budget(j, k);
     write_sweep(j, k);
     hd_json_end(j);
 }
@@ -458,6 +531,7 @@ static void write_kernel(hd_json *j, const hd_report_module *report, const hd_re
     write_spills(j, k);
     write_bounds(j, k);
     write_ptxas(j, k);
+    write_trials(j, k);
     write_machine(j, k);
     write_pair(j, report, k);
     write_memory(j, k);
@@ -479,6 +553,7 @@ static void write_modules(hd_json *j, const hd_reports *reports)
         const hd_report_module *report = reports->items[m];
         hd_json_compact_object(j, NULL);
         hd_json_text(j, "path", report->path);
+        hd_json_text(j, "compiled", report->compiled);
         hd_json_text(j, "arch", report->arch);
         hd_json_bool(j, "machine_code", report->is_machine);
         hd_json_text(j, "ptxas_version", report->ptxas_version);
@@ -496,6 +571,7 @@ void hd_emit_report_json(hd_writer *writer, const hd_reports *reports, const hd_
     hd_json_text(&j, "heddle", HD_VERSION);
     hd_json_number(&j, "schema", 2);
     hd_json_text(&j, "path", only ? only->path : NULL);
+    hd_json_text(&j, "compiled", only ? only->compiled : NULL);
     hd_json_text(&j, "arch", only ? only->arch : NULL);
     hd_json_number(&j, "block", reports->items[0]->block);
     hd_json_bool(&j, "simplified", reports->items[0]->simplified);

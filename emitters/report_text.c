@@ -13,19 +13,6 @@ static const text_style coloured = {"\33[1m", "\33[2m", "\33[1;32m", "\33[1;35m"
 
 static const char *line_name(const hd_report_position *p) { return p->in_listing ? "line" : "PTX line"; }
 
-/* "a.cu:12", "PTX line 40"; with the inlining locations. */
-static void write_position(hd_writer *w, const hd_report_position *position)
-{
-    if (position->file)
-        hd_write_format(w, "%s:%u", position->file, position->line);
-    if (position->inlined_file)
-        hd_write_format(w, ", inlined at %s:%u", position->inlined_file, position->inlined_line);
-    if (position->ptx_line)
-        hd_write_format(w, "%s%s%s %u", position->file ? ", " : "",
-                        position->file && position->in_listing ? "listing " : "", line_name(position),
-                        position->ptx_line);
-}
-
 /* The same for tables, short: without the file's folder. */
 static const char *short_position(const hd_report_position *position, char *buffer, size_t size)
 {
@@ -62,9 +49,6 @@ static const char *table_name(const char *name, int *length)
     return *length ? begin : name;
 }
 
-/* Whether the block size for its occupancy is assumed. */
-static bool is_assumed(const hd_report_kernel *k) { return strcmp(k->block_from, "assumed") == 0; }
-
 /* After a count of registers: an estimate, or a lower bound. */
 static const char *register_mark(const hd_report_kernel *k)
 {
@@ -88,7 +72,7 @@ static void write_table_row(text_printer *p, const hd_report_kernel *k)
                     register_mark(k), estimate, k->max_pressure, allocated);
     if (k->is_entry)
         hd_write_format(p->w, "%s%*.1f%%  %-10s %5u%c", bound ? "<=" : "", bound ? 6 : 8, 100 * k->occupancy.fraction,
-                        k->occupancy.limiter, k->use.threads, is_assumed(k) ? '?' : ' ');
+                        k->occupancy.limiter, k->use.threads, text_is_assumed(k) ? '?' : ' ');
     else
         hd_write_format(p->w, "%9s  %-10s %5s ", "-", "-", "-");
     if (hd_quantity_of(k, HD_QUANTITY_SPILL_BYTES, &spilled))
@@ -156,7 +140,7 @@ static void write_title(text_printer *p)
     if (strcmp(k->name, k->demangled) != 0)
         hd_write_format(p->w, "  %s%s%s\n", p->s->dim, k->name, p->s->off);
     hd_write_string(p->w, "  ");
-    write_position(p->w, &k->position);
+    text_position(p->w, &k->position);
     hd_write_char(p->w, '\n');
     for (uint32_t i = 0; i < k->failed_gate_count; i++)
         hd_write_format(p->w, "  %sgate not met: %s%s\n", p->s->bad, k->failed_gates[i], p->s->off);
@@ -198,7 +182,7 @@ static void write_loop_live(text_printer *p)
         return;
     text_more(p);
     hd_write_format(p->w, "%u registers are live into the loop at ", l->words);
-    write_position(p->w, &l->position);
+    text_position(p->w, &l->position);
     for (uint32_t i = 0, some = 0; i < sizeof parts / sizeof *parts; i++)
         if (parts[i].words)
             hd_write_format(p->w, "%s%u %s", some++ ? ", " : ": ", parts[i].words, parts[i].what);
@@ -232,54 +216,6 @@ static void write_registers(text_printer *p)
     }
     write_loop_live(p);
     write_spills(p);
-}
-
-/* "next occupancy step (-16 registers, to 48): 37.5 %, 3 thread blocks" */
-static void write_step(text_printer *p, const hd_report_step *step, int distance, const char *colour)
-{
-    text_more(p);
-    hd_write_format(p->w, "next occupancy step (%+d register%s, to %u): ", distance,
-                    distance == 1 || distance == -1 ? "" : "s", step->registers);
-    if (step->then.ctas)
-        hd_write_format(p->w, "%s%.1f %%%s, %u thread block%s\n", colour, 100 * step->then.fraction, p->s->off,
-                        step->then.ctas, step->then.ctas == 1 ? "" : "s");
-    else
-        hd_write_format(p->w, "%sno thread block%s: %s\n", colour, p->s->off, step->then.impossible);
-}
-
-static void write_occupancy(text_printer *p)
-{
-    const hd_report_kernel *k = p->k;
-    const hd_report_occupancy *o = &k->occupancy;
-    text_label(p, "occupancy");
-    if (!o->ctas) {
-        hd_write_format(p->w, "%snone on %s%s: %s\n", p->s->bad, k->arch, p->s->off, o->impossible);
-    } else {
-        hd_write_format(p->w, "%s%.1f %% on %s: %u thread block%s of %u threads%s, %u warps per SM; limited by %s\n",
-                        hd_report_is_bound(k) ? "at most " : "", 100 * o->fraction, k->arch, o->ctas,
-                        o->ctas == 1 ? "" : "s", k->use.threads, is_assumed(k) ? " (assumed)" : "", o->warps,
-                        o->limiter);
-    }
-    if (k->is_machine) {
-        text_machine_bound(p);
-    } else if (k->dynamic_shared_unknown) {
-        text_more(p);
-        hd_write_string(
-            p->w, "dynamic shared memory is used, its size is unknown and counted as 0: give it with --shared=BYTES\n");
-    }
-    if (is_assumed(k)) {
-        text_more(p);
-        hd_write_string(p->w, "the block size is an assumption: give the one that launches use with --block=N\n");
-    }
-    if (k->cluster_ctas > 1) {
-        text_more(p);
-        hd_write_format(p->w, "the kernel asks for clusters of %u thread blocks; occupancy is counted without them\n",
-                        k->cluster_ctas);
-    }
-    if (k->gain.exists && o->ctas && !hd_report_has_spills(k))
-        write_step(p, &k->gain, -(int)(k->use.registers - k->gain.registers), p->s->good);
-    if (k->loss.exists && o->ctas)
-        write_step(p, &k->loss, (int)(k->loss.registers - k->use.registers), p->s->warn);
 }
 
 static void write_value(text_printer *p, const hd_report_value *v)
@@ -334,7 +270,7 @@ static void write_pressure(text_printer *p)
     const hd_report_instruction *at = &k->instructions[k->max_pressure_at];
     text_label(p, "pressure");
     hd_write_format(p->w, "%u 32-bit registers live at ", k->max_pressure);
-    write_position(p->w, &at->position);
+    text_position(p->w, &at->position);
     if (at->loop_depth)
         hd_write_format(p->w, ", in a loop of depth %u", at->loop_depth);
     hd_write_char(p->w, '\n');
@@ -527,7 +463,8 @@ static void write_kernel(text_printer *p)
     write_title(p);
     (p->k->is_machine ? text_machine_registers : write_registers)(p);
     if (p->k->is_entry)
-        write_occupancy(p);
+        text_occupancy(p);
+    text_trials(p);
     text_pair(p);
     write_pressure(p);
     write_findings(p);
@@ -560,6 +497,8 @@ static void write_head(text_printer *p)
         hd_write_format(p->w, "; ptxas %s", report->ptxas_version);
     else if (report->ptxas_unknown && !report->is_machine)
         hd_write_format(p->w, "; %s", report->ptxas_unknown);
+    if (report->compiled)
+        hd_write_format(p->w, "\nmade by: %s", report->compiled);
     hd_write_string(p->w, "\n\n");
 }
 

@@ -26,6 +26,13 @@ static inline void text_label(text_printer *p, const char *text)
 
 static inline void text_more(text_printer *p) { hd_write_format(p->w, "  %-*s", TEXT_LABEL_WIDTH, ""); }
 
+/* Whether the block size for the kernel's occupancy is assumed. */
+static inline bool text_is_assumed(const hd_report_kernel *k) { return strcmp(k->block_from, "assumed") == 0; }
+/* "a.cu:12, PTX line 40"; with the inlining locations. */
+void text_position(hd_writer *w, const hd_report_position *position);
+void text_occupancy(text_printer *p);
+void text_trials(text_printer *p); /* nothing where nothing was tried */
+
 /* Of machine code. */
 void text_machine_registers(text_printer *p);
 void text_machine_bound(text_printer *p); /* why the occupancy is an upper bound */

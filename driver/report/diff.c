@@ -151,6 +151,7 @@ hd_diff_job *hd_diff_new(hd_source *const sources[2], const hd_report_options *o
     job->options = *options;
     job->options.kernel = NULL; /* one side need not have it */
     job->options.gates = NULL;  /* of changes, not of either side */
+    job->options.trials = 0;    /* no part of a comparison */
     job->sources[0] = sources[0];
     job->sources[1] = sources[1];
     job->good = read_sides(job, sides, diagnostics) &&

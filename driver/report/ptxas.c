@@ -16,6 +16,8 @@
 
 struct hd_ptxas {
     char *path, arch_option[64], limit[16]; /* limit: "0": none */
+    const char *entries;                    /* NULL: all */
+    bool silent;
     pid_t process;
     int input, output;
     uint32_t seconds;
@@ -50,9 +52,52 @@ static const char *name_after(hd_arena *arena, const char *line, const char *wor
     return hd_arena_string(arena, at, strcspn(at, quoted ? "'" : " "));
 }
 
+/* After the severity and a colon, or NULL: "warning : text". */
+static const char *text_after(const char *at, const char *severity)
+{
+    size_t length = strlen(severity);
+    if (strncmp(at, severity, length) != 0)
+        return NULL;
+    at += length + strspn(at + length, " ");
+    return *at == ':' ? at + 1 + strspn(at + 1, " ") : NULL;
+}
+
+/* "ptxas warning : text", "ptxas info    : (C7508) text", "ptxas FILE, line 12; warning : text". Infos without a code
+ * are statistics, except for advice. */
+static bool read_message(const char *line, hd_ptxas_result *r)
+{
+    hd_ptxas_message m = {0};
+    const char *at = line + 6, *place = strstr(line, ", line "), *text;
+    if (strncmp(line, "ptxas ", 6) != 0)
+        return false;
+    if (place) {
+        char *end;
+        m.line = (uint32_t)strtoul(place + 7, &end, 10);
+        at = *end == ';' ? end + 1 + strspn(end + 1, " ") : at;
+        m.line = *end == ';' ? m.line : 0;
+    }
+    text = text_after(at, "warning");
+    m.is_warning = text != NULL;
+    text = text ? text : text_after(at, "info");
+    if (!text)
+        return false;
+    size_t coded = text[0] == '(' && text[1] == 'C' ? strspn(text + 2, "0123456789") : 0;
+    if (coded && text[2 + coded] == ')') {
+        m.code = hd_arena_string(&r->arena, text + 1, coded + 1);
+        text += coded + 3 + strspn(text + coded + 3, " ");
+    } else if (!m.is_warning && strncmp(text, "Advisory", 8) != 0) {
+        return false;
+    }
+    m.text = hd_arena_string(&r->arena, text, strcspn(text, "\r"));
+    hd_array_push(&r->messages, m);
+    return true;
+}
+
 static void read_line(const char *line, hd_ptxas_result *r, bool *of_kernel)
 {
     hd_ptxas_kernel *last = r->kernels.count ? &hd_array_last(&r->kernels) : NULL;
+    if (read_message(line, r))
+        return;
     const char *name = name_after(&r->arena, line, "Compiling entry function ");
     if (name) {
         hd_array_push(&r->kernels, (hd_ptxas_kernel){.name = name});
@@ -66,6 +111,7 @@ static void read_line(const char *line, hd_ptxas_result *r, bool *of_kernel)
     } else if (last && strstr(line, "Used ") && strstr(line, " registers")) {
         last->registers = (uint32_t)number_before(line, "registers");
         last->barriers = (uint32_t)number_before(line, "barriers");
+        last->shared_bytes = number_before(line, "bytes smem");
     } else if (!r->error && (strstr(line, "error") || strstr(line, "fatal"))) {
         r->error = hd_arena_string(&r->arena, line, strlen(line));
     }
@@ -103,6 +149,7 @@ const hd_ptxas_kernel *hd_ptxas_find(const hd_ptxas_result *result, const char *
 void hd_ptxas_free(hd_ptxas_result *result)
 {
     hd_array_free(&result->kernels);
+    hd_array_free(&result->messages);
     hd_arena_free(&result->arena);
 }
 
@@ -113,11 +160,15 @@ extern char **environ;
 /* alone: one module of several (-c), whose extern functions are in others. */
 static bool spawn(hd_ptxas *p, bool alone)
 {
-    const char *arguments[10] = {p->path, "-v", p->arch_option, "-o", "/dev/null", "-"};
+    const char *arguments[12] = {p->path, "-v", p->arch_option, "-o", "/dev/null", "-"};
     uint32_t count = 6;
     if (strcmp(p->limit, "0") != 0) {
         arguments[count++] = "-maxrregcount";
         arguments[count++] = p->limit;
+    }
+    if (p->entries) {
+        arguments[count++] = "-e";
+        arguments[count++] = p->entries;
     }
     arguments[count] = alone ? "-c" : NULL;
     posix_spawn_file_actions_t actions;
@@ -153,6 +204,8 @@ hd_ptxas *hd_ptxas_start(const hd_ptxas_request *request, hd_ptxas_result *resul
     hd_ptxas *p = hd_calloc(1, sizeof *p);
     *result = (hd_ptxas_result){0};
     p->seconds = request->seconds;
+    p->entries = request->entries;
+    p->silent = request->silent;
     clock_gettime(CLOCK_MONOTONIC, &p->started);
     p->path = *request->path ? strdup(request->path) : hd_tool_find("ptxas");
     p->input = memfd_create("heddle-ptx", MFD_CLOEXEC);
@@ -163,10 +216,11 @@ hd_ptxas *hd_ptxas_start(const hd_ptxas_request *request, hd_ptxas_result *resul
         lseek(p->input, 0, SEEK_SET) == 0 && spawn(p, false))
         return p;
     if (p->path)
-        give_up(result, diagnostics, false,
+        give_up(result, diagnostics, p->silent,
                 hd_arena_printf(&result->arena, "%s does not run: %s", p->path, strerror(errno)));
     else
-        give_up(result, diagnostics, request->if_found, "there is no ptxas in PATH, CUDA_HOME or /usr/local/cuda");
+        give_up(result, diagnostics, request->if_found || p->silent,
+                "there is no ptxas in PATH, CUDA_HOME or /usr/local/cuda");
     free_run(p);
     return NULL;
 }
@@ -253,18 +307,20 @@ static bool ask_alone(hd_ptxas *p, hd_ptxas_result *result, bool *late)
         !spawn(p, true))
         return false;
     hd_ptxas_free(result);
-    return read_answer(p, result, late);
+    bool good = read_answer(p, result, late);
+    result->alone = true;
+    return good;
 }
 
 bool hd_ptxas_finish(hd_ptxas *p, hd_ptxas_result *result, hd_diagnostics *diagnostics)
 {
     bool late = false, good = read_answer(p, result, &late) || (!late && ask_alone(p, result, &late));
-    result->version = good ? ask_version(p, &result->arena) : NULL;
+    result->version = good && !p->silent ? ask_version(p, &result->arena) : NULL;
     if (late)
-        give_up(result, diagnostics, false,
+        give_up(result, diagnostics, p->silent,
                 hd_arena_printf(&result->arena, "ptxas was stopped after %u s", p->seconds));
     else if (!good)
-        give_up(result, diagnostics, false,
+        give_up(result, diagnostics, p->silent,
                 hd_arena_printf(&result->arena, "ptxas refused the module: %s",
                                 result->error ? result->error : "it did not say why"));
     free_run(p);

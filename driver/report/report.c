@@ -1,20 +1,17 @@
 /* heddle report: see report.h, and report_work.h for its files.
  *
  * Steps: parse; choose the GPU; start ptxas if requested; process the kernels, and all functions that they may call, in
- * parallel; sum up registers along calls; occupancy and findings in parallel; gates. Each worker parses the text once
+ * parallel; sum up registers along calls; occupancy in parallel; other register caps; findings in parallel; gates. Each worker parses the text once
  * more. */
 #include "driver/report/report_work.h"
 
 #include "base/pool.h"
 #include "base/demangle.h"
 #include "driver/report/gates.h"
-#include "driver/report/ptxas.h"
 #include "ir/machine.h"
 #include "ir/techniques.h"
 #include "passes/clean/offsets.h"
 #include "target/gpu.h"
-
-#include <stdio.h>
 
 enum {
     COPIES_BYTES = 160 << 20, /* maximum memory of the workers' copies */
@@ -336,26 +333,39 @@ static void stack_frames(hd_report_job *job)
 /* ---- ptxas ------------------------------------------------------------------------------------------------------- */
 
 /* The module's own target if the GPU has its number (sm_90a), else the GPU's. */
-static void start_ptxas(hd_report_job *job)
+static hd_ptxas_request request_of(hd_report_job *job)
 {
     const hd_module *module = job->common.module;
-    char name[32];
     uint32_t number = job->gpu->compute_major * 10 + job->gpu->compute_minor;
-    snprintf(name, sizeof name, "sm_%u", number);
     bool same = number == module->target_number;
-    hd_ptxas_request request = {.path = job->options.ptxas,
-                                .if_found = job->options.ptxas_if_found,
-                                .arch = same ? hd_names_text(&module->names, module->target) : name,
-                                .max_registers = job->options.max_registers,
-                                .seconds = job->options.ptxas_seconds,
-                                .text = module->source->text,
-                                .length = module->source->length};
-    if (module->is_machine)
+    return (hd_ptxas_request){.path = job->options.ptxas,
+                              .if_found = job->options.ptxas_if_found,
+                              .arch = same ? hd_names_text(&module->names, module->target)
+                                           : hd_arena_printf(&job->arena, "sm_%u", number),
+                              .max_registers = job->options.max_registers,
+                              .seconds = job->options.ptxas_seconds,
+                              .text = module->source->text,
+                              .length = module->source->length};
+}
+
+static void start_ptxas(hd_report_job *job)
+{
+    hd_ptxas_request request = request_of(job);
+    if (job->common.module->is_machine)
         job->ptxas_result.unknown = "machine code: ptxas has run";
     else if (job->options.ptxas)
         job->ptxas = hd_ptxas_start(&request, &job->ptxas_result, job->diagnostics);
     else
         job->ptxas_result.unknown = "ptxas was not asked";
+}
+
+static report_item *list_kernels(hd_report_job *job)
+{
+    report_item *all = HD_ARENA_ARRAY(&job->arena, report_item, job->items.count + 1);
+    for (uint32_t i = 0; i < job->items.count; i++)
+        all[i] = (report_item){&job->items.items[i].kernel,
+                               job->common.module->functions.items[job->items.items[i].function]};
+    return all;
 }
 
 static void finish_ptxas(hd_report_job *job)
@@ -365,15 +375,57 @@ static void finish_ptxas(hd_report_job *job)
     job->ptxas = NULL;
     job->report.ptxas_version = result->version;
     job->report.ptxas_unknown = result->unknown;
+    job->common.ptxas_alone = result->alone;
     for (uint32_t i = 0; i < job->items.count; i++) {
         hd_report_kernel *k = &job->items.items[i].kernel;
-        const hd_ptxas_kernel *said = good && k->is_entry ? hd_ptxas_find(result, k->name) : NULL;
-        if (said)
-            k->ptxas = (hd_report_ptxas){
-                true, NULL, said->registers, said->barriers, said->spill_stores, said->spill_loads, said->stack_bytes};
-        else
-            k->ptxas.unknown = good ? "ptxas reports nothing for this function" : result->unknown;
+        k->ptxas = report_ptxas_numbers(result, good && k->is_entry, k->name);
+        if (good && !k->is_entry)
+            k->ptxas.unknown = "ptxas reports nothing for this function";
     }
+    if (good)
+        report_ptxas_messages(&job->common, result, list_kernels(job), job->items.count, &job->arena);
+}
+
+/* ---- the occupancy, and what other register caps would make of it ------------------------------------------------ */
+
+static void count_occupancy(void *opaque, uint32_t index, uint32_t worker_index)
+{
+    hd_report_job *job = opaque;
+    work_item *item = &job->items.items[index];
+    hd_arena *arena = &job->workers[worker_index].arena;
+    report_occupancy(&job->common, job->common.module->functions.items[item->function], &item->kernel, arena);
+    report_budget(&item->kernel, arena);
+}
+
+/* Why ptxas tries no register caps, or NULL. */
+static const char *why_no_trials(const hd_report_job *job)
+{
+    uint32_t kernels = 0;
+    for (uint32_t i = 0; i < job->items.count; i++)
+        kernels += job->items.items[i].reported && job->items.items[i].kernel.is_entry;
+    if (!job->report.ptxas_version)
+        return job->report.ptxas_unknown;
+    if (!job->options.trials)
+        return "no other register caps were asked for";
+    if (kernels > HD_REPORT_KERNELS_WITH_TRIALS && !job->options.trials_for_many)
+        return "other register caps are tried for at most 8 kernels, or where --trials asks for it";
+    return NULL;
+}
+
+static void try_caps(hd_report_job *job)
+{
+    const char *why = why_no_trials(job);
+    hd_ptxas_request request = request_of(job);
+    report_item *all = HD_ARENA_ARRAY(&job->arena, report_item, job->items.count + 1);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < job->items.count; i++) {
+        work_item *item = &job->items.items[i];
+        item->kernel.trials_unknown = why;
+        if (!why && item->reported && item->kernel.ptxas.known)
+            all[count++] = (report_item){&item->kernel, job->common.module->functions.items[item->function]};
+    }
+    if (count)
+        report_trials(&job->common, &request, all, count, job->worker_count, &job->arena);
 }
 
 /* ---- the job ----------------------------------------------------------------------------------------------------- */
@@ -382,9 +434,7 @@ static void finish_item(void *opaque, uint32_t index, uint32_t worker_index)
 {
     hd_report_job *job = opaque;
     work_item *item = &job->items.items[index];
-    hd_arena *arena = &job->workers[worker_index].arena;
-    report_occupancy(&job->common, job->common.module->functions.items[item->function], &item->kernel, arena);
-    report_findings(&job->common, &item->kernel, job->diagnostics, arena);
+    report_findings(&job->common, &item->kernel, job->diagnostics, &job->workers[worker_index].arena);
 }
 
 static void parse_passes(hd_report_job *job)
@@ -401,6 +451,7 @@ static void describe(hd_report_job *job)
 {
     hd_report_module *report = &job->report;
     report->path = job->common.module->source->name;
+    report->compiled = job->options.compiled;
     report->is_machine = job->common.module->is_machine;
     report->arch = job->gpu->name;
     report->block = job->options.block;
@@ -439,6 +490,8 @@ static hd_status run(hd_report_job *job)
     hd_parallel(job->worker_count, job->items.count, work_on, job);
     stack_frames(job);
     finish_ptxas(job);
+    hd_parallel(job->worker_count, job->items.count, count_occupancy, job);
+    try_caps(job);
     hd_parallel(job->worker_count, job->items.count, finish_item, job);
     for (uint32_t i = 0; i < job->items.count; i++)
         hd_diagnostics_merge(job->diagnostics, &job->items.items[i].diagnostics);

@@ -13,15 +13,23 @@
 #include "emitters/report.h"
 #include "parser/parse.h"
 
-enum { HD_REPORT_PTXAS_SECONDS = 60 };
+enum {
+    HD_REPORT_PTXAS_SECONDS = 60,
+    HD_REPORT_TRIALS = 4,             /* register caps to try by default .. */
+    HD_REPORT_MOST_TRIALS = 16,       /* .. at most .. */
+    HD_REPORT_KERNELS_WITH_TRIALS = 8 /* .. where there are at most so many kernels */
+};
 
 typedef struct hd_report_options {
     const char *gpu;        /* name or file of a GPU description; NULL: that of the module's target */
+    const char *compiled;   /* the call of nvcc that made the source, or NULL */
     const char *kernel;     /* glob over names of functions with a body; NULL: all */
     struct hd_gates *gates; /* (driver/report/gates.h); NULL: none. The caller that parsed them warns of unused ones */
     const char *ptxas;      /* path of ptxas, "" to search for it; NULL: do not run it */
     bool ptxas_if_found;    /* no note if it is not found */
     uint32_t ptxas_seconds; /* time limit of ptxas; 0: none */
+    uint32_t trials;        /* register caps that ptxas tries for each kernel; 0: none */
+    bool trials_for_many;   /* also where there are more than HD_REPORT_KERNELS_WITH_TRIALS kernels */
     uint32_t block;         /* threads per block; 0: the kernel's requirement, else its maximum, else 256 */
     uint32_t shared_bytes;  /* dynamic shared memory per block */
     bool shared_known;      /* launches use exactly that; false: unknown */

@@ -1,92 +1,9 @@
-/* Occupancy of a kernel, and its findings. Linear in instructions. */
+/* Findings of a kernel. Linear in instructions. */
 #include "driver/report/report_work.h"
 
 #include "emitters/quantity.h"
 
-enum { DEFAULT_THREADS = 256, SWEEP_STEP = 32, FINDINGS_OF_A_KIND = 8 };
-
-/* ---- occupancy --------------------------------------------------------------------------------------------------- */
-
-static uint64_t product_of(const uint32_t sizes[3])
-{
-    return (uint64_t)sizes[0] * (sizes[1] ? sizes[1] : 1) * (sizes[2] ? sizes[2] : 1);
-}
-
-static uint32_t threads_of(const report_common *c, const hd_function *f, const char **from)
-{
-    uint64_t threads = c->options->block;
-    *from = "option";
-    if (!threads && f->machine) {
-        const report_section *s = &c->sections.functions[f->index];
-        *from = s->required ? "reqntid" : s->threads[0] ? "maxntid" : "assumed";
-        threads = product_of(s->threads);
-    } else if (!threads) {
-        *from = f->required_threads[0] ? "reqntid" : f->max_threads[0] ? "maxntid" : "assumed";
-        threads = product_of(f->required_threads[0] ? f->required_threads : f->max_threads);
-    }
-    return threads ? (uint32_t)(threads < UINT32_MAX ? threads : UINT32_MAX) : DEFAULT_THREADS;
-}
-
-static hd_report_occupancy occupancy_result(const hd_occupancy *o)
-{
-    return (hd_report_occupancy){o->ctas, o->warps, o->fraction, hd_limiter_names[o->limiter], o->impossible};
-}
-
-static hd_report_step step_result(hd_occupancy_cliff cliff)
-{
-    return (hd_report_step){cliff.exists, cliff.registers,
-                            cliff.exists ? occupancy_result(&cliff.then) : (hd_report_occupancy){0}};
-}
-
-static void report_limits(hd_report_kernel *k, const hd_occupancy *occupancy, hd_arena *arena)
-{
-    k->limit_count = HD_LIMITER_IMPOSSIBLE;
-    k->limits = HD_ARENA_ARRAY(arena, hd_report_limit, k->limit_count);
-    for (uint32_t l = 0; l < k->limit_count; l++)
-        k->limits[l] = (hd_report_limit){hd_limiter_names[l], occupancy->by[l]};
-}
-
-static void report_sweep(hd_report_kernel *k, const hd_gpu_limits *limits, const hd_occupancy_use *use, hd_arena *arena)
-{
-    uint32_t most = limits->threads_per_cta / SWEEP_STEP;
-    hd_occupancy *rows = HD_ARENA_ARRAY(arena, hd_occupancy, most + 1);
-    k->sweep_count = hd_occupancy_sweep(limits, use, rows, most);
-    k->sweep = HD_ARENA_ARRAY(arena, hd_report_occupancy, k->sweep_count + 1);
-    for (uint32_t i = 0; i < k->sweep_count; i++)
-        k->sweep[i] = occupancy_result(&rows[i]);
-}
-
-static uint32_t registers_of(const hd_report_kernel *k, const char **from)
-{
-    const hd_report_machine *m = &k->machine;
-    if (!k->is_machine) {
-        *from = k->ptxas.known ? "ptxas" : "estimate";
-        return k->ptxas.known ? k->ptxas.registers : k->estimate;
-    }
-    *from = m->registers ? "listing" : "code";
-    return m->registers ? m->registers : m->named;
-}
-
-void report_occupancy(const report_common *c, const hd_function *function, hd_report_kernel *k, hd_arena *arena)
-{
-    const hd_gpu_limits *limits = &report_gpu_of(c, function)->limits;
-    uint64_t shared = k->static_shared_bytes + c->options->shared_bytes;
-    k->dynamic_shared_unknown = k->uses_dynamic_shared && !c->options->shared_known;
-    k->cluster_ctas = function->cluster_ctas[0] ? (uint32_t)product_of(function->cluster_ctas) : 0;
-    k->use = (hd_report_use){.threads = threads_of(c, function, &k->block_from),
-                             .registers = registers_of(k, &k->registers_from),
-                             .shared_bytes = shared < UINT32_MAX ? (uint32_t)shared : UINT32_MAX,
-                             .barriers = k->ptxas.known ? k->ptxas.barriers : k->barriers};
-    const hd_occupancy_use use = {k->use.threads, k->use.registers, k->use.shared_bytes, k->use.barriers};
-    hd_occupancy occupancy = hd_occupancy_of(limits, &use);
-    k->occupancy = occupancy_result(&occupancy);
-    report_limits(k, &occupancy, arena);
-    k->gain = step_result(hd_occupancy_gain(limits, &use));
-    k->loss = step_result(hd_occupancy_loss(limits, &use));
-    report_sweep(k, limits, &use, arena);
-}
-
-/* ---- findings ---------------------------------------------------------------------------------------------------- */
+enum { FINDINGS_OF_A_KIND = 8 };
 
 typedef struct finder {
     const report_common *common;
@@ -130,20 +47,54 @@ static bool is_limited_by(const hd_report_kernel *k, hd_limiter limiter)
     return strcmp(k->occupancy.limiter, hd_limiter_names[limiter]) == 0;
 }
 
+/* The remedy for a kernel of which no thread block fits. */
+static const char *what_fits(finder *f)
+{
+    const hd_report_kernel *k = f->kernel;
+    const char *block =
+        k->fitting_block ? hd_arena_printf(f->arena, "; the largest block that fits has %u threads", k->fitting_block)
+                         : "; no block size fits";
+    return k->fitting_registers ? hd_arena_printf(f->arena, "%s; %u threads fit with at most %u registers", block,
+                                                  k->use.threads, k->fitting_registers)
+                                : block;
+}
+
+static void find_impossible(finder *f)
+{
+    const hd_report_kernel *k = f->kernel;
+    hd_report_finding *found = add(f, HD_DIAG_REGISTER_PRESSURE, HD_REPORT_NONE);
+    if (found)
+        found->message = hd_arena_printf(
+            f->arena,
+            "with %u threads, %u registers (%s) and %u bytes of shared memory no thread block fits on an SM: %s%s%s",
+            k->use.threads, k->use.registers, k->registers_from, k->use.shared_bytes, k->occupancy.impossible,
+            what_fits(f), conditions(k));
+}
+
+/* What ptxas made of the kernel under the cap of the next occupancy step; "" where that was not tried. */
+static const char *what_ptxas_gave(finder *f)
+{
+    const hd_report_kernel *k = f->kernel;
+    const hd_report_trial *t = NULL;
+    for (uint32_t i = 0; i < k->trial_count && !t; i++)
+        if (k->trials[i].cap <= k->gain.registers && k->trials[i].ptxas.known)
+            t = &k->trials[i];
+    if (!t)
+        return "";
+    if (t->ptxas.spill_stores + t->ptxas.spill_loads)
+        return hd_arena_printf(f->arena, "; with %s ptxas uses %u, and stores %llu and loads %llu bytes of spills",
+                               t->given, t->ptxas.registers, (unsigned long long)t->ptxas.spill_stores,
+                               (unsigned long long)t->ptxas.spill_loads);
+    return hd_arena_printf(f->arena, "; with %s ptxas uses %u, without spills", t->given, t->ptxas.registers);
+}
+
 static void find_pressure(finder *f)
 {
     const hd_report_kernel *k = f->kernel;
     if (k->occupancy.impossible) {
-        hd_report_finding *found = add(f, HD_DIAG_REGISTER_PRESSURE, HD_REPORT_NONE);
-        if (found)
-            found->message = hd_arena_printf(
-                f->arena,
-                "with %u threads, %u registers (%s) and %u bytes of shared memory no thread block fits on an SM: %s%s",
-                k->use.threads, k->use.registers, k->registers_from, k->use.shared_bytes, k->occupancy.impossible,
-                conditions(k));
+        find_impossible(f);
         return;
     }
-    bool fewer_spill = k->gain.registers < k->max_pressure;
     if (!is_limited_by(k, HD_LIMITER_REGISTERS) || !k->gain.exists || hd_report_has_spills(k))
         return;
     hd_report_finding *found = add(f, HD_DIAG_REGISTER_PRESSURE, k->max_pressure_at);
@@ -154,9 +105,48 @@ static void find_pressure(finder *f)
             "would allow %u "
             "(%.0f %% of the warps instead of %.0f %%)%s%s",
             k->use.registers, k->registers_from, k->occupancy.ctas, k->use.threads, k->gain.registers,
-            k->gain.then.ctas, 100 * k->gain.then.fraction, 100 * k->occupancy.fraction,
-            fewer_spill ? "; so few do not hold all values that are live here: a limit alone makes it spill" : "",
+            k->gain.then.ctas, 100 * k->gain.then.fraction, 100 * k->occupancy.fraction, what_ptxas_gave(f),
             conditions(k));
+}
+
+/* What setmaxnreg asks for and cannot have, or what is already so. */
+static void find_budgets(finder *f)
+{
+    const hd_report_kernel *k = f->kernel;
+    const hd_report_budget *b = &k->budget;
+    for (uint32_t i = 0; i < b->step_count && b->initial && !b->ignored; i++) {
+        const hd_report_budget_step *s = &b->steps[i];
+        bool without_effect = s->releases ? s->registers > b->initial : s->registers < b->least;
+        bool waits = !s->releases && s->registers == b->most && !b->granted;
+        hd_report_finding *found = waits || without_effect ? add(f, HD_DIAG_REGISTER_BUDGET, s->instruction) : NULL;
+        if (found && waits)
+            found->message = hd_arena_printf(f->arena,
+                                             "no warp group ever gets %u registers: %u warp group%s with %u each at "
+                                             "launch leave the pool fewer, with "
+                                             "all others at %u, so that it waits for ever%s",
+                                             s->registers, b->groups, b->groups == 1 ? "" : "s", b->initial, b->least,
+                                             conditions(k));
+        else if (found)
+            found->message = hd_arena_printf(f->arena, "setmaxnreg %s %u registers, and a warp group has %u before it",
+                                             s->releases ? "releases down to" : "asks for", s->registers,
+                                             s->releases ? b->initial : b->least);
+    }
+}
+
+static void find_messages(finder *f)
+{
+    const hd_report_ptxas *p = &f->kernel->ptxas;
+    for (uint32_t i = 0; i < p->message_count; i++) {
+        const hd_report_message *m = &p->messages[i];
+        hd_report_finding *found = add(f, HD_DIAG_PTXAS_MESSAGE, HD_REPORT_NONE);
+        if (!found)
+            return;
+        if (m->position.ptx_line)
+            found->position = m->position;
+        found->message =
+            hd_arena_printf(f->arena, "ptxas %s%s%s: %s%s", m->is_warning ? "warns" : "says", m->code ? " " : "",
+                            m->code ? m->code : "", m->text, m->is_shared ? " (it does not say of which kernel)" : "");
+    }
 }
 
 /* In machine code, spilled registers and variables in local memory look the same. */
@@ -245,6 +235,8 @@ void report_findings(const report_common *common, hd_report_kernel *kernel, cons
     finder f = {.common = common, .diagnostics = diagnostics, .kernel = kernel, .arena = arena};
     if (kernel->is_entry) /* other functions run in their callers' blocks */
         find_pressure(&f);
+    find_messages(&f);
+    find_budgets(&f);
     find_spills(&f);
     find_live_through(&f);
     find_loads(&f);

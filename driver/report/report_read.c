@@ -107,6 +107,9 @@ static void read_ptxas(reader *r, const json_t *kernel, hd_report_kernel *into)
     into->ptxas.known = ptxas && !json_is_null(ptxas);
     for (uint32_t i = 0; into->ptxas.known && i < sizeof ptxas_rows / sizeof *ptxas_rows; i++)
         read_number(r, kernel, &ptxas_rows[i], into);
+    const json_t *messages = find_member(kernel, "ptxas.messages");
+    into->ptxas.messages_unknown = !json_is_array(messages);
+    into->ptxas.message_count = (uint32_t)json_array_size(messages);
 }
 
 static void read_spills(reader *r, const json_t *kernel, hd_report_kernel *into)

@@ -8,7 +8,11 @@
  *   report_calls.c      resources of functions and their callees
  *   report_resources.c  memory, barriers, loads, allocation, bank conflicts
  *   report_techniques.c statistics of each technique's pass
- *   report_findings.c   occupancy and findings
+ *   report_occupancy.c  occupancy
+ *   report_budget.c     registers that setmaxnreg moves between warp groups
+ *   report_ptxas.c      numbers and messages of ptxas
+ *   report_trials.c     what ptxas makes of a kernel under other register caps
+ *   report_findings.c   findings
  *   report_sections.c   what sections of a listing of machine code state
  *   report_machine.c    machine code: registers, local memory, banks, reuse cache
  *   report_pair.c       PTX and machine code beside each other
@@ -19,6 +23,7 @@
 #ifndef HD_DRIVER_REPORT_REPORT_WORK_H
 #define HD_DRIVER_REPORT_REPORT_WORK_H
 
+#include "driver/report/ptxas.h"
 #include "driver/report/report.h"
 #include "passes/estimate/estimate.h"
 #include "passes/analysis/liveness.h"
@@ -69,6 +74,7 @@ typedef struct report_common {
     hd_pipeline *clean;             /* NULL: none */
     hd_pipeline **technique_passes; /* by technique; NULL: none */
     hd_pipeline_options machine;    /* the GPU that they decide for */
+    bool ptxas_alone;               /* its numbers do not count what callees in other modules use */
 } report_common;
 
 /* Liveness for the walk: thread-level, restricted to points that a definition reaches (report_live.c). */
@@ -134,9 +140,30 @@ void report_machine(report_kernel_work *work);    /* machine code, instead of re
 void report_loads(report_kernel_work *work);      /* loads and their uses; a part of the resources */
 const hd_gpu *report_gpu_of(const report_common *common, const hd_function *function);
 
+/* When all kernels are done: the numbers of ptxas, and its messages, each for the kernels that it may be about. `all`:
+ * the kernels of the report and the functions that they may call, by `functions`. Linear in messages times kernels, and
+ * in instructions for messages without a line. */
+typedef struct report_item {
+    hd_report_kernel *kernel;
+    const hd_function *function;
+} report_item;
+hd_report_ptxas report_ptxas_numbers(const hd_ptxas_result *result, bool good, const char *name);
+void report_ptxas_messages(const report_common *common, const hd_ptxas_result *result, const report_item *all,
+                           uint32_t count, hd_arena *arena);
+/* Runs ptxas under other register caps, after the occupancy is known. At most as many processes as `trials`, each about
+ * as long as the module takes. */
+void report_trials(const report_common *common, const hd_ptxas_request *request, const report_item *all, uint32_t count,
+                   uint32_t threads, hd_arena *arena);
+
+/* What a thread block uses, with the numbers of ptxas where they are known. */
+hd_occupancy_use report_use_with(const report_common *common, const hd_report_kernel *kernel,
+                                 const hd_report_ptxas *ptxas);
+hd_report_occupancy report_occupancy_result(const hd_occupancy *occupancy);
+
 /* When all kernels are done, and ptxas if requested. */
 void report_occupancy(const report_common *common, const hd_function *function, hd_report_kernel *kernel,
                       hd_arena *arena);
+void report_budget(hd_report_kernel *kernel, hd_arena *arena); /* after the occupancy */
 void report_findings(const report_common *common, hd_report_kernel *kernel, const hd_diagnostics *diagnostics,
                      hd_arena *arena);
 

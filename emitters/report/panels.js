@@ -348,6 +348,44 @@ function peakValues(kernel, go) {
 
 // ---- occupancy, techniques, findings --------------------------------------------------------------------------------
 
+// What would make a thread block fit, of which none does.
+function whatFits(k) {
+  const block = k.fitting_block ? `The largest block that fits has ${k.fitting_block} threads.` : "No block size fits.";
+  const registers = k.fitting_registers
+    ? ` ${k.use.threads} threads fit with at most ${counted(k.fitting_registers, "register")}.`
+    : "";
+  return element("p", "loss", block + registers);
+}
+
+// What setmaxnreg can give to warp groups.
+function budget({ groups, initial, least, most, granted, ignored }) {
+  if (ignored) return element("p", "loss", "ptxas ignores setmaxnreg: warp groups keep the registers that they start with.");
+  if (!initial) return element("p", "", "setmaxnreg: what a warp group starts with is not known.");
+  return element(
+    "p",
+    granted ? "" : "loss",
+    `setmaxnreg: ${counted(groups, "warp group")} of 128 threads with ${initial} registers per thread at launch; ` +
+      `at most ${granted} can have ${most} while all others have ${least}.`,
+  );
+}
+
+// What ptxas made of other register caps, after what it makes of the code as it is.
+function trials(k) {
+  const now = { ...k.ptxas, given: "the code as it is", cap: "", then: k.occupancy };
+  const headings = ["Given to ptxas", "Cap", "Registers", "Spills stored", "Spills loaded", "Stack", "Occupancy"];
+  return table(
+    "trials",
+    headings,
+    [now, ...k.trials].map((t) =>
+      tableRow(
+        t.unknown
+          ? [t.given, t.cap, t.unknown, "", "", "", ""]
+          : [t.given, t.cap, t.registers, t.spill_stores, t.spill_loads, t.stack_bytes, percent(t.then[2])],
+      ),
+    ),
+  );
+}
+
 function occupancy(k) {
   const box = document.createDocumentFragment(),
     use = k.use;
@@ -377,8 +415,11 @@ function occupancy(k) {
       ),
     );
   };
+  if (!k.occupancy[0]) box.append(whatFits(k));
+  if (k.budget) box.append(budget(k.budget));
   cliff("gain", k.gain);
   cliff("loss", k.loss);
+  if (k.trials.length) box.append(trials(k));
   box.append(sweepChart(k));
   box.append(
     element(

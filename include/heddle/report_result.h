@@ -121,11 +121,24 @@ typedef struct hd_report_finding {
     const char *message;  /* one sentence without a full stop */
 } hd_report_finding;
 
+/* A warning of ptxas, or an info that is no statistic, about a kernel. */
+typedef struct hd_report_message {
+    const char *code; /* "C7508", or NULL */
+    const char *text; /* as ptxas wrote it, without the code */
+    bool is_warning;  /* else an info */
+    bool is_shared;   /* ptxas does not say which kernel it is about: several have it */
+    hd_report_position position;
+} hd_report_message;
+
 typedef struct hd_report_ptxas {
     bool known;          /* ptxas accepted the module and gave numbers for this kernel */
     const char *unknown; /* why it is unknown, or NULL */
     uint32_t registers, barriers;
     uint64_t spill_stores, spill_loads, stack_bytes;
+    uint64_t shared_bytes; /* static shared memory per thread block, with registers that are spilled to it */
+    const hd_report_message *messages;
+    uint32_t message_count;
+    bool messages_unknown; /* in a report that was read from a file of an earlier version */
 } hd_report_ptxas;
 
 /* The maximum number of registers that ptxas assigns to the kernel. */
@@ -164,6 +177,34 @@ typedef struct hd_report_occupancy {
     const char *limiter;    /* "warps", "ctas", "registers", "shared", "barriers"; "impossible": ctas is 0 */
     const char *impossible; /* why ctas is 0: "more threads than a CTA may have" ...; else NULL */
 } hd_report_occupancy;
+
+/* What ptxas made of the kernel under another cap of its registers. */
+typedef struct hd_report_trial {
+    uint32_t cap;          /* registers per thread at most, as ptxas derives it from `given` */
+    const char *given;     /* how the cap was given: "-maxrregcount=48", ".minnctapersm 5" */
+    hd_report_ptxas ptxas; /* its numbers, without messages */
+    hd_report_occupancy occupancy;
+} hd_report_trial;
+
+/* A setmaxnreg of the kernel: a warp group (four warps) releases registers to the pool of its thread block, or takes
+ * more from it, and waits until there are so many. */
+typedef struct hd_report_budget_step {
+    uint32_t registers; /* per thread, after it */
+    bool releases;
+    uint32_t instruction;
+} hd_report_budget_step;
+
+/* The pool of a thread block: `groups` warp groups, each thread with `initial` registers at launch. */
+typedef struct hd_report_budget {
+    const hd_report_budget_step *steps; /* in layout order */
+    uint32_t step_count;                /* 0: the kernel has no setmaxnreg */
+    uint32_t groups, initial;           /* initial 0: not known */
+    uint32_t least,
+        most;         /* the fewest registers that a warp group releases down to, the most that one asks for; without
+                           * such a step: as at launch */
+    uint32_t granted; /* how many groups can have `most` while all others have `least` */
+    bool ignored;     /* ptxas says that it ignores setmaxnreg here */
+} hd_report_budget;
 
 /* Resident thread blocks that one limit alone would allow. */
 typedef struct hd_report_limit {
@@ -272,7 +313,14 @@ typedef struct hd_report_kernel {
     hd_report_occupancy occupancy;
     hd_report_limit *limits; /* the existing limits */
     uint32_t limit_count;
-    hd_report_step gain, loss;  /* next step with fewer registers, with more */
+    hd_report_step gain, loss; /* next step with fewer registers, with more */
+    hd_report_trial *trials;   /* by cap, highest first */
+    uint32_t trial_count;
+    const char *trials_unknown; /* why nothing was tried, or NULL */
+    /* where no thread block fits: the largest block size, in steps of 32, that does, and the maximum number of
+     * registers with which the given one fits; 0: none */
+    uint32_t fitting_block, fitting_registers;
+    hd_report_budget budget;
     hd_report_occupancy *sweep; /* by block size: 32, 64 .. */
     uint32_t sweep_count;
 
@@ -294,6 +342,7 @@ typedef struct hd_report_kernel {
 
 typedef struct hd_report_module {
     const char *path;                         /* of the input */
+    const char *compiled;                     /* the call of nvcc that made the PTX of CUDA source, or NULL */
     bool is_machine;                          /* a listing of machine code, not PTX */
     const char *arch;                         /* name of the GPU description */
     uint32_t block;                           /* threads per block given by the user; 0: each kernel's own */

@@ -19,6 +19,7 @@ WRONG = {
     "ARCH": (("nosuch", "no GPU is called"), ("", "no GPU is called")),
     "TECHNIQUE": (("nosuch", "--technique:1:1: error: no technique is called"), ("bow,none", "--technique:1:5: error: 'none' is given alone"), ("", "--technique takes LIST, not ''")),
     "MAX_REGISTERS": NUMBER + (("256", "--max-registers takes a number up to 255, not"),),
+    "TRIALS": NUMBER + (("17", "--trials takes a number up to 16, not"),),
     "INSTRUCTION_LIMIT": NUMBER, "LATENCY": NUMBER, "PTXAS_TIMEOUT": NUMBER, "ERROR_LIMIT": NUMBER,
     "ACTIVE_WARPS": NUMBER + (("0", "--active-warps takes a number from 1 to 1024, not"),),
     "SMS": NUMBER + (("0", "--sms takes a number from 1 to 1024, not"),),
@@ -58,6 +59,7 @@ TOGETHER = {
                 (["-p", "all", "--stats"], "-p all writes a table"), (["-p", "all", "-MD", "-o", "x"], "-p all writes a table"),
                 (["-p", "regmutex,demo"], "-p:1:"), (["-p", "bow(iw=3,iw=4)"], "is given twice")),
     "report": ((["--arch=sm_80", "--gpu=sm_80"], "--arch and --gpu"), (["--ptxas=no", "--ptxas-timeout=3"], "--ptxas-timeout goes with"),
+               (["--ptxas=no", "--trials=3"], "--trials goes with"),
                (["--listing", "--format=html"], "--listing goes with --format=text and --format=json"), (["--listing", "--format=sarif"], "--listing goes with")),
     "diff": ((["--arch=sm_80", "--gpu=sm_80"], "--arch and --gpu"), (["--ptxas=no", "--ptxas-timeout=3"], "--ptxas-timeout goes with")),
     "replay": ((["--virtual", "--max-registers=9"], "--virtual and --max-registers"), (["--counters", "--format=json"], "--counters goes with --format=text"),
@@ -135,7 +137,7 @@ def case_the_tables_are_read(folder):
 def case_wrong_values(folder):
     for command, option in pairs():
         name, needed, operands = command_line(command, folder, option)
-        needed = [word for word in needed if not (option == "PTXAS_TIMEOUT" and word.startswith("--ptxas"))]
+        needed = [word for word in needed if not (option in ("PTXAS_TIMEOUT", "TRIALS") and word.startswith("--ptxas"))]
         more = ["-p", "bow"] if option == "PRINT_AFTER" else []
         for value, says in WRONG.get(option, ()):
             said = refused([name] + needed + more + given(option, value) + operands, says, folder)

@@ -110,27 +110,21 @@ static void every_quantity(void **state)
     bench *b = *state;
     b->report.kernel_count = 1;
     hd_report_kernel *k = &b->report.kernels[0];
-    k->ptxas = (hd_report_ptxas){.known = true, .registers = 42, .spill_stores = 8, .spill_loads = 12};
+    k->ptxas =
+        (hd_report_ptxas){.known = true, .registers = 42, .spill_stores = 8, .spill_loads = 12, .message_count = 6};
     k->predicted = (hd_report_spills){.stores = 1, .loads = 2};
     k->local_bytes = 5, k->bank_conflicts = 7;
     static const struct {
         const char *name;
         uint32_t value;
-    } rows[] = {{"registers", 40},
-                {"max_pressure", 36},
-                {"allocated", 41},
-                {"estimate", 40},
-                {"ptxas", 42},
-                {"warps", 32},
-                {"ctas", 2},
-                {"spill_bytes", 20},
-                {"local_bytes", 5},
-                {"shared_bytes", 4096},
-                {"instructions", 100},
-                {"input_instructions", 120},
-                {"bank_conflicts", 7},
-                {"ptxas_spill_bytes", 20},
-                {"predicted_spill_bytes", 3}};
+    } rows[] = {{"registers", 40},     {"max_pressure", 36},
+                {"allocated", 41},     {"estimate", 40},
+                {"ptxas", 42},         {"warps", 32},
+                {"ctas", 2},           {"spill_bytes", 20},
+                {"local_bytes", 5},    {"shared_bytes", 4096},
+                {"instructions", 100}, {"input_instructions", 120},
+                {"bank_conflicts", 7}, {"ptxas_spill_bytes", 20},
+                {"ptxas_warnings", 6}, {"predicted_spill_bytes", 3}};
     assert_int_equal(sizeof rows / sizeof *rows, HD_QUANTITY_COUNT - 3); /* occupancy, added and removed apart */
     for (uint32_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *below = hd_arena_printf(&b->arena, "%s<%u", rows[i].name, rows[i].value);
