@@ -118,8 +118,8 @@ bool hd_cli_report_options(hd_cli *cli, struct hd_report_options *options);
 /* Words after "--" are nvcc's where an operand before them is CUDA C++; else they are operands. `after`: how many words
  * follow it. cuda.c */
 void hd_cli_split_nvcc_words(hd_cli *cli, int after);
-/* Reads an input of a report: CUDA C++ as the PTX that nvcc makes of it, and `options->compiled` is then its call. false
- * with a diagnostic. */
+/* Reads an input of a report: CUDA C++ as the PTX that nvcc makes of it, and `options->compiled` is then its call.
+ * false with a diagnostic. */
 bool hd_cli_read_or_compile(hd_cli *cli, const char *path, struct hd_report_options *options, hd_source *source);
 
 struct hd_rewrite_options;

@@ -103,7 +103,7 @@ bool hd_cli_report_options(hd_cli *cli, hd_report_options *options)
                                             : ptxas                           ? ptxas
                                                                               : "",
                                    .ptxas_if_found = !ptxas,
-                                   .trials_for_many = hd_cli_has(cli, HD_CLI_TRIALS),
+                                   .trials_asked = hd_cli_has(cli, HD_CLI_TRIALS),
                                    .shared_known = hd_cli_has(cli, HD_CLI_SHARED),
                                    .no_clean = hd_cli_has(cli, HD_CLI_NO_CLEAN),
                                    .no_demangle = hd_cli_has(cli, HD_CLI_NO_DEMANGLE),

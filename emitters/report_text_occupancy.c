@@ -1,5 +1,5 @@
-/* Occupancy in the report for the terminal: what limits it, what would change it, and what ptxas makes of other register
- * caps. */
+/* Occupancy in the report for the terminal: what limits it, what would change it, and what ptxas makes of other
+ * register caps. */
 #include "emitters/quantity.h"
 #include "emitters/report_text_print.h"
 

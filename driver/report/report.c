@@ -1,8 +1,8 @@
 /* heddle report: see report.h, and report_work.h for its files.
  *
- * Steps: parse; choose the GPU; start ptxas if requested; process the kernels, and all functions that they may call, in
- * parallel; sum up registers along calls; occupancy in parallel; other register caps; findings in parallel; gates. Each worker parses the text once
- * more. */
+ * Steps: parse; choose the GPU; start ptxas if requested; process the kernels, and all functions that they may call,
+ * in parallel; sum up registers along calls; occupancy in parallel; other register caps; findings in parallel;
+ * gates. Each worker parses the text once more. */
 #include "driver/report/report_work.h"
 
 #include "base/pool.h"
@@ -407,7 +407,7 @@ static const char *why_no_trials(const hd_report_job *job)
         return job->report.ptxas_unknown;
     if (!job->options.trials)
         return "no other register caps were asked for";
-    if (kernels > HD_REPORT_KERNELS_WITH_TRIALS && !job->options.trials_for_many)
+    if (kernels > HD_REPORT_KERNELS_WITH_TRIALS && !job->options.trials_asked)
         return "other register caps are tried for at most 8 kernels, or where --trials asks for it";
     return NULL;
 }

@@ -29,7 +29,8 @@ typedef struct hd_report_options {
     bool ptxas_if_found;    /* no note if it is not found */
     uint32_t ptxas_seconds; /* time limit of ptxas; 0: none */
     uint32_t trials;        /* register caps that ptxas tries for each kernel; 0: none */
-    bool trials_for_many;   /* also where there are more than HD_REPORT_KERNELS_WITH_TRIALS kernels */
+    bool trials_asked;      /* all of them, however many kernels there are; else until ptxas spills, and for at most
+                             * HD_REPORT_KERNELS_WITH_TRIALS kernels */
     uint32_t block;         /* threads per block; 0: the kernel's requirement, else its maximum, else 256 */
     uint32_t shared_bytes;  /* dynamic shared memory per block */
     bool shared_known;      /* launches use exactly that; false: unknown */

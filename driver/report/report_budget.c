@@ -1,10 +1,10 @@
 /* Registers that setmaxnreg moves between the warp groups of a thread block: report_work.h.
  *
  * A kernel is launched with the same number of registers for each thread. setmaxnreg.dec gives those of a warp group
- * above its number to the pool of the thread block, setmaxnreg.inc takes as many as are missing from it, and waits until
- * they are there (PTX ISA, "setmaxnreg"; USETMAXREG in machine code). So the sum over warp groups never exceeds that at
- * launch, and the number of resident thread blocks does not change. Which warp group executes which of them is not known
- * from the code: the bounds here hold for any choice.
+ * above its number to the pool of the thread block, setmaxnreg.inc takes as many as are missing from it, and waits
+ * until they are there (PTX ISA, "setmaxnreg"; USETMAXREG in machine code). So the sum over warp groups never
+ * exceeds that at launch, and the number of resident thread blocks does not change. Which warp group executes which
+ * of them is not known from the code: the bounds here hold for any choice.
  */
 #include "driver/report/report_work.h"
 

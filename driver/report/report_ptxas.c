@@ -1,8 +1,9 @@
 /* Numbers and messages of ptxas: report_work.h.
  *
- * Which kernel a message is about. By its line, where ptxas gives one; by a function that it names between quotes; by the
- * instruction that it names ("setmaxnreg", "wgmma.mma_async"), whose first use is its position: where several kernels
- * have that instruction, the message is listed for each. A message that leads to no function is about all kernels.
+ * Which kernel a message is about. By its line, where ptxas gives one; by a function that it names between quotes;
+ * by the instruction that it names ("setmaxnreg", "wgmma.mma_async"), whose first use is its position: where several
+ * kernels have that instruction, the message is listed for each. A message that leads to no function is about all
+ * kernels.
  */
 #include "driver/report/report_work.h"
 

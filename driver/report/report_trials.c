@@ -1,8 +1,9 @@
 /* What ptxas makes of a kernel under other register caps: report_work.h.
  *
- * Whether a cap makes ptxas spill cannot be seen in PTX, whose instructions it reorders; so it is tried. The caps are the
- * next occupancy steps below the kernel's registers; for a kernel that ptxas spills already, those above, up to the first without spills. The n-th cap of
- * every kernel is tried in one run, on a copy of the text whose headers give it:
+ * Whether a cap makes ptxas spill cannot be seen in PTX, whose instructions it reorders; so it is tried. The caps
+ * are the next occupancy steps below the kernel's registers; for a kernel that ptxas spills already, those above, up
+ * to the first without spills. The n-th cap of every kernel is tried in one run, on a copy of the text whose headers
+ * give it:
  *
  *   no directive           .maxnreg CAP, which gives the same code as -maxrregcount=CAP
  *   .maxnreg               .maxnreg CAP in its place
@@ -181,6 +182,36 @@ static void take_results(const trial_job *job, uint32_t index, uint32_t runs, hd
         k->trials_unknown = "no other cap changes the number of resident thread blocks";
 }
 
+/* Leaves out the caps of a run, and what follows them, of kernels for which the run before has decided: fewer registers
+ * spill, or more do not. Whether any is left. */
+static bool drop_decided(trial_job *job, uint32_t run, uint32_t most)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < job->count; i++) {
+        const hd_report_kernel *k = job->all[i].kernel;
+        if (!job->plans[i][run].cap)
+            continue;
+        hd_report_ptxas last = report_ptxas_numbers(&job->results[run - 1], job->good[run - 1], k->name);
+        bool decided = !last.known || spills(&last) != spills(&k->ptxas);
+        for (uint32_t r = run; decided && r < most; r++)
+            job->plans[i][r].cap = 0;
+        any |= !decided;
+    }
+    return any;
+}
+
+/* Under a cap that it must spill for, ptxas may take many times as long: so unasked the caps are tried one after the
+ * other, until that is so. */
+static void run_trials(trial_job *job, uint32_t runs, uint32_t threads)
+{
+    if (job->common->options->trials_asked) {
+        hd_parallel(threads, runs, run_trial, job);
+        return;
+    }
+    for (uint32_t run = 0; run < runs && (!run || drop_decided(job, run, runs)); run++)
+        run_trial(job, run, 0);
+}
+
 void report_trials(const report_common *common, const hd_ptxas_request *request, const report_item *all, uint32_t count,
                    uint32_t threads, hd_arena *arena)
 {
@@ -192,7 +223,7 @@ void report_trials(const report_common *common, const hd_ptxas_request *request,
         while (runs < most && job.plans[i][runs].cap)
             runs++;
     }
-    hd_parallel(threads, runs, run_trial, &job);
+    run_trials(&job, runs, threads);
     for (uint32_t i = 0; i < count; i++)
         take_results(&job, i, runs, arena);
     for (uint32_t run = 0; run < runs; run++)

@@ -150,8 +150,7 @@ typedef struct report_item {
 hd_report_ptxas report_ptxas_numbers(const hd_ptxas_result *result, bool good, const char *name);
 void report_ptxas_messages(const report_common *common, const hd_ptxas_result *result, const report_item *all,
                            uint32_t count, hd_arena *arena);
-/* Runs ptxas under other register caps, after the occupancy is known. At most as many processes as `trials`, each about
- * as long as the module takes. */
+/* Runs ptxas under other register caps, after the occupancy is known: at most as often as `trials`. */
 void report_trials(const report_common *common, const hd_ptxas_request *request, const report_item *all, uint32_t count,
                    uint32_t threads, hd_arena *arena);
 

@@ -576,7 +576,7 @@ FOREIGN = (("k.cubin", ELF + b"\x02\x00\xbe\x00", "a cubin"), ("k.o", ELF + b"\x
            ("k.gz", b"\x1f\x8b\x08\x08", "compressed by gzip"), ("k.zst", b"\x28\xb5\x2f\xfdo", "compressed by zstd"),
            ("k.sass", b"\n\tcode for sm_80\n\t\tFunction : k\n", "machine code (SASS)"), ("d.sass", b"\t.headerflags\t@\"EF_CUDA_SM80\"\n", "machine code (SASS)"),
            ("l.sass", b"        /*0000*/   MOV R1, c[0x0][0x28] ;\n", "machine code (SASS)"), ("k.dump", b"\nFatbin ptx code:\n====\n.version 8.0\n", "the output of cuobjdump"),
-           ("k.cu", b"// k\n/* k\n */\n#include <a.h>\n__global__ void k() {}\n", "C++ or CUDA source"), ("t.cu", b"template <int N> __global__ void k();", "C++ or CUDA source"),
+           ("k.cpp", b"// k\n/* k\n */\n#include <a.h>\n__global__ void k() {}\n", "C++ or CUDA source"), ("t.cc", b"template <int N> __global__ void k();", "C++ or CUDA source"),
            ("k.ll", b"; ModuleID = 'k'\nsource_filename = \"k\"\n", "LLVM IR"), ("l.yaml", b"module: a.ptx\n", "a launch file"),
            ("c.yaml", b"# adds\n#\nmodule: a.ptx\n", "a launch file"), ("g.yaml", b"# Fermi\nname: a\nlimits:\n  sms: 1\n", "a GPU description"))
 
