@@ -107,6 +107,7 @@ bool hd_cli_report_options(hd_cli *cli, hd_report_options *options)
                                    .shared_known = hd_cli_has(cli, HD_CLI_SHARED),
                                    .no_clean = hd_cli_has(cli, HD_CLI_NO_CLEAN),
                                    .no_demangle = hd_cli_has(cli, HD_CLI_NO_DEMANGLE),
+                                   .techniques = hd_cli_has(cli, HD_CLI_TECHNIQUES),
                                    .parse = hd_cli_parse_options(cli)};
     if (gpu && arch) {
         hd_cli_usage_error("--arch and --gpu name the same thing: give one");

@@ -138,6 +138,7 @@ static void write_values(hd_writer *w, const hd_report_kernel *k)
         write_number(w, "uses_in_loop", v->uses_in_loop);
         write_boolean(w, "live_through", v->live_through);
         page_member(w, "remedy", v->remedy);
+        page_member(w, "source", v->source);
         close(w, "}");
     }
     close(w, "]");

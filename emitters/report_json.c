@@ -323,6 +323,7 @@ static void write_value(hd_json *j, const hd_report_kernel *k, const hd_report_v
     hd_json_number(j, "uses_in_loop", v->uses_in_loop);
     hd_json_bool(j, "live_through", v->live_through);
     hd_json_text(j, "remedy", v->remedy);
+    hd_json_text(j, "source", v->source);
     if (v->definition != HD_REPORT_NONE) {
         hd_json_text(j, "text", k->instructions[v->definition].text);
         write_position(j, "position", &k->instructions[v->definition].position);
@@ -353,6 +354,10 @@ static void write_pressure_point(hd_json *j, const hd_report_kernel *k)
 
 static void write_techniques(hd_json *j, const hd_report_kernel *k)
 {
+    if (!k->technique_count) {
+        hd_json_null(j, "techniques");
+        return;
+    }
     hd_json_object(j, "techniques");
     for (uint32_t t = 0; t < k->technique_count; t++) {
         const hd_report_technique *technique = &k->techniques[t];

@@ -236,6 +236,9 @@ static void write_value(text_printer *p, const hd_report_value *v)
     if (k->registers[v->reg].packed != HD_REPORT_NONE)
         hd_write_format(p->w, "%spacked with %s", v->live_through ? ", " : "",
                         k->registers[k->registers[v->reg].packed].name);
+    if (v->source)
+        hd_write_format(p->w, "%s%s", v->live_through || k->registers[v->reg].packed != HD_REPORT_NONE ? "; " : "",
+                        v->source);
     hd_write_char(p->w, '\n');
 }
 

@@ -272,6 +272,7 @@ static hd_report_options options_of(const hd_context *context, const hd_report_s
                                .threads = s->threads,
                                .no_clean = s->no_clean,
                                .no_demangle = s->no_demangle,
+                               .techniques = true,
                                .parse = context->parse};
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/pool.h"
 #include "base/demangle.h"
+#include "base/source_files.h"
 #include "driver/report/gates.h"
 #include "ir/machine.h"
 #include "ir/techniques.h"
@@ -191,7 +192,7 @@ static void work_on_machine_code(report_kernel_work *work, work_item *item)
 {
     report_machine(work);
     item->numbers = (hd_architected){work->kernel->machine.named, work->kernel->machine.predicates, 0, 0};
-    if (item->reported)
+    if (item->reported && work->common->options->techniques)
         report_techniques(work);
 }
 
@@ -200,7 +201,7 @@ static void work_on_ptx(report_kernel_work *work, work_item *item)
     report_resources(work);
     report_cap(work);
     report_estimate(work);
-    if (report_allocation(work, &item->numbers) && item->reported)
+    if (report_allocation(work, &item->numbers) && item->reported && work->common->options->techniques)
         report_techniques(work);
 }
 
@@ -430,6 +431,16 @@ static void try_caps(hd_report_job *job)
 
 /* ---- the job ----------------------------------------------------------------------------------------------------- */
 
+/* By one thread: the files are shared. */
+static void name_values(hd_report_job *job)
+{
+    hd_source_files *files = hd_source_files_new();
+    for (uint32_t i = 0; i < job->items.count; i++)
+        if (job->items.items[i].reported)
+            report_value_sources(files, job->common.module->source->name, &job->items.items[i].kernel, &job->arena);
+    hd_source_files_free(files);
+}
+
 static void finish_item(void *opaque, uint32_t index, uint32_t worker_index)
 {
     hd_report_job *job = opaque;
@@ -492,6 +503,7 @@ static hd_status run(hd_report_job *job)
     finish_ptxas(job);
     hd_parallel(job->worker_count, job->items.count, count_occupancy, job);
     try_caps(job);
+    name_values(job);
     hd_parallel(job->worker_count, job->items.count, finish_item, job);
     for (uint32_t i = 0; i < job->items.count; i++)
         hd_diagnostics_merge(job->diagnostics, &job->items.items[i].diagnostics);

@@ -38,6 +38,7 @@ typedef struct hd_report_options {
     uint32_t threads;       /* 0: all CPUs; the report does not depend on it */
     bool no_clean;          /* the PTX as written, without simplification passes */
     bool no_demangle;
+    bool techniques; /* what each technique's pass finds */
     hd_meter *meter; /* a unit for each function; NULL: none */
     hd_parse_options parse;
 } hd_report_options;

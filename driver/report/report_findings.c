@@ -1,17 +1,31 @@
 /* Findings of a kernel. Linear in instructions. */
 #include "driver/report/report_work.h"
 
+#include <assert.h>
+
 #include "emitters/quantity.h"
 
 enum { FINDINGS_OF_A_KIND = 8 };
+
+typedef struct ranked {
+    hd_report_finding finding;
+    uint8_t rank;
+} ranked;
 
 typedef struct finder {
     const report_common *common;
     const hd_diagnostics *diagnostics;
     hd_report_kernel *kernel;
     hd_arena *arena;
-    HD_ARRAY(hd_report_finding) found;
+    HD_ARRAY(ranked) found;
 } finder;
+
+static const uint8_t ranks[HD_DIAGNOSTIC_COUNT] = {
+#define HD_FINDING(kind, rank) [HD_DIAG_##kind] = rank,
+#include "driver/report/findings.def"
+#undef HD_FINDING
+};
+enum { LAST_RANK = 8 };
 
 /* NULL if -W silences the kind. */
 static hd_report_finding *add(finder *f, hd_diagnostic_kind kind, uint32_t instruction)
@@ -25,8 +39,9 @@ static hd_report_finding *add(finder *f, hd_diagnostic_kind kind, uint32_t instr
     finding.position = instruction == HD_REPORT_NONE ? k->position : k->instructions[instruction].position;
     if (!finding.position.ptx_line)
         finding.position = k->position;
-    hd_array_push(&f->found, finding);
-    return &hd_array_last(&f->found);
+    assert(ranks[kind] && ranks[kind] <= LAST_RANK);
+    hd_array_push(&f->found, (ranked){finding, ranks[kind]});
+    return &hd_array_last(&f->found).finding;
 }
 
 /* The assumptions of an occupancy value. */
@@ -184,49 +199,118 @@ static void find_spills(finder *f)
             (unsigned long long)own->stores, (unsigned long long)own->loads, k->cap.registers, k->cap.reason);
 }
 
+/* In PTX, before the allocation, conflicts are those of heddle's own and say nothing about that of ptxas. */
+static void find_banks(finder *f)
+{
+    const hd_report_kernel *k = f->kernel;
+    if (!k->is_machine || k->machine.banks_unknown || !k->bank_conflicts)
+        return;
+    hd_report_finding *found = add(f, HD_DIAG_REGISTER_BANKS, HD_REPORT_NONE);
+    if (found)
+        found->message =
+            hd_arena_printf(f->arena, "%llu instruction%s for a bank of the register file (%llu weighted by loops)",
+                            (unsigned long long)k->bank_conflicts, k->bank_conflicts == 1 ? " waits" : "s wait",
+                            (unsigned long long)k->bank_conflicts_weighted);
+}
+
+static void find_local_variables(finder *f)
+{
+    const hd_report_kernel *k = f->kernel;
+    if (k->is_machine || !k->local_bytes)
+        return;
+    hd_report_finding *found = add(f, HD_DIAG_LOCAL_VARIABLES, HD_REPORT_NONE);
+    if (found)
+        found->message = hd_arena_printf(f->arena,
+                                         "%llu bytes of variables per thread are in local memory: an array stays in "
+                                         "registers where all of its indices are constants after unrolling",
+                                         (unsigned long long)k->local_bytes);
+}
+
+/* More registers than it has are then of no use to its occupancy. */
+static bool is_full(const hd_report_kernel *k) { return k->is_entry && k->occupancy.fraction >= 1; }
+
+static bool is_silent(const finder *f, hd_diagnostic_kind kind) { return f->diagnostics->severity[kind] == HD_SILENT; }
+
+static bool is_removable(const hd_report_value *v)
+{
+    return v->live_through && v->remedy && v->definition != HD_REPORT_NONE;
+}
+
 static void find_live_through(finder *f)
 {
     const hd_report_kernel *k = f->kernel;
     uint32_t count = 0;
     for (uint32_t i = 0; i < k->value_count && count < FINDINGS_OF_A_KIND; i++) {
         const hd_report_value *v = &k->values[i];
-        uint32_t words = v->words;
-        if (!v->live_through || !v->remedy || v->definition == HD_REPORT_NONE)
-            continue;
-        hd_report_finding *found = add(f, HD_DIAG_LIVE_THROUGH_VALUE, v->definition);
+        hd_report_finding *found = is_removable(v) ? add(f, HD_DIAG_LIVE_THROUGH_VALUE, v->definition) : NULL;
         if (!found)
-            return;
+            continue;
         count++;
         found->message = hd_arena_printf(f->arena,
-                                         "%s fills %u register%s through a loop that does not use it, up to the point "
-                                         "of maximum pressure; %s it after the loop",
-                                         k->registers[v->reg].name, words, words == 1 ? "" : "s", v->remedy);
+                                         "%s%s%s%s fills %u register%s through a loop that does not use it, up to the "
+                                         "point of maximum pressure; %s it after the loop",
+                                         v->source ? v->source : "", v->source ? " (" : "", k->registers[v->reg].name,
+                                         v->source ? ")" : "", v->words, v->words == 1 ? "" : "s", v->remedy);
     }
 }
 
-/* Loads in the deepest loops of the kernel, one finding per source line. */
-static void find_loads(finder *f)
+/* Loads in the deepest loops of the kernel that have some: how many, how deep, and the first. */
+typedef struct loads {
+    uint32_t count, depth, first;
+} loads;
+
+static loads deepest_loads(const hd_report_kernel *k)
+{
+    loads l = {0, 1, HD_REPORT_NONE};
+    for (uint32_t i = 0; i < k->instruction_count; i++) {
+        const hd_report_instruction *row = &k->instructions[i];
+        if (!row->single_use_load || row->loop_depth < l.depth)
+            continue;
+        if (row->loop_depth > l.depth || !l.count)
+            l = (loads){0, row->loop_depth, i};
+        l.count++;
+    }
+    return l;
+}
+
+/* One line: nobody changes them one by one. At full occupancy, the live-through values are in it, too. */
+static void find_loads_and_values(finder *f)
 {
     const hd_report_kernel *k = f->kernel;
-    uint32_t depth = 1, count = 0;
-    const hd_report_position *last = NULL;
-    for (uint32_t i = 0; i < k->instruction_count; i++)
-        if (k->instructions[i].single_use_load && k->instructions[i].loop_depth > depth)
-            depth = k->instructions[i].loop_depth;
-    for (uint32_t i = 0; i < k->instruction_count && count < FINDINGS_OF_A_KIND; i++) {
-        const hd_report_instruction *row = &k->instructions[i];
-        if (!row->single_use_load || row->loop_depth != depth)
-            continue;
-        if (last && row->position.file && last->file == row->position.file && last->line == row->position.line)
-            continue;
-        hd_report_finding *found = add(f, HD_DIAG_SINGLE_USE_LOAD, i);
-        if (!found)
-            return;
-        count++;
-        last = &row->position;
-        found->message = hd_arena_printf(
-            f->arena, "a load in a loop of depth %u whose value a single instruction reads: %s", depth, row->text);
-    }
+    loads l = deepest_loads(k);
+    uint32_t values = 0, first = HD_REPORT_NONE;
+    l.count = is_silent(f, HD_DIAG_SINGLE_USE_LOAD) ? 0 : l.count;
+    for (uint32_t i = 0; i < k->value_count && is_full(k) && !is_silent(f, HD_DIAG_LIVE_THROUGH_VALUE); i++)
+        if (is_removable(&k->values[i])) {
+            first = values++ ? first : k->values[i].definition;
+        }
+    hd_report_finding *found = l.count  ? add(f, HD_DIAG_SINGLE_USE_LOAD, l.first)
+                               : values ? add(f, HD_DIAG_LIVE_THROUGH_VALUE, first)
+                                        : NULL;
+    if (!found)
+        return;
+    const char *of_loads =
+        l.count ? hd_arena_printf(f->arena, "%u load%s in loops of depth %u %s a value that a single instruction reads",
+                                  l.count, l.count == 1 ? "" : "s", l.depth, l.count == 1 ? "has" : "have")
+                : "";
+    found->message = values ? hd_arena_printf(f->arena,
+                                              "%s%s%u live-through value%s with a remedy, which occupancy does not "
+                                              "need: it is full",
+                                              of_loads, l.count ? "; " : "", values, values == 1 ? "" : "s")
+                            : of_loads;
+}
+
+/* By rank; within one, in the order in which they were found. */
+static void list_findings(const finder *f)
+{
+    hd_report_finding *sorted = HD_ARENA_ARRAY(f->arena, hd_report_finding, f->found.count);
+    uint32_t count = 0;
+    for (uint8_t rank = 1; rank <= LAST_RANK; rank++)
+        for (uint32_t i = 0; i < f->found.count; i++)
+            if (f->found.items[i].rank == rank)
+                sorted[count++] = f->found.items[i].finding;
+    f->kernel->findings = count ? sorted : NULL;
+    f->kernel->finding_count = count;
 }
 
 void report_findings(const report_common *common, hd_report_kernel *kernel, const hd_diagnostics *diagnostics,
@@ -238,10 +322,11 @@ void report_findings(const report_common *common, hd_report_kernel *kernel, cons
     find_messages(&f);
     find_budgets(&f);
     find_spills(&f);
-    find_live_through(&f);
-    find_loads(&f);
-    kernel->finding_count = f.found.count;
-    kernel->findings =
-        f.found.count ? hd_arena_copy(arena, f.found.items, f.found.count * sizeof *f.found.items) : NULL;
+    find_banks(&f);
+    find_local_variables(&f);
+    if (!is_full(kernel))
+        find_live_through(&f);
+    find_loads_and_values(&f);
+    list_findings(&f);
     hd_array_free(&f.found);
 }

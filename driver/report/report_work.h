@@ -12,6 +12,7 @@
  *   report_budget.c     registers that setmaxnreg moves between warp groups
  *   report_ptxas.c      numbers and messages of ptxas
  *   report_trials.c     what ptxas makes of a kernel under other register caps
+ *   report_source.c     what values are in the user's program
  *   report_findings.c   findings
  *   report_sections.c   what sections of a listing of machine code state
  *   report_machine.c    machine code: registers, local memory, banks, reuse cache
@@ -163,6 +164,9 @@ hd_report_occupancy report_occupancy_result(const hd_occupancy *occupancy);
 void report_occupancy(const report_common *common, const hd_function *function, hd_report_kernel *kernel,
                       hd_arena *arena);
 void report_budget(hd_report_kernel *kernel, hd_arena *arena); /* after the occupancy */
+struct hd_source_files;
+/* Of reported kernels; `beside`: the input's path. */
+void report_value_sources(struct hd_source_files *files, const char *beside, hd_report_kernel *kernel, hd_arena *arena);
 void report_findings(const report_common *common, hd_report_kernel *kernel, const hd_diagnostics *diagnostics,
                      hd_arena *arena);
 

@@ -324,7 +324,7 @@ function advice(value) {
 function peakValues(kernel, go) {
   return table(
     "values",
-    ["Value", "Bits", "Defined", "Last use", "Uses", "In the loop", "Depth", "Advice"],
+    ["Value", "Bits", "Defined", "Last use", "Uses", "In the loop", "Depth", "Advice", "In the program"],
     kernel.values.map((v) => {
       const register = kernel.registerList[v.reg],
         [through, remedy] = advice(v);
@@ -339,6 +339,7 @@ function peakValues(kernel, go) {
         v.uses_in_loop,
         v.loop_depth,
         element("span", "", through ? element("b", "", through) : "", through && remedy ? ": " : "", remedy),
+        v.source || "",
       ]);
       if (v.live_through) row.className = "through";
       return row;

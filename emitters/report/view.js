@@ -135,7 +135,7 @@ class KernelView {
         "div",
         "columns",
         this.part("Occupancy", occupancy(k)),
-        this.part("Techniques", element("div", "scroll", techniques(k))),
+        ...(k.techniques.length ? [this.part("Techniques", element("div", "scroll", techniques(k)))] : []),
       ),
       element("div", "columns", this.part("Kernel", facts(k)), this.part("Reuse distances", reuse(k))),
     ];

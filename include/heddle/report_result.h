@@ -85,6 +85,8 @@ typedef struct hd_report_value {
     bool live_through;     /* live through that loop (without one: through some loop) and not used in it */
     /* "rematerialize" (cheap arithmetic of live values), "reload" (load of a parameter or constant), or NULL */
     const char *remedy;
+    /* in the user's program: "parameter 2", "value of `a[i] * b` at add.cu:12", "value at add.cu:12"; or NULL */
+    const char *source;
 } hd_report_value;
 
 typedef struct hd_report_line { /* one line of the source */
