@@ -147,6 +147,10 @@ $(O)/cudart/libheddle-cudart.so: $(RUNTIME_OBJ) $(LIB) cudart/libcudart.map
 	@echo "  LINK    $@"
 	$(Q)mkdir -p $(@D) && $(CC) -shared $(ALL_LDFLAGS) -Wl$(comma)--version-script=cudart/libcudart.map -o $@ $(RUNTIME_OBJ) \
 	    $(LIB) $(LIBS) $(RUNTIME_LIBS) && for n in $(RUNTIME_NAMES); do ln -sf $(@F) $(@D)/$$n; done
+# These two are linked with the reader of containers, which is in no library but the runtime's.
+OF_CONTAINERS := $(O)/tests/unit/test_fatbin $(O)/tests/fuzz/fuzz_fatbin
+$(OF_CONTAINERS): $(O)/obj/cudart/fatbin.o
+$(OF_CONTAINERS): private LIBS := $(O)/obj/cudart/fatbin.o $(LIB) -llz4 $(LIBS)
 $(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $(UNIT_HELP_OBJ) $(LIB)
 	@echo "  LINK    $@"
 	$(Q)mkdir -p $(@D) && $(CC) $(ALL_LDFLAGS) -o $@ $< $(UNIT_HELP_OBJ) $(LIB) -lcmocka $(LIBS)
@@ -245,33 +249,36 @@ format:
 # documents and examples.
 DOC = $(DESTDIR)$(PREFIX)/share/doc/heddle
 COMPLETIONS := bash:bash-completion/completions/heddle zsh:zsh/site-functions/_heddle fish:fish/vendor_completions.d/heddle.fish
-into = install -d $(1) && install -m $(2) $(3) $(1)/
+into = install -d $(call quoted,$(1)) && install -m $(2) $(3) $(call quoted,$(1))/
 install: all
 	$(call into,$(DESTDIR)$(PREFIX)/bin,755,$(PROGRAM))
 	$(call into,$(DESTDIR)$(LIBDIR),644,$(O)/libheddle.a $(SHARED_LIB))
-	$(if $(SHARED_LIB),ln -sf $(notdir $(SHARED_LIB)) $(DESTDIR)$(LIBDIR)/$(SONAME) && \
-	    ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libheddle.so)
+	$(if $(SHARED_LIB),ln -sf $(notdir $(SHARED_LIB)) $(call quoted,$(DESTDIR)$(LIBDIR)/$(SONAME)) && \
+	    ln -sf $(SONAME) $(call quoted,$(DESTDIR)$(LIBDIR)/libheddle.so))
 	$(if $(RUNTIME),$(call into,$(DESTDIR)$(PREFIX)/lib/heddle,644,$(RUNTIME)) && \
-	    for n in $(RUNTIME_NAMES); do ln -sf $(notdir $(RUNTIME)) $(DESTDIR)$(PREFIX)/lib/heddle/$$n; done)
+	    for n in $(RUNTIME_NAMES); do ln -sf $(notdir $(RUNTIME)) $(call quoted,$(DESTDIR)$(PREFIX)/lib/heddle)/$$n; done)
 	$(call into,$(DESTDIR)$(PREFIX)/include/heddle,644,$(wildcard include/heddle/*.h))
-	install -d $(DESTDIR)$(LIBDIR)/pkgconfig
-	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' driver/api/heddle.pc.in \
-	    >$(DESTDIR)$(LIBDIR)/pkgconfig/heddle.pc
+	install -d $(call quoted,$(DESTDIR)$(LIBDIR)/pkgconfig)
+	sed $(call quoted,s|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|) driver/api/heddle.pc.in \
+	    >$(call quoted,$(DESTDIR)$(LIBDIR)/pkgconfig/heddle.pc)
 	$(foreach s,1 3 5 7,$(call into,$(DESTDIR)$(PREFIX)/share/man/man$s,644,$(wildcard man/*.$s)) &&) true
 	for c in $(COMPLETIONS); do \
-	    to=$(DESTDIR)$(PREFIX)/share/$${c#*:}; \
+	    to=$(call quoted,$(DESTDIR)$(PREFIX)/share)/$${c#*:}; \
 	    install -d "$${to%/*}" && $(PROGRAM) completion "$${c%%:*}" >"$$to" || exit 1; \
 	done
 	$(call into,$(DESTDIR)$(PREFIX)/share/heddle/gpus,644,$(GPU_FILES))
 	$(call into,$(DESTDIR)$(PREFIX)/share/heddle,644,integration/heddle.mk)
 	$(call into,$(DESTDIR)$(PREFIX)/lib/cmake/Heddle,644,integration/HeddleConfig.cmake)
 	$(call into,$(DOC),644,README.md CHANGELOG.md $(wildcard docs/*.md))
-	rm -rf $(DOC)/examples && install -d $(DOC)/examples
-	tar -C examples --exclude=.gitignore --exclude=./project/build --exclude=__pycache__ -cf - . | tar -C $(DOC)/examples --no-same-owner -xf -
-	chmod -R u+rwX,go+rX,go-w $(DOC)/examples
+	rm -rf $(call quoted,$(DOC)/examples) && install -d $(call quoted,$(DOC)/examples)
+	tar -C examples --exclude=.gitignore --exclude=./project/build --exclude=__pycache__ -cf - . | \
+	    tar -C $(call quoted,$(DOC)/examples) --no-same-owner -xf -
+	chmod -R u+rwX,go+rX,go-w $(call quoted,$(DOC)/examples)
 
-# Debian packages, in $(O)/deb; needs dpkg-dev and debhelper.
+# Debian packages, in $(O)/deb.
 deb:
+	$(Q)for tool in dpkg-buildpackage:dpkg-dev dh:debhelper; do command -v $${tool%:*} >/dev/null || missing="$$missing $${tool#*:}"; done; \
+	if [ "$$missing" ]; then echo "deb needs packages that are not installed: apt-get install$$missing" >&2; exit 1; fi
 	rm -rf $(O)/deb && install -d $(O)/deb/heddle
 	tar --exclude=./.git --exclude='./$(O)*' -cf - . | tar -C $(O)/deb/heddle --no-same-owner -xf -
 	cd $(O)/deb/heddle && dpkg-buildpackage -b -us -uc

@@ -183,7 +183,10 @@ static int run_in_folder(job *j, const char *runtime)
     if (hd_run_is_whole(run) && !hd_run_launches(run))
         fprintf(stderr, "heddle: the program launched no kernel through the CUDA runtime\n");
     int shown = hd_run_is_whole(run) ? show(j, run) : HD_STATUS_REJECTED;
+    bool refused = hd_run_is_static(run) && !hd_run_launches(run), limited = hd_run_limits(run) > 0;
     hd_run_free(run);
+    if (refused || (limited && !j->status && shown != HD_STATUS_WRONG))
+        return HD_STATUS_UNDECIDED;
     return j->status ? j->status : shown;
 }
 
@@ -205,7 +208,7 @@ static bool fit_together(const job *j)
 int hd_cli_run(hd_cli *cli)
 {
     job j = {.cli = cli, .options = HD_ARENA_NEW(&cli->arena, hd_replay_options)};
-    const char *why, *technique = cli->values[HD_CLI_TECHNIQUE];
+    const char *technique = cli->values[HD_CLI_TECHNIQUE];
     if (!hd_cli_replay_options(cli, j.options))
         return HD_STATUS_USAGE;
     j.replays = (technique && strcmp(technique, "none") != 0) || j.options->time;
@@ -219,11 +222,6 @@ int hd_cli_run(hd_cli *cli)
     const char *runtime = runtime_folder(&j);
     if (!runtime || !(j.program = find_program(&j, cli->operands[0])))
         return HD_STATUS_UNDECIDED;
-    if ((why = hd_run_refusal(j.program))) {
-        hd_report(&cli->diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "'%s' cannot run on the model: %s",
-                  cli->operands[0], why);
-        return HD_STATUS_UNDECIDED;
-    }
     if (!make_folder(&j))
         return HD_STATUS_REJECTED;
     int status = run_in_folder(&j, runtime);

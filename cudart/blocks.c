@@ -124,3 +124,22 @@ unsigned char *hd_bytes_of(hd_runtime *r, const void *pointer, size_t bytes, boo
         hd_trace_written(r, a->index);
     return a->bytes + ((uint64_t)(uintptr_t)pointer - a->base);
 }
+
+/* ---- memory of the program --------------------------------------------------------------------------------------- */
+
+/* To the end of the readable mappings that follow each other there. */
+size_t hd_readable_bytes(const void *pointer)
+{
+    uintptr_t at = (uintptr_t)pointer, end = at;
+    FILE *maps = pointer ? fopen("/proc/self/maps", "re") : NULL;
+    char line[4096];
+    while (maps && fgets(line, sizeof line, maps)) {
+        unsigned long first, last;
+        char can_read;
+        if (sscanf(line, "%lx-%lx %c", &first, &last, &can_read) == 3 && first <= end && last > end && can_read == 'r')
+            end = last;
+    }
+    if (maps)
+        fclose(maps);
+    return end - at;
+}

@@ -1,7 +1,10 @@
 /* The driver API: see driver.h. A module is a unit, a function a kernel; there is one device with one context. */
 #include "cudart/driver.h"
 #include "cudart/api.h"
+#include "cudart/trace.h"
+#include <dlfcn.h>
 #include <stdio.h>
+#include <sys/auxv.h>
 
 /* ---- errors ------------------------------------------------------------------------------------------------------ */
 
@@ -123,7 +126,7 @@ static int load_container(hd_runtime *r, const void *container, void **module)
     hd_sources texts = {0};
     const char *has = NULL;
     uint32_t capability = hd_gpu_of(r)->compute_major * 10 + hd_gpu_of(r)->compute_minor;
-    if (!hd_fatbin_read(container, capability, &r->arena, &texts, &has))
+    if (!hd_fatbin_read(container, hd_readable_bytes(container), capability, &r->arena, &texts, &has))
         return HD_CUDA_NO_KERNEL_IMAGE_FOR_DEVICE;
     int error = take_unit(hd_code_unit_load(r, "module.ptx", texts.items[0].text, texts.items[0].length), module);
     hd_source_free(&texts.items[0]);
@@ -364,27 +367,67 @@ int hd_cuEventElapsedTime(float *milliseconds, void *start, void *end)
 /* ---- functions by name ------------------------------------------------------------------------------------------- */
 
 typedef void any_function(void);
-static const struct driver_function {
+typedef struct driver_function {
     const char *name;
     any_function *function;
-} driver_functions[] = {
-#define HD_DRIVER(name, implementation, parameters) {#name, (any_function *)implementation},
+} driver_function;
+static const driver_function there[] = {
+#define HD_DRIVER(name, implementation, kind, parameters) {#name, (any_function *)implementation},
+#define HD_DRIVER_MISSING(name, kind)
 #include "cudart/driver.def"
 #undef HD_DRIVER
+#undef HD_DRIVER_MISSING
+};
+static const driver_function missing[] = {
+#define HD_DRIVER(name, implementation, kind, parameters)
+#define HD_DRIVER_MISSING(name, kind) {#name, (any_function *)hd_missing_##name},
+#include "cudart/driver.def"
+#undef HD_DRIVER
+#undef HD_DRIVER_MISSING
 };
 
 /* The newest version of a name first, as the driver gives it. */
-void *hd_driver_function(const char *name)
+static void *find_function(const driver_function *list, size_t count, const char *name)
 {
     static const char *const versions[] = {"_v4", "_v3", "_v2", ""};
     char full[128];
     for (size_t v = 0; v < sizeof versions / sizeof *versions; v++) {
         snprintf(full, sizeof full, "%s%s", name, versions[v]);
-        for (size_t i = 0; i < sizeof driver_functions / sizeof *driver_functions; i++)
-            if (strcmp(driver_functions[i].name, full) == 0)
-                return (void *)(uintptr_t)driver_functions[i].function;
+        for (size_t i = 0; i < count; i++)
+            if (strcmp(list[i].name, full) == 0)
+                return (void *)(uintptr_t)list[i].function;
     }
     return NULL;
+}
+
+void *hd_driver_function(const char *name)
+{
+    void *function = find_function(there, sizeof there / sizeof *there, name);
+    return function ? function : find_function(missing, sizeof missing / sizeof *missing, name);
+}
+
+/* Tables of private functions, which the static runtime asks for first, and the vendor's libraries: there are none.
+ * Says what asks, by the address of the call. NVRTC asks, and compiles without. */
+int hd_cuGetExportTable(const void **table, const void *id)
+{
+    Dl_info asks, program;
+    hd_runtime *r = hd_runtime_enter();
+    (void)id;
+    if (table)
+        *table = NULL;
+    if (dladdr(__builtin_return_address(0), &asks) && asks.dli_fname &&
+        dladdr((const void *)(uintptr_t)getauxval(AT_ENTRY), &program) && r->asked_for_tables != asks.dli_fbase &&
+        !strstr(asks.dli_fname, "libnvrtc")) {
+        r->asked_for_tables = asks.dli_fbase;
+        if (asks.dli_fbase == program.dli_fbase)
+            hd_trace_static(r);
+        hd_runtime_say("%s asks for private functions of a GPU's driver: %s", asks.dli_fname,
+                       asks.dli_fbase == program.dli_fbase
+                           ? "it is linked with the static CUDA runtime; link it with nvcc -cudart shared"
+                           : "a library of machine code does not run on the model; one with a static CUDA runtime is "
+                             "to be linked with nvcc -cudart shared");
+    }
+    return hd_runtime_leave_quietly(r, HD_CUDA_SYMBOL_NOT_FOUND);
 }
 
 int hd_cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags, int *status)

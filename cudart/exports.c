@@ -40,5 +40,8 @@
 #include "cudart/api.def"
 
 /* Programs ask for the driver's functions without a version, and get the default one. */
-#define HD_DRIVER(name, implementation, parameters) FROM_13(name, implementation)
+#define HD_DRIVER(name, implementation, kind, parameters) kind(name, FROM_13, implementation)
+#define HD_DRIVER_MISSING(name, kind)                                \
+    int hd_missing_##name(void) { return hd_driver_missing(#name); } \
+    kind(name, FROM_13, hd_missing_##name)
 #include "cudart/driver.def"

@@ -2,7 +2,8 @@
  * that may be compressed with zstd or LZ4. Of the entries with PTX, the one for the highest architecture that the GPU
  * can take counts; if there is only PTX for later ones, the lowest of these, because the model has no generation of its
  * own. Every size is checked: a container may be damaged. */
-#include "cudart/runtime.h"
+#include "cudart/fatbin.h"
+#include "cudart/abi.h"
 #include <lz4.h>
 #include <zstd.h>
 
@@ -26,15 +27,19 @@ _Static_assert(sizeof(fatbin_entry) == 64, "an entry's header has 64 bytes");
 enum { KIND_PTX = 1, KIND_CUBIN = 2 };
 #define FLAG_LZ4 0x2000u
 #define FLAG_ZSTD 0x8000u
-#define MOST_BYTES (1ull << 31) /* of a text */
+#define MOST_BYTES (1ull << 30)                   /* of a text */
+enum { MOST_RATIO = 4096, FREE_BYTES = 1 << 20 }; /* of a text to what it was compressed to, beyond the free bytes */
 
 static bool unpack(const fatbin_entry *e, const unsigned char *payload, hd_writer *text)
 {
     if (!(e->flags & (FLAG_LZ4 | FLAG_ZSTD))) {
+        if (e->payload_bytes > MOST_BYTES)
+            return false;
         hd_write(text, (const char *)payload, (size_t)e->payload_bytes);
         return true;
     }
-    if (e->plain_bytes > MOST_BYTES || e->compressed_bytes > e->payload_bytes)
+    if (e->plain_bytes > MOST_BYTES || e->compressed_bytes > e->payload_bytes || e->compressed_bytes > MOST_BYTES ||
+        e->plain_bytes > FREE_BYTES + MOST_RATIO * (uint64_t)e->compressed_bytes)
         return false;
     char *plain = hd_malloc((size_t)e->plain_bytes + 1);
     size_t got;
@@ -60,34 +65,71 @@ static bool is_better(const fatbin_entry *a, const fatbin_entry *b, uint32_t cap
     return fits ? a->architecture > b->architecture : a->architecture < b->architecture;
 }
 
-static const fatbin_entry *choose(const fatbin_header *container, uint32_t capability, hd_arena *arena,
-                                  const char **has)
+/* The container's entries: as many bytes as it says it has, and are there. false: it is none. */
+static bool open_container(const unsigned char *data, size_t size, const unsigned char **at, size_t *bytes)
 {
-    const unsigned char *at = (const unsigned char *)container + container->header_bytes, *end = at + container->bytes;
-    const fatbin_entry *best = NULL;
-    while ((size_t)(end - at) >= sizeof(fatbin_entry)) {
-        const fatbin_entry *e = (const fatbin_entry *)at;
-        if (e->header_bytes < sizeof *e || e->header_bytes > (size_t)(end - at) ||
-            e->payload_bytes > (size_t)(end - at) - e->header_bytes)
-            break;
-        if (e->kind == KIND_PTX && (!best || is_better(e, best, capability)))
-            best = e;
-        if (e->kind == KIND_CUBIN)
-            *has = hd_arena_printf(arena, "%s%ssm_%u", *has ? *has : "", *has ? ", " : "", e->architecture);
-        at += e->header_bytes + e->payload_bytes;
-    }
-    return best;
+    fatbin_header header;
+    if (size < sizeof header)
+        return false;
+    memcpy(&header, data, sizeof header);
+    if (header.magic != (uint32_t)HD_FATBIN_CONTAINER || header.header_bytes < sizeof header ||
+        header.header_bytes > size)
+        return false;
+    *at = data + header.header_bytes;
+    *bytes = size - header.header_bytes;
+    *bytes = header.bytes < *bytes ? (size_t)header.bytes : *bytes;
+    return true;
 }
 
-bool hd_fatbin_read(const void *data, uint32_t capability, hd_arena *arena, hd_sources *sources, const char **has)
+/* The entry at the beginning; false: it does not fit. */
+static bool read_entry(const unsigned char *at, size_t left, fatbin_entry *e)
 {
-    const fatbin_header *container = data;
-    if (!container || container->magic != (uint32_t)HD_FATBIN_CONTAINER || container->header_bytes < sizeof *container)
+    if (left < sizeof *e)
         return false;
-    const fatbin_entry *e = choose(container, capability, arena, has);
+    memcpy(e, at, sizeof *e);
+    return e->header_bytes >= sizeof *e && e->header_bytes <= left && e->payload_bytes <= left - e->header_bytes;
+}
+
+/* The payload of the entry that fits best; NULL: there is no PTX. */
+static const unsigned char *choose(const unsigned char *at, size_t left, uint32_t capability, fatbin_entry *best,
+                                   hd_arena *arena, const char **has)
+{
+    const unsigned char *payload = NULL;
+    for (fatbin_entry e; read_entry(at, left, &e);) {
+        size_t bytes = (size_t)e.payload_bytes + e.header_bytes;
+        if (e.kind == KIND_PTX && (!payload || is_better(&e, best, capability))) {
+            *best = e;
+            payload = at + e.header_bytes;
+        }
+        if (e.kind == KIND_CUBIN && has)
+            *has = hd_arena_printf(arena, "%s%ssm_%u", *has ? *has : "", *has ? ", " : "", e.architecture);
+        at += bytes;
+        left -= bytes;
+    }
+    return payload;
+}
+
+uint32_t hd_fatbin_architecture(const void *data, size_t size, uint32_t capability)
+{
+    const unsigned char *at;
+    fatbin_entry e;
+    size_t bytes;
+    bool found = open_container(data, size, &at, &bytes) && choose(at, bytes, capability, &e, NULL, NULL);
+    return found ? e.architecture : 0;
+}
+
+bool hd_fatbin_read(const void *data, size_t size, uint32_t capability, hd_arena *arena, hd_sources *sources,
+                    const char **has)
+{
+    const unsigned char *at;
+    fatbin_entry e;
+    size_t bytes;
+    if (!open_container(data, size, &at, &bytes))
+        return false;
+    const unsigned char *payload = choose(at, bytes, capability, &e, arena, has);
     hd_writer text;
     hd_writer_to_memory(&text);
-    if (!e || !unpack(e, (const unsigned char *)e + e->header_bytes, &text)) {
+    if (!payload || !unpack(&e, payload, &text)) {
         hd_writer_free(&text);
         return false;
     }

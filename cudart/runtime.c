@@ -134,17 +134,26 @@ int hd_runtime_last_error(bool clear)
     return error;
 }
 
-int hd_cuda_missing(const char *name)
+/* Once for each name. */
+static hd_runtime *say_missing(const char *name, const char *error)
 {
     hd_runtime *r = enter(false);
-    bool said = false;
     for (uint32_t i = 0; i < r->missing.count; i++)
-        said = said || r->missing.items[i] == name;
-    if (!said) {
-        hd_array_push(&r->missing, name);
-        hd_runtime_say("the program calls %s, which is not there: it returns cudaErrorNotSupported", name);
-    }
-    return hd_runtime_leave(r, HD_CUDA_NOT_SUPPORTED);
+        if (r->missing.items[i] == name)
+            return r;
+    hd_array_push(&r->missing, name);
+    hd_runtime_say("the program calls %s, which is not there: it returns %s", name, error);
+    return r;
+}
+
+int hd_cuda_missing(const char *name)
+{
+    return hd_runtime_leave(say_missing(name, "cudaErrorNotSupported"), HD_CUDA_NOT_SUPPORTED);
+}
+
+int hd_driver_missing(const char *name)
+{
+    return hd_runtime_leave_quietly(say_missing(name, "CUDA_ERROR_NOT_SUPPORTED"), HD_CUDA_NOT_SUPPORTED);
 }
 
 /* ---- ending ------------------------------------------------------------------------------------------------------ */

@@ -20,6 +20,7 @@
 #define HD_CUDART_RUNTIME_H
 
 #include "cudart/abi.h"
+#include "cudart/fatbin.h"
 #include "cudart/options.h"
 #include "base/index.h"
 #include "hwmodel/exec/exec.h"
@@ -145,6 +146,7 @@ typedef struct hd_runtime {
     uint64_t limits[8];
     uint64_t launches;
     HD_ARRAY(const char *) missing; /* functions whose absence was reported */
+    const void *asked_for_tables;   /* the object that asked for the driver's private tables; NULL: none */
     struct hd_trace *trace;         /* NULL: nothing is recorded */
 } hd_runtime;
 
@@ -160,8 +162,9 @@ int hd_runtime_last_error(bool clear);
 /* Says a sentence on standard error: "heddle: ...". */
 void hd_runtime_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void hd_runtime_reset(hd_runtime *runtime);
-/* An API function that does not exist here. */
+/* An API function that does not exist here; hd_driver_missing: of the driver. */
 int hd_cuda_missing(const char *name);
+int hd_driver_missing(const char *name);
 
 /* ---- blocks.c ---------------------------------------------------------------------------------------------------- */
 
@@ -202,9 +205,8 @@ void hd_show_diagnostics(const hd_diagnostics *diagnostics);
 /* The description of --gpu, or of the first module's target. */
 const hd_gpu *hd_gpu_of(hd_runtime *runtime);
 
-typedef HD_ARRAY(hd_source) hd_sources;
-/* Adds the PTX of a container that fits best. false: it has none (*has: the cubins that it has, in words). */
-bool hd_fatbin_read(const void *container, uint32_t capability, hd_arena *arena, hd_sources *sources, const char **has);
+/* Bytes from the pointer on that the process can read; 0: none. */
+size_t hd_readable_bytes(const void *pointer);
 
 /* ---- launch.c ---------------------------------------------------------------------------------------------------- */
 

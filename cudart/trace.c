@@ -320,6 +320,13 @@ void hd_trace_after(hd_runtime *r, const hd_launch_request *q, hd_exec_status st
     }
 }
 
+void hd_trace_static(hd_runtime *r)
+{
+    hd_trace *t = trace_of(r);
+    if (t)
+        emit(t, json_pack("{s:s}", "event", "static"));
+}
+
 void hd_trace_end(hd_runtime *r)
 {
     hd_trace *t = trace_of(r);

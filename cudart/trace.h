@@ -3,6 +3,7 @@
  *
  *   {"event": "module", "unit": 0, "file": "program.ptx", "gpu": NAME, "base": ADDRESS, "first"}
  *   {"event": "launch", "kernel", "grid", "block", "shared", "cooperative", "status", "warp_instructions", ...}
+ *   {"event": "static"}                                     the program has the static runtime
  * and to record (hd_run_options.record):
  *   {"event": "buffer", "id", "name", "address", "bytes",   device memory that a later event names; unit: of a variable
  *    "symbol", "unit"}
@@ -30,6 +31,7 @@ void hd_trace_texture(hd_runtime *runtime, uint32_t texture);
 void hd_trace_before(hd_runtime *runtime, const hd_launch_request *request);
 void hd_trace_after(hd_runtime *runtime, const hd_launch_request *request, hd_exec_status status,
                     const hd_exec_statistics *statistics);
-void hd_trace_end(hd_runtime *runtime); /* the process ends */
+void hd_trace_static(hd_runtime *runtime); /* the program has the static runtime */
+void hd_trace_end(hd_runtime *runtime);    /* the process ends */
 
 #endif

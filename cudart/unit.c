@@ -85,17 +85,35 @@ typedef struct reading {
     const char *cubins;
 } reading;
 
+/* The architecture that all objects of a device link have PTX for, as the program's objects were compiled: the device
+ * runtime's have more. */
+static uint32_t capability_of_link(const void *const *part, uint32_t capability)
+{
+    for (; *part; part++) {
+        uint32_t one = hd_fatbin_architecture(*part, hd_readable_bytes(*part), capability);
+        capability = one && one < capability ? one : capability;
+    }
+    return capability;
+}
+
+static void read_container(hd_runtime *r, const void *container, uint32_t capability, reading *all, const char **has)
+{
+    hd_fatbin_read(container, hd_readable_bytes(container), capability, &r->arena, &all->texts, has);
+}
+
 /* The texts of one binary; of a device link: of all its objects. */
 static void read_binary(hd_runtime *r, hd_binary *b, reading *all)
 {
     const hd_fatbin_wrapper *w = b->wrapper;
     const char *has = NULL;
-    uint32_t before = all->texts.count;
-    if (w->version == 2 && w->linked)
+    uint32_t before = all->texts.count, capability = capability_asked(r);
+    if (w->version == 2 && w->linked) {
+        capability = capability_of_link(w->linked, capability);
         for (const void *const *part = w->linked; *part; part++)
-            hd_fatbin_read(*part, capability_asked(r), &r->arena, &all->texts, &has);
+            read_container(r, *part, capability, all, &has);
+    }
     if (all->texts.count == before)
-        hd_fatbin_read(w->data, capability_asked(r), &r->arena, &all->texts, &has);
+        read_container(r, w->data, capability, all, &has);
     if (all->texts.count == before && has)
         all->cubins = has;
     for (uint32_t i = before; i < all->texts.count; i++)

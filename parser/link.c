@@ -333,15 +333,27 @@ static void copy_statements(linker *l, uint32_t number, link_phase phase)
     }
 }
 
+/* The lowest target of the modules of that one's space: the device runtime has PTX only for later ones than the program,
+ * which runs on what all its objects were compiled for. */
+static const hd_module *lowest_of_space(const linker *l, uint32_t number)
+{
+    const hd_module *lowest = l->modules[number].module;
+    for (uint32_t i = 0; i < l->count; i++)
+        if (l->modules[i].space == l->modules[number].space &&
+            l->modules[i].module->target_number < lowest->target_number)
+            lowest = l->modules[i].module;
+    return lowest;
+}
+
 static void write_header(linker *l)
 {
-    const hd_module *version = l->modules[0].module, *target = version;
+    const hd_module *version = l->modules[0].module, *target = lowest_of_space(l, 0);
     for (uint32_t i = 1; i < l->count; i++) {
-        const hd_module *m = l->modules[i].module;
+        const hd_module *m = l->modules[i].module, *lowest = lowest_of_space(l, i);
         if (m->version_major * 100 + m->version_minor > version->version_major * 100 + version->version_minor)
             version = m;
-        if (m->target_number > target->target_number)
-            target = m;
+        if (lowest->target_number > target->target_number)
+            target = lowest;
     }
     hd_write_format(&l->result->text, ".version %u.%u\n.target %s\n.address_size %u\n", version->version_major,
                     version->version_minor, hd_names_text(&target->names, target->target), version->address_bits);

@@ -86,6 +86,8 @@ static void read_trace(hd_run *run, FILE *file)
         const char *kind = run_string(event, "event");
         if (strcmp(kind, "launch") == 0)
             take_launch(run, event);
+        run->limits += strcmp(kind, "launch") == 0 && strcmp(run_string(event, "status"), "unsupported") == 0;
+        run->is_static = run->is_static || strcmp(kind, "static") == 0;
         if (strcmp(kind, "module") == 0 && !run->gpu)
             run->gpu = hd_arena_string(&run->arena, run_string(event, "gpu"), strlen(run_string(event, "gpu")));
         json_array_append_new(run->events, event);
@@ -115,6 +117,8 @@ hd_run *hd_run_read(const char *folder, const char *program, hd_diagnostics *dia
 
 const hd_replay_report *hd_run_report(const hd_run *run) { return &run->report; }
 bool hd_run_is_whole(const hd_run *run) { return run->is_whole; }
+bool hd_run_is_static(const hd_run *run) { return run->is_static; }
+uint64_t hd_run_limits(const hd_run *run) { return run->limits; }
 uint64_t hd_run_launches(const hd_run *run) { return run->launches; }
 
 void hd_run_remove_trace(const char *folder)

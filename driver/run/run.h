@@ -30,13 +30,12 @@ bool hd_run_is_whole(const hd_run *run);
 /* Launches of the same kernel and shape are one row. */
 const hd_replay_report *hd_run_report(const hd_run *run);
 uint64_t hd_run_launches(const hd_run *run);
+uint64_t hd_run_limits(const hd_run *run); /* launches that ended at a limit of the model */
+bool hd_run_is_static(const hd_run *run);  /* the program has the static runtime, which finds no driver */
 /* false (reported): it cannot be written, or there is nothing to write. */
 bool hd_run_write_launch(const hd_run *run, const char *name, hd_diagnostics *diagnostics);
 /* Removes what the runtime wrote for this process, but the module and contents. */
 void hd_run_remove_trace(const char *folder);
 void hd_run_free(hd_run *run);
-
-/* Why a program cannot run on the model: it holds device code and the static runtime. NULL: nothing known. */
-const char *hd_run_refusal(const char *path);
 
 #endif

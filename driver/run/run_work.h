@@ -10,8 +10,8 @@ struct hd_run {
     hd_arena arena;
     const char *folder, *program, *gpu;
     json_t *events; /* all of them */
-    uint64_t launches;
-    bool is_whole;
+    uint64_t launches, limits;
+    bool is_whole, is_static;
     HD_ARRAY(hd_replay_kernel) kernels;
     hd_replay_report report;
 };

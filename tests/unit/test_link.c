@@ -68,7 +68,8 @@ static void objects_of_a_device_link_share_names(void **state)
     assert_int_equal(occurrences(l.text, ".global .align 4 .u32 seen"), 1);
     assert_int_equal(occurrences(l.text, "vprintf"), 1);
     assert_int_equal(occurrences(l.text, ".version 9.0"), 1);
-    assert_int_equal(occurrences(l.text, "sm_90"), 1);
+    assert_int_equal(occurrences(l.text, ".target sm_80"), 1); /* what all of them run on */
+    assert_int_equal(occurrences(l.text, "sm_90"), 0);
     /* each module keeps its own `text`, by another name in the second; comments stay */
     assert_int_equal(occurrences(l.text, "mov.u64 y, text;"), 1);
     assert_int_equal(occurrences(l.text, "mov.u64 y, text$2;"), 1);
@@ -91,6 +92,18 @@ static void programs_of_their_own_share_none(void **state)
     assert_string_equal(hd_link_find(&l.result, 7, "v"), "v$2");
     assert_int_equal(occurrences(l.text, "ld.global.u32 x, [v$2]"), 1);
     assert_int_equal(occurrences(l.text, "st.shared.u32 [s$2]"), 1);
+    drop(&l);
+}
+
+static void the_target_is_the_highest_of_programs(void **state)
+{
+    const char *const texts[] = {HEAD ".visible .entry a()\n{\nret;\n}\n",
+                                 ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry b()\n{\nret;\n}\n"};
+    linked l;
+    (void)state;
+    link_texts(&l, texts, (const uint32_t[]){0, 1}, 2);
+    assert_true(l.good);
+    assert_int_equal(occurrences(l.text, ".target sm_90"), 1);
     drop(&l);
 }
 
@@ -134,11 +147,9 @@ static void one_module_remains(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(objects_of_a_device_link_share_names),
-        cmocka_unit_test(programs_of_their_own_share_none),
-        cmocka_unit_test(two_definitions_are_an_error),
-        cmocka_unit_test(files_of_lines_are_numbered_anew),
-        cmocka_unit_test(one_module_remains),
+        cmocka_unit_test(objects_of_a_device_link_share_names),  cmocka_unit_test(programs_of_their_own_share_none),
+        cmocka_unit_test(the_target_is_the_highest_of_programs), cmocka_unit_test(two_definitions_are_an_error),
+        cmocka_unit_test(files_of_lines_are_numbered_anew),      cmocka_unit_test(one_module_remains),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
