@@ -365,6 +365,8 @@ static void find_rows(hd_sass_form *form, size_t length)
         int32_t dots, count;
         if (!starts_with_opcode(spelling, length, row->opcode, &dots) || (count = required(row, &form->words)) < 0)
             continue;
+        if (!hd_sass_knows_widths(row, &form->words))
+            continue;
         int32_t fit = fits_generation(row->generations, form->generation);
         int32_t score =
             (fit ? 1000 + 200 * (count + dots) + 100 * fit : 100) - 8 * distance(row->generations, form->generation);

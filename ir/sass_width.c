@@ -123,6 +123,108 @@ uint32_t hd_sass_width(const char *widths, const char *slot, size_t slot_length,
     return 1;
 }
 
+/* ---- whether a rule is one --------------------------------------------------------------------------------------- */
+
+static bool is_number(rule_scan *s)
+{
+    const char *begin = s->at;
+    number(s);
+    return s->at > begin && s->at < begin + 3;
+}
+
+static bool is_condition(rule_scan *s)
+{
+    do {
+        if (take(s, "n=")) {
+            if (!is_number(s))
+                return false;
+            continue;
+        }
+        take(s, "no");
+        const char *begin = s->at;
+        while (s->at < s->end && (*s->at == '.' || *s->at == '_' || (*s->at >= '0' && *s->at <= '9') ||
+                                  (*s->at >= 'A' && *s->at <= 'Z') || *s->at == 'x'))
+            s->at++;
+        if (s->at < begin + 2 || *begin != '.')
+            return false;
+    } while (take(s, "|"));
+    return true;
+}
+
+static bool is_simple_rule(rule_scan *s)
+{
+    bool good = is_number(s);
+    while (good && (take(s, "; ") || take(s, " +") || take(s, " -")))
+        good = is_number(s) && take(s, " if ") && is_condition(s);
+    return good;
+}
+
+/* A number with its exceptions, or alternatives, of which the last has no condition. */
+static bool is_rule(rule_scan *s, uint32_t depth)
+{
+    bool last = false;
+    if (s->at < s->end && *s->at != '[')
+        return is_simple_rule(s);
+    do {
+        if (last || depth > 8 || !take(s, "["))
+            return false;
+        last = take(s, "else");
+        if ((!last && !is_condition(s)) || !take(s, ": ") || !is_rule(s, depth + 1) || !take(s, "]"))
+            return false;
+    } while (take(s, " / "));
+    return last;
+}
+
+/* Whether a slot of the row has this name. */
+static bool is_slot(const char *operands, const char *name, size_t length)
+{
+    for (const char *at = operands; (at = strstr(at, name)); at++) {
+        bool begins = at == operands || strchr(" |(+", at[-1]);
+        if (begins && (!at[length] || strchr("?,|)+_", at[length])))
+            return true;
+    }
+    return false;
+}
+
+bool hd_sass_widths_are_rules(const char *operands, const char *widths)
+{
+    if (!*widths || strcmp(widths, "mma") == 0)
+        return true;
+    rule_scan s = {widths, widths + strlen(widths), NULL};
+    do {
+        char name[8];
+        size_t length = strcspn(s.at, "=");
+        if (!length || length >= sizeof name || !s.at[length])
+            return false;
+        memcpy(name, s.at, length);
+        name[length] = '\0';
+        s.at += length + 1;
+        if (!is_slot(operands, name, length) || !is_rule(&s, 0))
+            return false;
+    } while (take(&s, " // "));
+    return s.at == s.end;
+}
+
+/* The bits of F32x4 and the like; 0: the word is no vector of elements. */
+static uint32_t vector_bits(const char *word, uint32_t length)
+{
+    rule_scan s = {word, word + length, NULL};
+    while (s.at < s.end && strchr("BFSU", *s.at))
+        s.at++;
+    bool typed = s.at > word;
+    uint32_t bits = number(&s), lanes = take(&s, "x") ? number(&s) : 0;
+    return typed && s.at == s.end ? bits * lanes : 0;
+}
+
+bool hd_sass_knows_widths(const hd_sass_row *row, const hd_sass_words *words)
+{
+    for (uint32_t i = 0; row->access != HD_SASS_ACCESS_NONE && i < words->count; i++)
+        if (vector_bits(words->text[i], words->length[i]) > 32 &&
+            !memmem(row->widths, strlen(row->widths), words->text[i], words->length[i]))
+            return false;
+    return hd_sass_widths_are_rules(row->operands, row->widths);
+}
+
 /* ---- matrix instructions ----------------------------------------------------------------------------------------- */
 
 typedef struct tile {
@@ -209,6 +311,7 @@ uint32_t hd_sass_matrix_width(const char *opcode, const char *slot, size_t slot_
     case 'c': words_of = sum / 1024 / (group ? 4 : 1); break;
     case 'a': words_of = group ? 4 : t.m * t.k * bits / 1024 / (has(words, ".SP") ? 2 : 1); break;
     case 'b': words_of = t.k * t.n * bits / 1024; break;
+    case 'e': words_of = has(words, ".SF") && has(words, ".SP") ? 2 : 1; break; /* metadata, then a scale */
     default: break;
     }
     return words_of ? words_of : 1;
