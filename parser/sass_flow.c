@@ -347,7 +347,9 @@ static void step(pop_walk *p, visit at)
         }
     }
     if (jump && jump->control == HD_SASS_CONTROL_POP) {
-        uint32_t label, below = pop(p, at.stack, *opcode == 'B' || *opcode == 'C' ? *opcode : 'S', &label);
+        const hd_sass_row *row = hd_insn_machine(f, insn)->row;
+        bool leaves_loop = row && row->control == HD_SASS_CONTROL_POP && *opcode != 'S'; /* BRK, CONT; not BFE.S */
+        uint32_t label, below = pop(p, at.stack, leaves_loop ? *opcode : 'S', &label);
         if (jump->note)
             label = hd_sass_label_find(p->w->b, jump->note);
         if (label != HD_NONE) {

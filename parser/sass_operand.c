@@ -1,5 +1,6 @@
 /* Instructions and operands of a listing: gathers the operands as they are in the text, resolves them by the table
  * (ir/sass.h), and emits them to the IR in the shape that ir/machine.h describes. */
+#include "base/search.h"
 #include "ir/opcode_text.h"
 #include "ir/sregs.h"
 #include "parser/sass_reader.h"
@@ -211,7 +212,9 @@ void hd_sass_statement_end(hd_sass_reader *b, const hd_sass_token *semicolon) { 
 typedef struct emission {
     hd_sass_reader *b;
     hd_function *f;
-    bool opaque, never, conditional;
+    bool opaque, never;
+    bool conditional; /* a predicate is read, or never true */
+    bool on_carry;    /* the condition codes are */
     uint8_t reuse;
     uint32_t sources; /* source register operands so far */
 } emission;
@@ -353,7 +356,7 @@ static void emit_operand(emission *e, const hd_sass_operand *o)
     case HD_SASS_ATTRIBUTE: emit_brackets(e, o); break;
     case HD_SASS_LABEL: emit_label(e, o); break;
     case HD_SASS_CARRY:
-        if (e->never) {
+        if (e->never || hd_is_name(e->f->module->source->text + o->begin, o->end - o->begin, "CC.T")) {
             push_name(e, o->begin, o->end);
             break;
         }
@@ -362,7 +365,7 @@ static void emit_operand(emission *e, const hd_sass_operand *o)
                                    .begin = o->begin,
                                    .flags = flags_of(e, o->role == HD_SASS_WRITTEN ? HD_SASS_WRITTEN : HD_SASS_READ),
                                    .value = hd_sass_carry_id(e->b)});
-        e->conditional |= o->role == HD_SASS_READ && strncmp(e->f->module->source->text + o->begin, "CC.T", 5) != 0;
+        e->on_carry |= o->role == HD_SASS_READ;
         break;
     case HD_SASS_PREDICATES:
     case HD_SASS_UNIFORM_PREDICATES: emit_predicates(e, o); break;
@@ -561,10 +564,13 @@ void hd_sass_instruction_end(hd_sass_reader *b)
         begin = b->tokens[0].begin;
         end = b->last_end;
     }
+    /* Of an instruction with .S, predicates are operands; NOP.S CC.LT has a condition. */
+    bool pops_too = row && row->control == HD_SASS_CONTROL_NONE;
+    bool conditional = pops_too ? e.on_carry && strcmp(row->opcode, "NOP") == 0 : e.conditional || e.on_carry;
     bool decides =
         m->forms.items[form].behaviour & (HD_BEHAVE_BRANCH | HD_BEHAVE_EXIT | HD_BEHAVE_RETURN | HD_BEHAVE_CALL);
     flags |= (uint16_t)((e.opaque ? HD_INSN_OPAQUE : 0) |
-                        (e.conditional && decides && row && row->control != HD_SASS_CONTROL_INDIRECT &&
+                        (conditional && decides && row && row->control != HD_SASS_CONTROL_INDIRECT &&
                                  row->control != HD_SASS_CONTROL_RETURN
                              ? HD_INSN_CONDITIONAL
                              : 0));
