@@ -182,12 +182,15 @@ bool hd_machine_waits_for_others(const hd_machine_form *m)
 const char *hd_machine_obstacle(const hd_function *f, uint32_t *ordinal)
 {
     const hd_machine_function *machine = f->machine;
-    uint32_t at = machine->unknown_target ? machine->unknown_target : machine->unknown_form;
+    uint32_t at = machine->unknown_target ? machine->unknown_target
+                  : machine->unknown_form ? machine->unknown_form
+                                          : machine->cut;
     *ordinal = at ? at - 1 : 0;
     if (machine->unknown_target)
         return "has targets that this listing does not contain (of tables, nvdisasm prints labels)";
-    return machine->unknown_form ? "is not in the instruction table, and may access registers that it does not name"
-                                 : NULL;
+    if (machine->unknown_form)
+        return "is not in the instruction table, and may access registers that it does not name";
+    return machine->cut ? "is the last of the listing, which is cut: control goes on after it" : NULL;
 }
 
 /* ---- control codes ----------------------------------------------------------------------------------------------- */

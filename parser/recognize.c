@@ -58,6 +58,10 @@ static const kind sass = {"a listing of machine code (SASS)",
                           "dump, report, rewrite, check and strip take listings: heddle-sass(7)"};
 static const kind assembler = {"the source of an assembler of machine code (maxas, TuringAs)",
                                "assemble it, and list the result: cuobjdump -sass, or nvdisasm"};
+static const kind nsight = {"a table of Nsight Compute",
+                            "list the code itself: cuobjdump -sass, or nvdisasm, of the program or cubin"};
+static const kind debugger = {"the output of cuda-gdb",
+                              "list the code itself: cuobjdump -sass, or nvdisasm, of the program or cubin"};
 static const kind dumped = {"the output of cuobjdump, PTX and what surrounds it",
                             "cuobjdump -xptx all FILE writes the PTX alone, a file for each architecture"};
 static const kind source_code = {"C++ or CUDA source", "compile it to PTX: nvcc -ptx %s"};
@@ -260,12 +264,36 @@ static bool is_sass_json(const char *word)
     return strstr(key, "\"sass-instructions\"") != NULL;
 }
 
+/* The view of the code, as CSV: a row for the kernel, then the columns. */
+static bool is_nsight(const char *word)
+{
+    return begins(word, "\"Kernel Name\"") || begins(word, "\"Address\",\"Source\"") ||
+           begins(word, "\"#\",\"Address\",\"Source\"");
+}
+
+/* x/i: 0x7fffd8fa3800 <k+16>: and an instruction; the arrow is before the next one. */
+static bool is_debugger(const char *word)
+{
+    if (begins(word, "Dump of assembler code"))
+        return true;
+    word += begins(word, "=> ") ? 3 : 0;
+    if (!begins(word, "0x"))
+        return false;
+    word += 2 + strspn(word + 2, "0123456789abcdef");
+    return begins(word, " <") && strncmp(word + strcspn(word, ">\r\n"), ">:", 2) == 0;
+}
+
 static const kind *text_kind(const hd_source *source)
 {
     bool addressed = false;
     const char *word = first_word(source->text, &addressed);
-    if (begins(word, "Fatbin ptx code:"))
+    bool code_of_elf = begins(word, "Fatbin elf code:") && !strstr(word, "Function : ");
+    if (begins(word, "Fatbin ptx code:") || (code_of_elf && strstr(word, "Fatbin ptx code:")))
         return &dumped;
+    if (is_nsight(word))
+        return &nsight;
+    if (is_debugger(word))
+        return &debugger;
     if (addressed || is_sass(word) || is_sass_json(word))
         return &sass;
     if (begins(word, "module {") || begins(word, "module attributes"))
@@ -285,7 +313,7 @@ static const kind *text_kind(const hd_source *source)
     if (hd_begins_with_field(word))
         return hd_is_assembler_source(word) ? &assembler : &sass;
     if (begins(word, "<REGISTER_MAPPING>") || begins(word, "<CONSTANT_MAPPING>") || begins(word, "<regs>") ||
-        begins(word, "<params>"))
+        begins(word, "<params>") || begins(word, "[-") || begins(word, "[+"))
         return &assembler;
     return *word == '{' ? &json : *word == '<' ? &page : begins(word, ".version") ? &ptx : NULL;
 }

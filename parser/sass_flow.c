@@ -331,6 +331,15 @@ static void go(pop_walk *p, uint32_t ordinal, uint32_t stack)
     hd_array_push(&p->todo, (visit){ordinal, stack});
 }
 
+/* Goes on without a pop: at the address that SSY pushed, the lanes have met, and it is no longer on the stack. */
+static void arrive(pop_walk *p, uint32_t ordinal, uint32_t stack)
+{
+    const pushed *top = &p->stack.items[stack];
+    if (stack && top->letter == 'S' && label_ordinal(p->w->b, top->label) == ordinal)
+        stack = top->below;
+    go(p, ordinal, stack);
+}
+
 static void step(pop_walk *p, visit at)
 {
     hd_function *f = p->w->b->function;
@@ -360,7 +369,7 @@ static void step(pop_walk *p, visit at)
         }
     }
     for (uint32_t i = 0; i < count; i++)
-        go(p, next[i], stack);
+        arrive(p, next[i], stack);
 }
 
 static void resolve_pops(flow *w, hd_u32_array *lists, hd_arena *scratch)

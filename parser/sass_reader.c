@@ -228,6 +228,36 @@ static void store(hd_sass_reader *b)
     }
 }
 
+/* Whether control may go on after an instruction: a call may not return, and a trap does not. */
+static bool goes_on(const hd_function *f, const hd_instruction *insn)
+{
+    const hd_sass_row *row = hd_insn_machine(f, insn)->row;
+    bool ends =
+        hd_insn_form(f, insn)->behaviour & (HD_BEHAVE_EXIT | HD_BEHAVE_RETURN | HD_BEHAVE_BRANCH | HD_BEHAVE_CALL);
+    ends = ends || (row && row->control == HD_SASS_CONTROL_TRAP);
+    return !ends || insn->guard != HD_NONE || insn->flags & HD_INSN_CONDITIONAL;
+}
+
+static bool is_filling(const hd_function *f, const hd_instruction *insn)
+{
+    return strcmp(hd_names_text(&f->module->names, hd_insn_form(f, insn)->spelling), "NOP") == 0;
+}
+
+/* Code ends where control does, but for NOPs that fill it up. What control leaves at its end is a part of it. */
+static void find_cut(hd_sass_reader *b)
+{
+    const hd_function *f = b->function;
+    uint32_t count = f->instructions.count;
+    while (count && is_filling(f, &f->instructions.items[count - 1]))
+        count--;
+    if (b->lexer.dot || !count || !goes_on(f, &f->instructions.items[count - 1]))
+        return;
+    b->machine->cut = count;
+    hd_report(b->module->diagnostics, HD_DIAG_CUT_LISTING, b->module->source, f->instructions.items[count - 1].span,
+              "the listing of '%s' is cut: control goes on after its last instruction",
+              hd_names_text(&b->module->names, f->name));
+}
+
 void hd_sass_function_stop(hd_sass_reader *b, uint32_t end)
 {
     hd_function *f = b->function;
@@ -237,6 +267,7 @@ void hd_sass_function_stop(hd_sass_reader *b, uint32_t end)
     hd_array_reserve(&b->lines, 1);
     hd_array_reserve(&b->reuse, 1);
     hd_sass_resolve_flow(b);
+    find_cut(b);
     store(b);
     hd_statement *statement = &hd_array_last(&b->module->statements);
     statement->span.end = f->body.end;
