@@ -64,6 +64,7 @@ typedef struct hd_sass_lexer {
     bool after_address;     /* an address was read: an instruction follows */
     bool dot;               /* the text is a graph */
     bool nvbit;             /* ... is the output of an NVBit tool */
+    bool usage;             /* ... is within a table of cuobjdump -res-usage */
     bool in_function;       /* set by the reader: a line that looks like an instruction is one */
     bool at_line_end;       /* the last token ended a line */
 

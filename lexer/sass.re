@@ -158,12 +158,29 @@ again:
     "//" { cursor = line_end(lexer, start, limit); goto again; }
     "Function" " : " | "Function:" {
         cursor = line_end(lexer, start, limit);
+        lexer->usage = false;
         s->name = start + (start[8] == ':' ? 9 : 11);
         s->name_end = cursor;
         while (s->name_end > s->name && (s->name_end[-1] == ' ' || s->name_end[-1] == '\t'))
             s->name_end--;
         kind = HD_SASS_TOKEN_FUNCTION;
         goto done;
+    }
+    "Resource usage:" { lexer->usage = true; goto line; }
+    "Function" blank [^ :\t\r\n\x00] [^:\r\n\x00]* ":" {
+        if (!lexer->usage)
+            goto line;
+        s->name = start + strlen("Function ");
+        s->name_end = cursor - 1;
+        kind = HD_SASS_TOKEN_USAGE;
+        goto line_done;
+    }
+    "REG:" [0-9]+ {
+        if (!lexer->usage)
+            goto line;
+        s->index = number_of(start + strlen("REG:"), cursor, 10);
+        kind = HD_SASS_TOKEN_REGISTERS;
+        goto line_done;
     }
     "inspecting " {
         static const char mark[] = " - num instrs ";
@@ -191,6 +208,7 @@ again:
     "digraph" blank { lexer->dot = true; goto line; }
     "code for sm_" | "arch = sm_" | ".target" blank+ "sm_" | ".headerflags" | ".__elf_flags" {
         cursor = line_end(lexer, start, limit);
+        lexer->usage = false;
         s->index = number_after(start, cursor, *start != '.' || start[1] == 't' ? "sm_"
                                                : start[1] == 'h'                ? "EF_CUDA_SM"
                                                                                 : "SM_");
@@ -215,7 +233,7 @@ again:
     ".heddle" [ \t]+ [\x20-\x3a\x3c-\x7e\t]* ";" { kind = HD_SASS_TOKEN_HEDDLE; goto done; }
     "." "."+ { kind = HD_SASS_TOKEN_FUNCTION_END; goto line_done; }
     name ":" {
-        if (lexer->nvbit)
+        if (lexer->nvbit || lexer->usage)
             goto line;
         s->name = start;
         s->name_end = cursor - 1;

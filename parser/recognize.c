@@ -233,9 +233,19 @@ static bool is_bare(const char *word)
  */
 static bool is_sass(const char *word)
 {
-    static const char *const starts[] = {
-        "Fatbin elf code:", "code for sm_", ".headerflags", "nvdisasm ",   "Function : ",         "Function:",
-        "digraph ",         ".__elf_",      "[B------",     "inspecting ", "------------- NVBit", NULL};
+    static const char *const starts[] = {"Fatbin elf code:",
+                                         "Resource usage:",
+                                         "code for sm_",
+                                         ".headerflags",
+                                         "nvdisasm ",
+                                         "Function : ",
+                                         "Function:",
+                                         "digraph ",
+                                         ".__elf_",
+                                         "[B------",
+                                         "inspecting ",
+                                         "------------- NVBit",
+                                         NULL};
     for (const char *const *start = starts; *start; start++)
         if (begins(word, *start))
             return true;

@@ -27,8 +27,8 @@ static void hd_sass_error(hd_sass_reader *b, const char *message) { hd_sass_read
 }
 
 %token END 0
-%token LINE_END ADDRESS FUNCTION ARCHITECTURE CODE_SECTION OTHER_SECTION REGISTERS LABEL LOCATION FUNCTION_END HEDDLE
-%token NODE EDGE OTHER CODE
+%token LINE_END ADDRESS FUNCTION ARCHITECTURE CODE_SECTION OTHER_SECTION REGISTERS USAGE LABEL
+%token LOCATION FUNCTION_END HEDDLE NODE EDGE OTHER CODE
 %token CONTROL GUARD OPCODE REGISTER NUMBER WORD CONSTANT SPACE TARGET SYMBOL LIST NOTE
 %token COMMA "," PLUS "+" LBRACKET "[" RBRACKET "]" SEMICOLON ";" UNKNOWN
 
@@ -44,6 +44,7 @@ line: LINE_END                    { hd_sass_line_end(b); }
     | FUNCTION_END LINE_END       { hd_sass_function_stop(b, T($1)->begin); hd_sass_line_end(b); }
     | ARCHITECTURE LINE_END       { hd_sass_architecture(b, T($1)); hd_sass_line_end(b); }
     | REGISTERS LINE_END          { hd_sass_registers(b, T($1)); hd_sass_line_end(b); }
+    | USAGE LINE_END              { hd_sass_usage(b, T($1)); hd_sass_line_end(b); }
     | LOCATION LINE_END           { hd_sass_location(b, T($1)); hd_sass_line_end(b); }
     | NODE LINE_END               { hd_sass_node(b, T($1)); hd_sass_line_end(b); }
     | EDGE LINE_END               { hd_sass_line_end(b); }

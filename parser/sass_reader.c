@@ -125,6 +125,15 @@ static void declare(hd_function *f, hd_sass_class class)
                       .name = name, .count = files[class].count, .type = files[class].type, .vector = 1, .depth = 1});
 }
 
+/* By the latest table that names the function: a program may hold it for several chips. */
+static uint32_t used_registers(const hd_sass_reader *b, hd_name name)
+{
+    for (uint32_t i = b->usages.count; i-- > 0;)
+        if (b->usages.items[i].name == name)
+            return b->usages.items[i].registers;
+    return 0;
+}
+
 static void begin_function(hd_sass_reader *b, hd_name name, hd_span header, uint32_t body)
 {
     hd_module *m = b->module;
@@ -143,6 +152,7 @@ static void begin_function(hd_sass_reader *b, hd_name name, hd_span header, uint
     f->machine = b->machine = HD_ARENA_NEW(&m->arena, hd_machine_function);
     b->machine->sm = b->sm;
     b->machine->generation = hd_sass_generation(b->sm);
+    b->machine->allocated = used_registers(b, name);
     b->machine->comments_only = b->lexer.dot || header.begin == header.end;
     memset(b->register_ids, 0xff, sizeof b->register_ids);
     b->function_stamp++;
@@ -328,6 +338,14 @@ void hd_sass_registers(hd_sass_reader *b, const hd_sass_token *token)
 {
     if (b->machine)
         b->machine->allocated = token->index;
+    else if (b->usages.count && !hd_array_last(&b->usages).registers)
+        hd_array_last(&b->usages).registers = token->index;
+}
+
+void hd_sass_usage(hd_sass_reader *b, const hd_sass_token *token)
+{
+    hd_sass_function_stop(b, token->begin);
+    hd_array_push(&b->usages, (hd_sass_usage_row){hd_sass_name(b, token->name_begin, token->name_end), 0});
 }
 
 static uint32_t file_number(hd_module *m, hd_name name)
@@ -490,6 +508,7 @@ static void free_reader(hd_sass_reader *b)
     hd_array_free(&b->jumps);
     hd_array_free(&b->lines);
     hd_array_free(&b->reuse);
+    hd_array_free(&b->usages);
 }
 
 void hd_parse_sass(hd_module *module)

@@ -32,6 +32,11 @@ typedef struct hd_sass_jump { /* an instruction whose targets are known at the e
     hd_name note;     /* a target in a note; HD_NO_NAME */
 } hd_sass_jump;
 
+typedef struct hd_sass_usage_row { /* what cuobjdump says of a function before its code */
+    hd_name name;
+    uint32_t registers; /* per thread; 0: not read so far */
+} hd_sass_usage_row;
+
 typedef struct hd_sass_reader {
     hd_module *module;
     hd_sass_lexer lexer;
@@ -53,6 +58,7 @@ typedef struct hd_sass_reader {
     HD_ARRAY(hd_sass_jump) jumps;
     HD_ARRAY(hd_machine_line) lines;
     HD_ARRAY(uint8_t) reuse;
+    HD_ARRAY(hd_sass_usage_row) usages;
 
     /* the line being read */
     uint32_t address, control;
@@ -89,6 +95,7 @@ void hd_sass_function_start(hd_sass_reader *b, const hd_sass_token *token, bool 
 void hd_sass_function_stop(hd_sass_reader *b, uint32_t end);
 void hd_sass_other_section(hd_sass_reader *b, const hd_sass_token *token);
 void hd_sass_architecture(hd_sass_reader *b, const hd_sass_token *token);
+void hd_sass_usage(hd_sass_reader *b, const hd_sass_token *token);
 void hd_sass_registers(hd_sass_reader *b, const hd_sass_token *token);
 void hd_sass_location(hd_sass_reader *b, const hd_sass_token *token);
 void hd_sass_node(hd_sass_reader *b, const hd_sass_token *token);
