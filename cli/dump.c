@@ -11,9 +11,11 @@
 enum { WHOLE_BLOCKS = 0 };
 static const char json_head[] = "{\"heddle\":\"" HD_VERSION "\",\"schema\":1,\"functions\":[";
 
-typedef enum dump_kind { DUMP_TOKENS, DUMP_IR, DUMP_CFG, DUMP_LIVENESS, DUMP_WORDS } dump_kind;
+typedef enum dump_kind { DUMP_TOKENS, DUMP_IR, DUMP_CFG, DUMP_LIVENESS, DUMP_WORDS, DUMP_LISTING } dump_kind;
 
-/* Exactly one of the kinds must be asked for; -1 with a message where not. */
+static void say_kinds(void) { hd_cli_usage_error("one of --tokens, --ir, --cfg, --liveness and --words is needed"); }
+
+/* At most one of the kinds may be asked for, without one the listing; -1 with a message where not. */
 static int kind_of(const hd_cli *cli)
 {
     static const hd_cli_option kinds[] = {HD_CLI_TOKENS, HD_CLI_IR, HD_CLI_CFG, HD_CLI_LIVENESS, HD_CLI_WORDS};
@@ -24,12 +26,12 @@ static int kind_of(const hd_cli *cli)
         found = i;
         count++;
     }
-    if (count != 1)
-        hd_cli_usage_error("one of --tokens, --ir, --cfg, --liveness and --words is needed");
+    if (count > 1)
+        say_kinds();
     else if (hd_cli_has(cli, HD_CLI_JSON) && found != DUMP_IR && found != DUMP_CFG)
         hd_cli_usage_error("--json goes with --ir and --cfg");
     else
-        return found;
+        return count ? found : DUMP_LISTING;
     return -1;
 }
 
@@ -89,9 +91,16 @@ static hd_status dump_one(hd_part *part)
     hd_cli *cli = &part->cli;
     const dump_job *job = part->job;
     hd_source *source = HD_ARENA_NEW(&cli->arena, hd_source); /* diagnostics point to it */
-    if (!hd_cli_read(cli, cli->operands[0], source))
+    if (!hd_cli_read_code(cli, cli->operands[0], source))
         return HD_STATUS_REJECTED;
-    if (job->kind != DUMP_TOKENS) {
+    if (job->kind == DUMP_LISTING) {
+        hd_cli_keep(cli, source, free_source);
+        if (!hd_is_sass(source)) {
+            say_kinds();
+            return HD_STATUS_USAGE;
+        }
+        hd_write(&part->text, source->text, source->length);
+    } else if (job->kind != DUMP_TOKENS) {
         dump_module(part, source);
     } else {
         hd_cli_keep(cli, source, free_source);

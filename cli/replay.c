@@ -2,7 +2,6 @@
 #include "cli/cli.h"
 
 #include "driver/replay/replay.h"
-#include "driver/report/tool.h"
 #include "emitters/replay.h"
 #include "hwmodel/count/count.h"
 #include "hwmodel/launch/launch.h"
@@ -184,12 +183,8 @@ static const hd_module *read_listing(hd_cli *cli, const char *path)
 {
     hd_parse_options options = hd_cli_parse_options(cli);
     hd_source *source = HD_ARENA_NEW(&cli->arena, hd_source);
-    if (!hd_cli_read(cli, path, source))
+    if (!hd_cli_read_code(cli, path, source))
         return NULL;
-    if (!hd_disassemble(source, &cli->diagnostics)) {
-        hd_source_free(source);
-        return NULL;
-    }
     options.takes_listings = true;
     hd_module *module = hd_parse_ptx(source, &options, &cli->diagnostics);
     hd_cli_keep_module(cli, module);

@@ -3,7 +3,6 @@
 
 #include "driver/report/gates.h"
 #include "driver/report/report.h"
-#include "driver/report/tool.h"
 #include "base/source_files.h"
 #include "target/gpu.h"
 
@@ -148,10 +147,6 @@ static hd_report_job *report_on(hd_part *part, const char *path, const hd_report
     hd_source *source = HD_ARENA_NEW(&cli->arena, hd_source); /* diagnostics point to it */
     if (!hd_cli_read_or_compile(cli, path, options, source))
         return NULL;
-    if (options->parse.takes_listings && !hd_disassemble(source, &cli->diagnostics)) {
-        hd_source_free(source);
-        return NULL;
-    }
     hd_report_job *job = hd_report_new(source, options, &cli->diagnostics);
     hd_cli_keep(cli, job, free_job);
     return job;

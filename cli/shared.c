@@ -1,6 +1,8 @@
 /* What subcommands share: reading inputs, keeping what diagnostics point into, colours, exit statuses. */
 #include "cli/cli.h"
 
+#include "driver/report/tool.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -36,6 +38,16 @@ bool hd_cli_read(hd_cli *cli, const char *path, hd_source *source)
     hd_report(&cli->diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "cannot read '%s': %s", path,
               hd_source_why(errno));
     return false;
+}
+
+bool hd_cli_read_code(hd_cli *cli, const char *path, hd_source *source)
+{
+    if (!hd_cli_read(cli, path, source))
+        return false;
+    bool good = hd_disassemble(source, &cli->diagnostics);
+    if (!good)
+        hd_source_free(source);
+    return good;
 }
 
 void hd_cli_keep(hd_cli *cli, void *thing, void (*free_thing)(void *))

@@ -2,6 +2,7 @@
  * memory; the listing is collected in memory. Linux: memfd_create, /proc/self/fd. */
 #include "driver/report/tool.h"
 
+#include "parser/cubin.h"
 #include "parser/recognize.h"
 
 #include <errno.h>
@@ -139,16 +140,20 @@ static void refuse(const disassembler *d, const hd_source *source, hd_diagnostic
     free(text);
 }
 
+static void take_text(hd_source *source, const char *text, size_t length)
+{
+    hd_source binary = *source;
+    hd_source_from_memory(source, binary.name, text, length);
+    hd_source_free(&binary);
+}
+
 static bool take_listing(disassembler *d, hd_source *source)
 {
     size_t length;
     char *text = hd_tool_read(d->output, &length);
     bool fits = length > 0 && length < UINT32_MAX;
-    if (fits) {
-        hd_source binary = *source;
-        hd_source_from_memory(source, binary.name, text, length);
-        hd_source_free(&binary);
-    }
+    if (fits)
+        take_text(source, text, length);
     free(text);
     return fits;
 }
@@ -179,6 +184,27 @@ static void report_missing(const hd_source *source, bool is_cubin, hd_diagnostic
                 "the CUDA toolkit has both; PTX, and listings that they made elsewhere, are read without them");
 }
 
+/* Lists a cubin by the table of encodings. Where that leaves instructions undecoded, or does not have the architecture, the
+ * toolkit's disassembler lists it, if there is one: *listed is false then, and nothing was reported. */
+static bool list_cubin(hd_source *source, bool has_tool, bool *listed, hd_diagnostics *diagnostics)
+{
+    hd_writer listing;
+    hd_diagnostics part;
+    uint32_t generation;
+    hd_writer_to_memory(&listing);
+    hd_diagnostics_init_part(&part, diagnostics);
+    hd_cubin_outcome outcome = hd_cubin_list(source, &listing, &generation, &part);
+    *listed = outcome == HD_CUBIN_LISTED || outcome == HD_CUBIN_DAMAGED || (outcome == HD_CUBIN_IN_PART && !has_tool);
+    if (*listed)
+        hd_diagnostics_join(diagnostics, &part);
+    bool good = outcome != HD_CUBIN_DAMAGED && listing.buffer.count < UINT32_MAX - 16;
+    if (*listed && good)
+        take_text(source, listing.buffer.items, listing.buffer.count);
+    hd_diagnostics_free(&part);
+    hd_writer_free(&listing);
+    return good;
+}
+
 bool hd_disassemble(hd_source *source, hd_diagnostics *diagnostics)
 {
     hd_binary binary = hd_binary_of(source);
@@ -187,11 +213,15 @@ bool hd_disassemble(hd_source *source, hd_diagnostics *diagnostics)
     bool is_cubin = binary == HD_BINARY_CUBIN;
     char *nvdisasm = is_cubin ? hd_tool_find("nvdisasm") : NULL,
          *cuobjdump = nvdisasm ? NULL : hd_tool_find("cuobjdump");
-    bool good = false;
-    if (nvdisasm || cuobjdump)
+    bool has_tool = nvdisasm || cuobjdump, listed = false, good = false;
+    if (is_cubin)
+        good = list_cubin(source, has_tool, &listed, diagnostics);
+    if (!listed && has_tool)
         good = disassemble(nvdisasm ? nvdisasm : cuobjdump, nvdisasm ? "-gi" : "-sass", source, diagnostics);
-    else
+    else if (!listed) {
         report_missing(source, is_cubin, diagnostics);
+        good = false;
+    }
     free(nvdisasm);
     free(cuobjdump);
     return good;

@@ -1,0 +1,23 @@
+/* Cubins, the files of machine code that ptxas writes, as the listing that nvdisasm makes of them.
+ *
+ * The listing has the sections that say something about the code, in the order of the file and, section by section, in
+ * nvdisasm's words: .nv.info and .nv.info.NAME (registers, frames, parameters), .text.NAME, .nv.shared.NAME,
+ * .nv.constant*. It leaves out notes, call graphs, debugging information, and what relocations will change. */
+#ifndef HD_PARSER_CUBIN_H
+#define HD_PARSER_CUBIN_H
+
+#include "base/diagnostics.h"
+#include "base/writer.h"
+
+typedef enum hd_cubin_outcome {
+    HD_CUBIN_LISTED,
+    HD_CUBIN_IN_PART, /* listed, with instructions that are not decoded, each with a warning (undecoded) */
+    HD_CUBIN_OTHER_CODE, /* not listed: machine code of an architecture whose encoding is not known; *generation says which */
+    HD_CUBIN_DAMAGED, /* an error was reported (bad-cubin) */
+} hd_cubin_outcome;
+
+/* Writes the listing of a cubin (hd_binary_of). Memory and time are in proportion to the file. `generation`: the number of
+ * its architecture, where it could be read. */
+hd_cubin_outcome hd_cubin_list(hd_source *cubin, hd_writer *listing, uint32_t *generation, hd_diagnostics *diagnostics);
+
+#endif
