@@ -171,7 +171,7 @@ hd_instruction hd_make_instruction(hd_function *f, const char *spelling, uint32_
     f->next_instruction_id++;
     for (uint32_t i = 0; i < count; i++)
         hd_array_push(&f->operands, operands[i]);
-    if (hd_insn_form(f, &insn)->flags & (HD_FORM_UNKNOWN_OPCODE | HD_FORM_UNKNOWN_MODIFIER))
+    if (hd_insn_form(f, &insn)->flags & HD_FORM_OPAQUE)
         insn.flags |= HD_INSN_OPAQUE;
     bool fine = hd_insn_resolve(f, &insn);
     if (ok)

@@ -48,7 +48,7 @@ static uint32_t fields_of(const hd_form *form)
     for (uint32_t i = 0; i < form->type_count; i++) /* packed floats have other instructions */
         if (form->types[i] == HD_TYPE_F32X2)
             return 0;
-    return form->flags & (HD_FORM_UNKNOWN_MODIFIER | HD_FORM_INVALID) ? 0 : table[form->opcode];
+    return form->flags & (HD_FORM_OPAQUE | HD_FORM_INVALID) ? 0 : table[form->opcode];
 }
 
 static uint64_t literal_bits(const hd_function *f, const hd_operand *o)

@@ -85,6 +85,10 @@ enum { /* hd_form.flags */
        HD_FORM_WRITES_CARRY = 4, /* .cc */
        HD_FORM_READS_CARRY = 8,  /* addc, subc, madc */
        HD_FORM_INVALID = 16,     /* invalid: each use is reported, see `error` */
+       /* all words are known, but no row of the table has them together */
+       HD_FORM_UNKNOWN_COMBINATION = 32,
+       /* not described by the table: kept as spelled, with HD_INSN_OPAQUE */
+       HD_FORM_OPAQUE = HD_FORM_UNKNOWN_OPCODE | HD_FORM_UNKNOWN_MODIFIER | HD_FORM_UNKNOWN_COMBINATION,
 };
 
 typedef struct hd_form {
@@ -97,7 +101,7 @@ typedef struct hd_form {
     uint16_t modifiers[HD_MODIFIER_GROUP_COUNT]; /* hd_modifier by group, 0 = absent */
     uint32_t behaviour;                          /* HD_BEHAVE_* after refinement by modifiers */
     const struct hd_signature *signature;        /* compiled operand rules, in the module's arena; ir/signature.h */
-    const char *error;                           /* HD_FORM_INVALID: the reason, ready for a diagnostic */
+    const char *error;                           /* invalid, or an unknown combination: why */
     uint16_t error_kind;                         /* hd_diagnostic_kind of `error` */
     const struct hd_machine_form *machine;       /* machine code; NULL: PTX; ir/machine.h */
 } hd_form;

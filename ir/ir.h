@@ -310,6 +310,7 @@ typedef enum hd_symbol_kind {
     HD_SYMBOL_RESULT
 } hd_symbol_kind;
 
+#define HD_SIZE_LIMIT (1ull << 48)
 typedef struct hd_symbol {
     hd_name name;
     uint8_t kind, space, type, linkage;
@@ -321,9 +322,9 @@ typedef struct hd_symbol {
     uint32_t function;
     uint32_t dimension_first, dimension_count;     /* module->dimensions; 0 = [] */
     uint32_t initializer_first, initializer_count; /* module->initializers */
-    uint64_t size_bytes;
-    hd_tokens declarator; /* its name, dimensions and initializer as spelled */
-    hd_span span;         /* of the name */
+    uint64_t size_bytes;                           /* at most HD_SIZE_LIMIT, which also counts for what is larger */
+    hd_tokens declarator;                          /* its name, dimensions and initializer as spelled */
+    hd_span span;                                  /* of the name */
 } hd_symbol;
 
 typedef enum hd_initializer_kind { HD_INIT_LITERAL, HD_INIT_ADDRESS, HD_INIT_OPEN, HD_INIT_CLOSE } hd_initializer_kind;
@@ -382,7 +383,7 @@ typedef struct hd_module {
     HD_ARRAY(hd_function *) functions;
     HD_ARRAY(hd_symbol) symbols;
     HD_ARRAY(hd_group) variable_groups;
-    hd_u32_array dimensions;
+    HD_ARRAY(uint64_t) dimensions;
     HD_ARRAY(hd_initializer) initializers;
     HD_ARRAY(hd_literal) literals;
     HD_ARRAY(hd_location) locations;

@@ -346,16 +346,22 @@ static uint32_t tensor_memory_registers(const hd_form *form)
     return each * repetitions(form);
 }
 
+static uint32_t take_number(compiler *c)
+{
+    uint32_t number = 0;
+    while (isdigit((unsigned char)*c->at))
+        number = number * 10 + (uint32_t)(*c->at++ - '0');
+    return number;
+}
+
 /* The length after a '}': a number, a range, or a letter that is resolved from the form. */
 static void compile_length(compiler *c, hd_rule *rule)
 {
-    uint32_t number = 0, length = 0;
     bool has_number = isdigit((unsigned char)*c->at);
-    while (isdigit((unsigned char)*c->at))
-        number = number * 10 + (uint32_t)(*c->at++ - '0');
+    uint32_t number = take_number(c), length = 0;
     rule->low = (uint8_t)number;
     if (take_character(c, '-')) {
-        rule->high = (uint8_t)(*c->at++ - '0');
+        rule->high = (uint8_t)take_number(c);
         return;
     }
     switch (*c->at) {
@@ -429,6 +435,9 @@ static void compile_children(compiler *c, hd_rule rule, char close)
     c->rules->items[index].size = (uint8_t)(c->rules->count - index);
 }
 
+/* Whether elements of the stored vector may be left out: of 256 bits only. */
+static bool takes_masked_store(const hd_form *form) { return form->vector * hd_types[form->types[0]].bits == 256; }
+
 static void compile_primary(compiler *c)
 {
     hd_rule rule = {.size = 1};
@@ -454,7 +463,7 @@ static void compile_primary(compiler *c)
         if (c->at[0] == '*') {
             c->at++;
             compile_length(c, &rule);
-            if (rule.low == 1)
+            if (rule.low == 1 || (scalar.roles == HD_OPERAND_USE && !takes_masked_store(c->form)))
                 scalar.takes &= (uint16_t)~HD_TAKES_SINK; /* only elements may be discarded */
             push_vector(c, rule, scalar, true);
         } else {
@@ -463,7 +472,7 @@ static void compile_primary(compiler *c)
     }
 }
 
-/* An operand that exists only if a modifier requests it; NULL: the letter has another meaning. */
+/* Operands that exist only if a modifier requests them; NULL: the letter has another meaning. */
 static const char *conditional(const hd_form *form, char letter)
 {
     const uint16_t *has = form->modifiers;
@@ -475,6 +484,8 @@ static const char *conditional(const hd_form *form, char letter)
     case 'M': return has[HD_GROUP_MULTICAST] ? "a:u16" : "";
     case 'K': return has[HD_GROUP_CPMASK] ? "a:u16" : "";
     case 'O': return im2col ? "{a:u16}o" : "";
+    case 'I': return has[HD_GROUP_IGNOREOOB] ? "a:u32 a:u32" : "";
+    case 'S': return !has[HD_GROUP_SCALED] ? "" : has[HD_GROUP_SCALED] == HD_MOD_SCALED_N1 ? "a:>b8" : "a:u16";
     default: return NULL;
     }
 }
@@ -487,7 +498,7 @@ static void compile_operand(compiler *c)
     if (replaced) {
         c->at++;
         if (*replaced)
-            compile_operand(&(compiler){c->module, c->form, replaced, c->rules});
+            hd_rules_compile(c->module, c->form, replaced, c->rules);
         return;
     }
     bool optional = take_character(c, '?');

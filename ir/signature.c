@@ -132,6 +132,53 @@ static bool symbol_fits(const checker *c, const hd_rule *rule, const hd_operand 
 
 static hd_operand *check_operand(checker *c, const hd_rule *rule, hd_operand *o);
 
+/* The base of an address: register, variable, special register, or (local) a number. */
+static hd_operand *check_base(checker *c, const hd_rule *rule, hd_operand *o)
+{
+    const hd_module *module = c->function->module;
+    switch ((hd_operand_kind)o->kind) {
+    case HD_OPERAND_REGISTER:
+        if (!(rule->types >> c->function->registers.items[o->value].type & 1))
+            return fail(c, HD_MISMATCH_ADDRESS_TYPE, rule, o);
+        if (o->flags & (HD_OPERAND_NOT | HD_OPERAND_MINUS))
+            return fail(c, HD_MISMATCH_ADDRESS, rule, o);
+        set_roles(o, HD_OPERAND_USE);
+        return next_sibling(o);
+    case HD_OPERAND_SYMBOL:
+        if (module->symbols.items[o->value].kind == HD_SYMBOL_FUNCTION)
+            return fail(c, HD_MISMATCH_ADDRESS, rule, o);
+        return space_fits(rule->space, module->symbols.items[o->value].space) ? next_sibling(o)
+                                                                              : fail(c, HD_MISMATCH_SPACE, rule, o);
+    case HD_OPERAND_LITERAL:
+        if (module->literals.items[o->value].kind >= HD_LITERAL_F32_BITS)
+            return fail(c, HD_MISMATCH_ADDRESS, rule, o);
+        return c->form->space == HD_SPACE_LOCAL ? next_sibling(o) : fail(c, HD_MISMATCH_NUMBER_ADDRESS, rule, o);
+    case HD_OPERAND_SREG:
+    case HD_OPERAND_NAME: return next_sibling(o);
+    case HD_OPERAND_LABEL:
+    case HD_OPERAND_TABLE:
+    case HD_OPERAND_SINK:
+    case HD_OPERAND_VECTOR:
+    case HD_OPERAND_ADDRESS:
+    case HD_OPERAND_PAIR:
+    case HD_OPERAND_LIST: break;
+    }
+    return fail(c, HD_MISMATCH_ADDRESS, rule, o);
+}
+
+/* g[3]: the base and an index, which is a constant or a register. */
+static hd_operand *check_subscript(checker *c, const hd_rule *base, hd_operand *o)
+{
+    hd_operand *index = check_base(c, base, o + 1);
+    if (!index)
+        return NULL;
+    if (index->kind == HD_OPERAND_REGISTER)
+        set_roles(index, HD_OPERAND_USE);
+    else if (index->kind != HD_OPERAND_LITERAL && index->kind != HD_OPERAND_NAME)
+        return fail(c, HD_MISMATCH_ADDRESS, base, index);
+    return next_sibling(index);
+}
+
 /* Checks anything but a register where a scalar is expected. */
 static hd_operand *check_other(checker *c, const hd_rule *rule, hd_operand *o)
 {
@@ -152,7 +199,7 @@ static hd_operand *check_other(checker *c, const hd_rule *rule, hd_operand *o)
         return fail(c, HD_MISMATCH_KIND, rule, o);
     case HD_OPERAND_ADDRESS: /* g[3] as a value is the address of g plus an offset */
         if (o->flags & HD_OPERAND_BARE && o[1].kind == HD_OPERAND_SYMBOL && rule->takes & HD_TAKES_SYMBOL)
-            return next_sibling(o);
+            return check_subscript(c, rule, o);
         return fail(c, HD_MISMATCH_KIND, rule, o);
     case HD_OPERAND_NAME: return next_sibling(o);
     case HD_OPERAND_REGISTER:
@@ -208,7 +255,7 @@ static hd_operand *check_vector(checker *c, const hd_rule *rule, hd_operand *o)
     bool filled = rule->padded && o->count > rule->high && (o->count == 2 || o->count == 4);
     if (o->count < rule->low || (o->count > rule->high && !filled))
         return fail(c, HD_MISMATCH_LENGTH, rule, o);
-    uint32_t natures = 0, bits = 0, left = o->count;
+    uint32_t natures = 0, bits = 0, left = o->count, sinks = 0;
     hd_operand *element = o + 1;
     if (rule->indexed) {
         element = check_scalar(c, c->has_sampler ? &loose_index_rule : &index_rule, element);
@@ -218,6 +265,7 @@ static hd_operand *check_vector(checker *c, const hd_rule *rule, hd_operand *o)
         if (element->kind == HD_OPERAND_VECTOR)
             return fail(c, HD_MISMATCH_NESTING, rule, element);
         uint32_t own = element_bits(c, element);
+        sinks += element->kind == HD_OPERAND_SINK;
         natures |= nature(c, element);
         if (own && bits && own != bits && natures != 4 && bits != 1 && own != 1)
             return fail(c, HD_MISMATCH_SIZES, rule, o);
@@ -226,41 +274,8 @@ static hd_operand *check_vector(checker *c, const hd_rule *rule, hd_operand *o)
     }
     if (natures & (natures - 1))
         return fail(c, HD_MISMATCH_MIXED, rule, o);
-    return element;
-}
-
-/* The base of an address: register, variable, special register, or (local) a number. */
-static hd_operand *check_base(checker *c, const hd_rule *rule, hd_operand *o)
-{
-    const hd_module *module = c->function->module;
-    switch ((hd_operand_kind)o->kind) {
-    case HD_OPERAND_REGISTER:
-        if (!(rule->types >> c->function->registers.items[o->value].type & 1))
-            return fail(c, HD_MISMATCH_ADDRESS_TYPE, rule, o);
-        if (o->flags & (HD_OPERAND_NOT | HD_OPERAND_MINUS))
-            return fail(c, HD_MISMATCH_ADDRESS, rule, o);
-        set_roles(o, HD_OPERAND_USE);
-        return next_sibling(o);
-    case HD_OPERAND_SYMBOL:
-        if (module->symbols.items[o->value].kind == HD_SYMBOL_FUNCTION)
-            return fail(c, HD_MISMATCH_ADDRESS, rule, o);
-        return space_fits(rule->space, module->symbols.items[o->value].space) ? next_sibling(o)
-                                                                              : fail(c, HD_MISMATCH_SPACE, rule, o);
-    case HD_OPERAND_LITERAL:
-        if (module->literals.items[o->value].kind >= HD_LITERAL_F32_BITS)
-            return fail(c, HD_MISMATCH_ADDRESS, rule, o);
-        return c->form->space == HD_SPACE_LOCAL ? next_sibling(o) : fail(c, HD_MISMATCH_NUMBER_ADDRESS, rule, o);
-    case HD_OPERAND_SREG:
-    case HD_OPERAND_NAME: return next_sibling(o);
-    case HD_OPERAND_LABEL:
-    case HD_OPERAND_TABLE:
-    case HD_OPERAND_SINK:
-    case HD_OPERAND_VECTOR:
-    case HD_OPERAND_ADDRESS:
-    case HD_OPERAND_PAIR:
-    case HD_OPERAND_LIST: break;
-    }
-    return fail(c, HD_MISMATCH_ADDRESS, rule, o);
+    bool stores_nothing = sinks == o->count && rule[1].roles == HD_OPERAND_USE;
+    return element && stores_nothing ? fail(c, HD_MISMATCH_SINK, rule, o + 1) : element;
 }
 
 /* A texture, sampler or surface: its variable, a parameter, or a 64-bit handle. */
@@ -277,19 +292,6 @@ static hd_operand *check_object(checker *c, const hd_rule *rule, hd_operand *o)
     if (o->kind != HD_OPERAND_SYMBOL || c->function->module->symbols.items[o->value].kind == HD_SYMBOL_FUNCTION)
         return fail(c, HD_MISMATCH_OBJECT, rule, o);
     return next_sibling(o);
-}
-
-/* g[3]: the base and an index, which is a constant or a register. */
-static hd_operand *check_subscript(checker *c, const hd_rule *base, hd_operand *o)
-{
-    hd_operand *index = check_base(c, base, o + 1);
-    if (!index)
-        return NULL;
-    if (index->kind == HD_OPERAND_REGISTER)
-        set_roles(index, HD_OPERAND_USE);
-    else if (index->kind != HD_OPERAND_LITERAL && index->kind != HD_OPERAND_NAME)
-        return fail(c, HD_MISMATCH_ADDRESS, base, index);
-    return next_sibling(index);
 }
 
 /* Checks the elements of an address against the rules from `rule` + 1 on. */
@@ -478,7 +480,7 @@ static bool resolve_odd(hd_function *function, hd_instruction *insn, const hd_fo
 bool hd_insn_resolve(hd_function *function, hd_instruction *insn)
 {
     const hd_form *form = &function->module->forms.items[insn->form];
-    if (form->flags & (HD_FORM_UNKNOWN_OPCODE | HD_FORM_UNKNOWN_MODIFIER | HD_FORM_INVALID))
+    if (form->flags & (HD_FORM_OPAQUE | HD_FORM_INVALID))
         return resolve_odd(function, insn, form);
     hd_operand *first = function->operands.items + insn->operand_first;
     checker c = {.function = function, .form = form, .end = first + insn->operand_count};
@@ -496,8 +498,7 @@ bool hd_insn_resolve(hd_function *function, hd_instruction *insn)
 
 bool hd_form_accepts(const hd_function *function, const hd_form *form, hd_operand *operands, uint32_t count)
 {
-    if (form->flags & (HD_FORM_UNKNOWN_OPCODE | HD_FORM_UNKNOWN_MODIFIER | HD_FORM_INVALID) ||
-        form->opcode == HD_OP_CALL)
+    if (form->flags & (HD_FORM_OPAQUE | HD_FORM_INVALID) || form->opcode == HD_OP_CALL)
         return false;
     checker c = {.function = function, .form = form, .end = operands + count};
     return check_operands(&c, operands);

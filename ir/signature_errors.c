@@ -267,15 +267,18 @@ bool hd_report_form(hd_function *function, const hd_instruction *insn, const hd_
                   form->error);
         return false;
     }
-    bool opcode = form->flags & HD_FORM_UNKNOWN_OPCODE;
-    hd_diagnostic_kind kind = opcode ? HD_DIAG_UNKNOWN_OPCODE : HD_DIAG_UNKNOWN_MODIFIER;
+    hd_diagnostic_kind kind = form->flags & HD_FORM_UNKNOWN_OPCODE     ? HD_DIAG_UNKNOWN_OPCODE
+                              : form->flags & HD_FORM_UNKNOWN_MODIFIER ? HD_DIAG_UNKNOWN_MODIFIER
+                                                                       : HD_DIAG_UNKNOWN_COMBINATION;
     if (module->strict)
         module->diagnostics->severity[kind] = HD_ERROR;
-    if (opcode)
+    if (kind == HD_DIAG_UNKNOWN_OPCODE)
         hd_report(module->diagnostics, kind, module->source, insn->span, "unknown opcode '%.200s'; kept as it is",
                   spelling);
-    else
+    else if (kind == HD_DIAG_UNKNOWN_MODIFIER)
         hd_report(module->diagnostics, kind, module->source, insn->span,
                   "unknown modifier '.%s' of '%.200s'; kept as it is", form->error, spelling);
+    else
+        hd_report(module->diagnostics, kind, module->source, insn->span, "%s; kept as it is", form->error);
     return !module->strict;
 }

@@ -313,11 +313,13 @@ static const char *list_options(hd_module *module, const char *missing)
                      : hd_arena_printf(&module->arena, "'.%s'", last ? last : "");
 }
 
+/* Says why no alternative takes these words. A newer version of PTX may do so; only a modifier that occurs twice is
+ * wrong in all versions. */
 static void explain(hd_module *module, hd_form *form, const hd_form_words *words, const attempt *best)
 {
     const char *spelling = hd_names_text(&module->names, form->spelling);
-    form->flags |= HD_FORM_INVALID;
-    form->error_kind = HD_DIAG_BAD_MODIFIER;
+    form->flags |= HD_FORM_UNKNOWN_COMBINATION;
+    form->error_kind = HD_DIAG_UNKNOWN_COMBINATION;
     if (!best->types_fit) {
         bool any = false;
         for (uint32_t i = 0; i < words->count; i++)
@@ -335,6 +337,10 @@ static void explain(hd_module *module, hd_form *form, const hd_form_words *words
             form->error =
                 hd_arena_printf(&module->arena, twice ? "'.%.*s' occurs twice in '%s'" : "'.%.*s' does not fit '%s'",
                                 (int)words->length[i], words->text[i], spelling);
+            if (twice) {
+                form->flags = HD_FORM_INVALID;
+                form->error_kind = HD_DIAG_BAD_MODIFIER;
+            }
             return;
         }
     form->error = hd_arena_printf(&module->arena, "'%s' needs %s", spelling, list_options(module, best->missing));
@@ -372,30 +378,25 @@ static bool pairs_order_and_scope(uint16_t opcode)
     }
 }
 
-/* Checks what no single alternative can express. */
-static void check_whole(hd_module *module, hd_form *form)
+/* What no single alternative can express: the reason why the form is unknown nevertheless; NULL: it is known. */
+static const char *check_whole(hd_module *module, const hd_form *form)
 {
     const char *spelling = hd_names_text(&module->names, form->spelling);
     uint32_t bits = form->type_count ? form->vector * hd_types[form->types[0]].bits : 0;
     bool wide = (form->opcode == HD_OP_LD || form->opcode == HD_OP_ST) && hd_types[form->types[0]].bits >= 32;
     uint16_t order = form->modifiers[HD_GROUP_SEM];
-    if (form->vector > 1 && bits > (wide ? 256u : 128u)) {
-        form->error_kind = HD_DIAG_BAD_VECTOR;
-        form->error = hd_arena_printf(&module->arena, "the vector of '%s' has %u bits; at most %u fit", spelling, bits,
-                                      wide ? 256u : 128u);
-    } else if (form->opcode == HD_OP_TEX && (form->vector == 2) != (form->types[0] == HD_TYPE_F16X2)) {
-        form->error_kind = HD_DIAG_BAD_VECTOR;
-        form->error = hd_arena_printf(&module->arena, "'%s': a texture gives four values, or .v2 of .f16x2", spelling);
-    } else if (form->modifiers[HD_GROUP_NC] && form->space != HD_SPACE_GLOBAL) {
-        form->error_kind = HD_DIAG_BAD_MODIFIER;
-        form->error = hd_arena_printf(&module->arena, "'.nc' needs '.global' in '%s'", spelling);
-    } else if (pairs_order_and_scope(form->opcode) &&
-               (order && order != HD_MOD_SEM_WEAK) != (form->modifiers[HD_GROUP_SCOPE] != 0)) {
-        form->error_kind = HD_DIAG_BAD_MODIFIER;
-        form->error = hd_arena_printf(&module->arena,
-                                      "a memory order and its scope come together, in '%s' one is missing", spelling);
-    }
-    form->flags |= form->error ? HD_FORM_INVALID : 0;
+    if (form->vector > 1 && bits > (wide ? 256u : 128u))
+        return hd_arena_printf(&module->arena, "the vector of '%s' has %u bits; at most %u fit", spelling, bits,
+                               wide ? 256u : 128u);
+    if (form->opcode == HD_OP_TEX && (form->vector == 2) != (form->types[0] == HD_TYPE_F16X2))
+        return hd_arena_printf(&module->arena, "'%s': a texture gives four values, or .v2 of .f16x2", spelling);
+    if (form->modifiers[HD_GROUP_NC] && form->space != HD_SPACE_GLOBAL)
+        return hd_arena_printf(&module->arena, "'.nc' needs '.global' in '%s'", spelling);
+    if (pairs_order_and_scope(form->opcode) &&
+        (order && order != HD_MOD_SEM_WEAK) != (form->modifiers[HD_GROUP_SCOPE] != 0))
+        return hd_arena_printf(&module->arena, "a memory order and its scope come together, in '%s' one is missing",
+                               spelling);
+    return NULL;
 }
 
 void hd_form_match(hd_module *module, hd_form *form, const hd_form_words *words)
@@ -424,7 +425,13 @@ void hd_form_match(hd_module *module, hd_form *form, const hd_form_words *words)
         signature->rules = hd_arena_copy(&module->arena, rules.items, rules.count * sizeof *rules.items);
         signature->candidate_count = candidates.count;
         form->signature = signature;
-        check_whole(module, form);
+        const char *why = check_whole(module, form);
+        if (why) {
+            *form = bare;
+            form->flags |= HD_FORM_UNKNOWN_COMBINATION;
+            form->error_kind = HD_DIAG_UNKNOWN_COMBINATION;
+            form->error = why;
+        }
     } else {
         explain(module, form, words, &best);
     }

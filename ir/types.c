@@ -3,6 +3,8 @@
 #include "base/search.h"
 #include "ir/sregs.h"
 
+_Static_assert(HD_TYPE_COUNT <= 64, "sets of types are 64-bit masks");
+
 const hd_type_info hd_types[HD_TYPE_COUNT] = {
     [HD_TYPE_NONE] = {"", 0, HD_CLASS_NONE, 0, 0},
 #define HD_TYPE(id, spelling, bits, class, lanes, declarable) \

@@ -183,7 +183,7 @@ again:
     blank = [ \t\r\n];
     follow = [A-Za-z0-9_$];
     name = [A-Za-z] follow* | [_$%] follow+;
-    part = follow+ ("::" follow+)*;
+    part = follow+ ("::" follow+)* ("::" [0-9] ":" [0-9])?; /* .sp::2:4 */
     word = "." part;
     bank = ".const[" [0-9]+ "]";
     exponent = [eE] [+-]? [0-9]+;
@@ -295,6 +295,7 @@ again:
     ".explicitcluster" { kind = HD_TOKEN_EXPLICITCLUSTER; goto done; }
     ".reqnctapercluster" { kind = HD_TOKEN_REQNCTAPERCLUSTER; goto done; }
     ".maxclusterrank" { kind = HD_TOKEN_MAXCLUSTERRANK; goto done; }
+    ".minperctamemory" { kind = HD_TOKEN_MINPERCTAMEMORY; goto done; }
     ".blocksareclusters" { kind = HD_TOKEN_BLOCKSARECLUSTERS; goto done; }
     ".noreturn" { kind = HD_TOKEN_NORETURN; goto done; }
     ".abi_preserve" { kind = HD_TOKEN_ABI_PRESERVE; goto done; }

@@ -157,7 +157,7 @@ static void finish_instruction(hd_builder *b, uint32_t begin, uint32_t end, uint
     hd_build_form(b);
     uint32_t ordinal = f->instructions.count, operands = f->operands.count - b->operand_first;
     const hd_form *form = &b->module->forms.items[b->form];
-    if (form->flags & (HD_FORM_UNKNOWN_OPCODE | HD_FORM_UNKNOWN_MODIFIER))
+    if (form->flags & HD_FORM_OPAQUE)
         flags |= HD_INSN_OPAQUE;
     if (operands > UINT16_MAX) {
         hd_builder_error(b, OPERAND_COUNT, ((hd_span){begin, end}), "more than 65,535 operands");

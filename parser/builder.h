@@ -374,6 +374,8 @@ void hd_build_target(hd_builder *b, const hd_node *word, const hd_node *last);
 void hd_build_address_size(hd_builder *b, const hd_node *word, const hd_node *number);
 void hd_build_file(hd_builder *b, const hd_node *word, const hd_node *number, const hd_node *name,
                    const hd_node *stamp);
+/* Reports what an older version than this does not have. */
+void hd_build_section_since(hd_builder *b, const hd_node *at, uint32_t major, uint32_t minor, const char *what);
 void hd_build_section(hd_builder *b, const hd_node *word, const hd_node *name, const hd_node *close);
 void hd_build_section_width(hd_builder *b, const hd_node *word);
 void hd_build_verbatim(hd_builder *b, hd_verbatim_kind kind, const hd_node *begin, const hd_node *end);

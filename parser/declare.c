@@ -263,15 +263,15 @@ void hd_build_dimension(hd_builder *b, const hd_node *count, const hd_node *clos
     if (b->symbol == HD_NONE) /* a parameter of a prototype, or a register */
         return;
     hd_symbol *s = &b->module->symbols.items[b->symbol];
-    if (count && hd_constant_of(b, count, &c) && (c.bits == 0 || c.bits > UINT32_MAX)) {
-        hd_builder_error(b, BAD_DECLARATION, hd_node_span(count), "an array has 1 to 2^32 - 1 elements");
+    if (count && hd_constant_of(b, count, &c) && c.bits == 0) {
+        hd_builder_error(b, BAD_DECLARATION, hd_node_span(count), "an array has 1 to 2^64 - 1 elements");
         c.bits = 1;
     }
     if (!count && s->dimension_count)
         declaration_error(b, close, "only the first dimension may be left open");
     if (!count)
         s->is_unsized = true;
-    hd_array_push(&b->module->dimensions, (uint32_t)c.bits);
+    hd_array_push(&b->module->dimensions, c.bits);
     s->dimension_count++;
     b->declaration.type_end = close->token.end;
 }
@@ -280,13 +280,8 @@ void hd_symbol_measure(hd_builder *b, hd_symbol *s)
 {
     uint64_t size = hd_types[s->type].bits / 8u * (uint64_t)s->vector;
     for (uint32_t i = 0; i < s->dimension_count; i++) {
-        uint32_t count = b->module->dimensions.items[s->dimension_first + i];
-        if (count && size > (1ull << 48) / count) {
-            hd_builder_error(b, BAD_DECLARATION, s->span, "a variable of more than 2^48 bytes");
-            size = 0;
-            break;
-        }
-        size *= count;
+        uint64_t count = b->module->dimensions.items[s->dimension_first + i];
+        size = count && size > HD_SIZE_LIMIT / count ? HD_SIZE_LIMIT : size * count;
     }
     s->size_bytes = size;
 }

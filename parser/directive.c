@@ -20,64 +20,94 @@ static void push_verbatim(hd_builder *b, hd_verbatim_kind kind, hd_name name, ui
     hd_build_statement(b, HD_STATEMENT_VERBATIM, b->module->verbatims.count - 1, begin, end);
 }
 
-void hd_build_version(hd_builder *b, const hd_node *word, const hd_node *number)
+/* A diagnostic about what is newer than this program: an error with --strict, else a warning. */
+static void report_newer(hd_builder *b, const hd_node *node, const char *message)
 {
-    static const uint8_t last_minor[] = {0, 5, 3, 2, 3, 1, 5, 8, 8, 0}; /* by major version */
-    const char *text = hd_builder_source(b)->text;
-    uint32_t at = number->token.begin, value[2] = {0, 0}, part = 0;
-    bool bad = false;
-    for (; at < number->token.end; at++) {
+    if (b->module->strict)
+        b->module->diagnostics->severity[HD_DIAG_NEWER_VERSION] = HD_ERROR;
+    hd_builder_error(b, NEWER_VERSION, hd_node_span(node), "%s", message);
+}
+
+/* Reads MAJOR.MINOR; false if it is no such number. */
+static bool read_version(const char *text, const hd_token *number, uint32_t value[2])
+{
+    uint32_t part = 0;
+    for (uint32_t at = number->begin; at < number->end; at++) {
         if (text[at] == '.' && part == 0)
             part = 1;
         else if (text[at] < '0' || text[at] > '9' || value[part] > 1000)
-            bad = true;
+            return false;
         else
             value[part] = value[part] * 10 + (uint32_t)(text[at] - '0');
     }
+    return part == 1 && text[number->end - 1] != '.';
+}
+
+void hd_build_version(hd_builder *b, const hd_node *word, const hd_node *number)
+{
+    enum { NEWEST_MAJOR = 9 };
+    static const uint8_t last_minor[NEWEST_MAJOR + 1] = {0, 5, 3, 2, 3, 1, 5, 8, 8, 4}; /* by major version */
+    uint32_t value[2] = {0, 0};
+    bool is_number = read_version(hd_builder_source(b)->text, &number->token, value);
+    bool is_newer = value[0] > NEWEST_MAJOR || (value[0] == NEWEST_MAJOR && value[1] > last_minor[NEWEST_MAJOR]);
     if (b->saw_version || b->module->statements.count)
         out_of_order(b, word, ".version occurs once, before all else");
     b->saw_version = true;
-    if (value[0] >= 10)
-        bad = true;
-    if (bad || text[at - 1] == '.' || part == 0 || value[0] == 0 || value[1] > last_minor[value[0]])
-        hd_builder_error(b, BAD_VERSION, hd_node_span(number), "not a PTX version MAJOR.MINOR from 1.0 to 9.0");
+    if (!is_number || value[0] == 0 || (!is_newer && value[1] > last_minor[value[0]]))
+        hd_builder_error(b, BAD_VERSION, hd_node_span(number),
+                         "not a PTX version MAJOR.MINOR, of which 1.0 is the first");
+    else if (is_newer)
+        report_newer(b, number, "newer than PTX 9.4, the newest version that is known; read as that one");
     b->module->version_major = value[0];
     b->module->version_minor = value[1];
     push_verbatim(b, HD_VERBATIM_VERSION, HD_NO_NAME, word->token.begin, number->token.end);
 }
 
-/* The number of "sm_90", "compute_90", "sm_90a", "sm_100f"; 0 if it is not a target. */
-static uint32_t target_number(const char *text)
+/* The number of "sm_90", "compute_90", "sm_90a", "sm_100f"; 0 if it is not a target. `known`: whether the number and
+ * its suffix are among those that this program was written for. */
+static uint32_t target_number(const char *text, bool *known)
 {
+    enum { NEWEST_TARGET = 121 };
     const char *digits = strncmp(text, "sm_", 3) == 0 ? text + 3 : strncmp(text, "compute_", 8) == 0 ? text + 8 : "";
     uint32_t number = 0;
     while (*digits >= '0' && *digits <= '9' && number < 10000)
         number = number * 10 + (uint32_t)(*digits++ - '0');
-    bool suffix = (*digits == 'a' || *digits == 'f') && !digits[1];
-    return number < 10000 && (!*digits || suffix) ? number : 0;
+    bool is_suffix = *digits >= 'a' && *digits <= 'z' && !digits[1];
+    *known = number <= NEWEST_TARGET && (!*digits || *digits == 'a' || *digits == 'f');
+    return number < 10000 && (!*digits || is_suffix) ? number : 0;
+}
+
+/* Whether the word is an option of .target. */
+static bool take_target_option(hd_builder *b, const hd_node *word, const char *text)
+{
+    if (strcmp(text, "texmode_independent") == 0)
+        b->samplers_apart = true;
+    else if (strcmp(text, "debug") == 0)
+        b->wants_debug = true;
+    else if (strcmp(text, "map_f64_to_f32") == 0 && b->module->target_number >= 13)
+        hd_builder_error(b, BAD_TARGET, hd_node_span(word), "map_f64_to_f32 is for targets below sm_13");
+    else if (strcmp(text, "texmode_unified") != 0 && strcmp(text, "map_f64_to_f32") != 0)
+        return false;
+    return true;
 }
 
 void hd_build_target_word(hd_builder *b, const hd_node *word)
 {
-    static const char *const options[] = {"texmode_unified", "texmode_independent", "debug", "map_f64_to_f32"};
     hd_name name = hd_full_name(b, &word->token);
     const char *text = hd_names_text(&b->module->names, name);
-    uint32_t number = target_number(text);
+    bool known;
+    uint32_t number = target_number(text, &known);
     if (number && !b->module->target_number) {
         b->module->target = name;
         b->module->target_number = number;
+        if (!known)
+            report_newer(b, word,
+                         "newer than sm_121, or of a family that is not known; read as the nearest known target");
         return;
     }
-    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
-        if (strcmp(text, options[i]) != 0)
-            continue;
-        b->samplers_apart |= i == 1;
-        b->wants_debug |= i == 2;
-        if (i == 3 && b->module->target_number >= 13)
-            hd_builder_error(b, BAD_TARGET, hd_node_span(word), "map_f64_to_f32 is for targets below sm_13");
-        return;
-    }
-    hd_builder_error(b, BAD_TARGET, hd_node_span(word), number ? "more than one target" : "no target that is known");
+    if (!take_target_option(b, word, text))
+        hd_builder_error(b, BAD_TARGET, hd_node_span(word),
+                         number ? "more than one target" : "no target that is known");
 }
 
 void hd_build_target(hd_builder *b, const hd_node *word, const hd_node *last)
@@ -123,6 +153,14 @@ void hd_build_section_width(hd_builder *b, const hd_node *word)
     const char *text = hd_names_text(&b->module->names, word->token.name);
     if (strcmp(text, ".b8") != 0 && strcmp(text, ".b16") != 0 && strcmp(text, ".b32") != 0 && strcmp(text, ".b64") != 0)
         hd_builder_error(b, BAD_DIRECTIVE, hd_node_span(word), "a section holds .b8, .b16, .b32 and .b64 values only");
+}
+
+void hd_build_section_since(hd_builder *b, const hd_node *at, uint32_t major, uint32_t minor, const char *what)
+{
+    const hd_module *m = b->module;
+    if (m->version_major < major || (m->version_major == major && m->version_minor < minor))
+        hd_builder_error(b, BAD_DIRECTIVE, hd_node_span(at), "%s needs PTX %u.%u; the module is of PTX %u.%u", what,
+                         major, minor, m->version_major, m->version_minor);
 }
 
 void hd_build_section(hd_builder *b, const hd_node *word, const hd_node *name, const hd_node *close)

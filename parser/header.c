@@ -59,6 +59,17 @@ static bool is_vector_word(const hd_builder *b, const hd_node *word)
     return text[1] == 'v' && text[2] >= '0' && text[2] <= '9';
 }
 
+/* .ptr .texref and its like: a pointer to a texture, sampler or surface, which is a variable in .global. */
+static bool takes_object(hd_builder *b, const hd_node *word)
+{
+    const char *text = hd_names_text(&b->module->names, word->token.name);
+    hd_type type = hd_type_from_spelling(text + 1, strlen(text + 1));
+    if (hd_types[type].class != HD_CLASS_OPAQUE || b->declaration.pointer_space != HD_SPACE_NONE)
+        return false;
+    b->declaration.pointer_space = HD_SPACE_GLOBAL;
+    return true;
+}
+
 void hd_build_parameter_word(hd_builder *b, const hd_node *word)
 {
     if (is_vector_word(b, word)) {
@@ -69,6 +80,8 @@ void hd_build_parameter_word(hd_builder *b, const hd_node *word)
             b->declaration.vector = 2;
         return;
     }
+    if (b->declaration.is_pointer && takes_object(b, word))
+        return;
     if (b->declaration.type != HD_TYPE_NONE) {
         hd_builder_error(b, BAD_DECLARATION, hd_node_span(word), "a parameter has one type");
         return;
@@ -88,7 +101,7 @@ void hd_build_pointer(hd_builder *b, const hd_node *word)
 
 void hd_build_pointer_space(hd_builder *b, const hd_node *word)
 {
-    if (!b->declaration.is_pointer) {
+    if (!b->declaration.is_pointer || b->declaration.pointer_space != HD_SPACE_NONE) {
         hd_builder_error(b, BAD_DECLARATION, hd_node_span(word),
                          "a second space; that of a pointer's target follows .ptr");
         return;
@@ -220,6 +233,7 @@ void hd_build_performance(hd_builder *b, const hd_node *word)
     case HD_TOKEN_MINNCTAPERSM: f->min_ctas = single(b, word); break;
     case HD_TOKEN_MAXNREG: f->max_registers = single(b, word); break;
     case HD_TOKEN_MAXCLUSTERRANK:
+    case HD_TOKEN_MINPERCTAMEMORY:
     case HD_TOKEN_ABI_PRESERVE:
     case HD_TOKEN_ABI_PRESERVE_CONTROL: single(b, word); break;
     case HD_TOKEN_NORETURN: f->no_return = true; break;
@@ -392,11 +406,40 @@ static void check_definition(hd_builder *b)
     }
 }
 
+/* Checks that the parameters of a kernel fit the space that ptxas has for them. */
+static void check_parameter_space(hd_builder *b)
+{
+    enum {
+        SMALL_BYTES = 4352,
+        LARGE_BYTES = 32764,
+        LARGE_SINCE_VERSION = 81,
+        LARGE_SINCE_TARGET = 70,
+        KNOWN_VERSION = 94
+    };
+    const hd_function *f = b->header;
+    const hd_module *m = b->module;
+    uint32_t version = m->version_major * 10 + m->version_minor;
+    bool large = version >= LARGE_SINCE_VERSION && (!m->target_number || m->target_number >= LARGE_SINCE_TARGET);
+    uint64_t bytes = 0, limit = large ? LARGE_BYTES : SMALL_BYTES;
+    for (uint32_t i = 0; i < f->parameter_count; i++) {
+        const hd_symbol *s = &m->symbols.items[f->parameter_first + i];
+        bytes = (bytes + s->align - 1) / s->align * s->align + s->size_bytes;
+    }
+    if (!f->is_entry || bytes <= limit || version > KNOWN_VERSION)
+        return;
+    hd_diagnostic *d = hd_builder_error(b, BAD_DECLARATION, m->symbols.items[f->symbol].span,
+                                        "the parameters of '%s' take %llu bytes; a kernel has at most %u",
+                                        hd_names_text(&m->names, f->name), (unsigned long long)bytes, (uint32_t)limit);
+    if (!large && bytes <= LARGE_BYTES)
+        hd_builder_note(b, d, m->symbols.items[f->symbol].span, "32,764 bytes need PTX 8.1 and sm_70");
+}
+
 void hd_build_body(hd_builder *b, const hd_node *brace)
 {
     hd_function *f = b->header;
     check_definition(b);
     finish_header(b, brace);
+    check_parameter_space(b);
     f->has_body = true;
     lend_arrays(b, f);
     hd_array_reserve(&f->operands, 16);

@@ -31,7 +31,7 @@ void hd_build_initializer(hd_builder *b, const hd_node *assign)
 static uint32_t levels(const hd_symbol *s) { return s->dimension_count + (s->vector > 1); }
 
 /* Maximum number of elements of the innermost open brace; 0: unlimited. */
-static uint32_t room(hd_builder *b)
+static uint64_t room(hd_builder *b)
 {
     const hd_symbol *s = variable(b);
     uint32_t level = b->initial_counts.count - 1;
@@ -45,7 +45,7 @@ static void count_element(hd_builder *b, hd_span span)
 {
     if (!b->initial_counts.count || hd_types[variable(b)->type].class == HD_CLASS_OPAQUE)
         return;
-    uint32_t count = ++hd_array_last(&b->initial_counts), limit = room(b);
+    uint64_t count = ++hd_array_last(&b->initial_counts), limit = room(b);
     if (limit && count > limit)
         initializer_error(b, span, "more initial values than elements");
 }
@@ -118,6 +118,11 @@ static void push_address(hd_builder *b, const hd_node *n, hd_initializer i)
     i.symbol = symbol_of(b, i.is_generic ? n->token.name : hd_full_name(b, &name), (hd_span){n->token.begin, name.end});
     if (class == HD_CLASS_FLOAT)
         initializer_error(b, hd_node_span(n), "an address cannot initialize a floating-point variable");
+    const hd_symbol *of = i.symbol == HD_NONE ? NULL : &b->module->symbols.items[i.symbol];
+    if (of && of->kind == HD_SYMBOL_VARIABLE && of->space != HD_SPACE_GLOBAL && of->space != HD_SPACE_CONST &&
+        of->space != HD_SPACE_TEX)
+        initializer_error(b, hd_node_span(n),
+                          "only variables in .global and .const have an address before a kernel runs");
     hd_array_push(&b->module->initializers, i);
 }
 

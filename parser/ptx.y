@@ -44,7 +44,7 @@ static void hd_ptx_error(hd_builder *b, const char *message) { hd_builder_exhaus
 %token VERSION TARGET ADDRESS_SIZE FILE LOC SECTION PRAGMA ALIAS ENTRY FUNC EXTERN VISIBLE WEAK COMMON
 %token REG CONST GLOBAL LOCAL PARAM SHARED TEX ALIGN ATTRIBUTE PTR BRANCHTARGETS CALLTARGETS CALLPROTOTYPE
 %token MAXNTID REQNTID MINNCTAPERSM MAXNCTAPERSM MAXNREG
-%token EXPLICITCLUSTER REQNCTAPERCLUSTER MAXCLUSTERRANK BLOCKSARECLUSTERS
+%token EXPLICITCLUSTER REQNCTAPERCLUSTER MAXCLUSTERRANK MINPERCTAMEMORY BLOCKSARECLUSTERS
 %token NORETURN ABI_PRESERVE ABI_PRESERVE_CONTROL HEDDLE RESYNC
 %token SIMPLE /* a NAME or INTEGER that is a whole operand: after the opcode or a comma, before a comma, ; or } */
 
@@ -89,11 +89,14 @@ string: STRING { hd_build_pragma(b, N($1)); } ;
 
 /* ---- sections ---- */
 section_items: %empty { b->node_mark = b->nodes.count; } | section_items section_item { DROP_NODES; } ;
-section_item: NAME ":"
+section_item: NAME ":" { hd_build_section_since(b, N($1), 7, 0, "a label in a section"); }
             | WORD section_values { hd_build_section_width(b, N($1)); }
             ;
 section_values: section_value | section_values "," section_value ;
-section_value: INTEGER | "-" INTEGER | NAME | NAME "+" INTEGER | NAME "-" NAME | any_word | any_word "+" INTEGER ;
+section_value: INTEGER | NAME | NAME "+" INTEGER | any_word | any_word "+" INTEGER
+             | "-" INTEGER   { hd_build_section_since(b, N($1), 7, 5, "a negative number in a section"); }
+             | NAME "-" NAME { hd_build_section_since(b, N($1), 7, 5, "a difference of labels"); }
+             ;
 any_word: WORD | space_word ;
 
 /* ---- variables ---- */
@@ -159,6 +162,7 @@ parameter_word: WORD          { hd_build_parameter_word(b, N($1)); }
               | ALIGN INTEGER { hd_build_align(b, N($2)); }
               | PTR           { hd_build_pointer(b, N($1)); }
               | space_word    { hd_build_pointer_space(b, N($1)); }
+              | CONST "[" INTEGER "]" { hd_build_pointer_space(b, N($1)); }
               ;
 parameter_name: NAME { hd_build_parameter(b, N($1)); } | SINK { hd_build_parameter(b, N($1)); } ;
 
@@ -170,6 +174,7 @@ performance: MAXNTID integers          { hd_build_performance(b, N($1)); }
            | MAXNREG integers          { hd_build_performance(b, N($1)); }
            | REQNCTAPERCLUSTER integers { hd_build_performance(b, N($1)); }
            | MAXCLUSTERRANK integers   { hd_build_performance(b, N($1)); }
+           | MINPERCTAMEMORY integers  { hd_build_performance(b, N($1)); }
            | EXPLICITCLUSTER           { b->integers.count = 0; hd_build_performance(b, N($1)); }
            | BLOCKSARECLUSTERS         { b->integers.count = 0; hd_build_performance(b, N($1)); }
            | NORETURN                  { b->integers.count = 0; hd_build_performance(b, N($1)); }

@@ -271,7 +271,8 @@ static uint32_t capability_of(const char *name)
 
 const char *hd_gpu_name_for(uint32_t target, uint32_t *found)
 {
-    const char *name = NULL;
+    const char *name = NULL, *newest_name = NULL;
+    uint32_t newest = 0;
     *found = UINT32_MAX;
     for (uint32_t i = 0; i < hd_gpu_file_count; i++) {
         uint32_t number = capability_of(hd_gpu_files[i].name);
@@ -279,8 +280,15 @@ const char *hd_gpu_name_for(uint32_t target, uint32_t *found)
             *found = number;
             name = hd_gpu_files[i].name;
         }
+        if (number > newest) {
+            newest = number;
+            newest_name = hd_gpu_files[i].name;
+        }
     }
-    return name;
+    if (name)
+        return name;
+    *found = newest;
+    return newest_name;
 }
 
 static bool is_launch_file(const hd_yaml *yaml)

@@ -65,8 +65,8 @@ hd_gpu *hd_gpu_load(const char *name, hd_diagnostics *diagnostics);
 bool hd_gpu_set(hd_gpu *gpu, const char *const *settings, uint32_t count);
 void hd_gpu_free(hd_gpu *gpu);
 
-/* The name of the built-in description of sm_`target`, or of the next higher one, which also runs its code; *found is
- * its number. NULL: none. */
+/* The name of the built-in description of sm_`target`, or of the next higher one, which also runs its code, or of the
+ * newest one if the target is newer; *found is its number. */
 const char *hd_gpu_name_for(uint32_t target, uint32_t *found);
 
 /* Names of built-in descriptions with a section `timing`: "a, b". */

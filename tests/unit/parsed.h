@@ -17,15 +17,16 @@ typedef struct parsed {
     hd_module *module;
 } parsed;
 
-static inline parsed *parse_bytes(const char *text, size_t length)
+static inline parsed *parse_as(const char *text, size_t length, bool strict)
 {
-    hd_parse_options options = {.ignore_annotations = true};
+    hd_parse_options options = {.ignore_annotations = true, .strict = strict};
     parsed *p = calloc(1, sizeof *p);
     hd_source_from_memory(&p->source, "t.ptx", text, length);
     hd_diagnostics_init(&p->diagnostics);
     p->module = hd_parse_ptx(&p->source, &options, &p->diagnostics);
     return p;
 }
+static inline parsed *parse_bytes(const char *text, size_t length) { return parse_as(text, length, false); }
 static inline parsed *parse_text(const char *text) { return parse_bytes(text, strlen(text)); }
 
 static inline void parsed_free(parsed *p)
@@ -48,15 +49,17 @@ static inline parsed *parse_good(const char *text)
 }
 
 /* The kind of the first error of a text; -1: none. */
-static inline int first_error(const char *text)
+static inline int first_error_as(const char *text, bool strict)
 {
-    parsed *p = parse_text(text);
+    parsed *p = parse_as(text, strlen(text), strict);
     int kind = -1;
     for (const hd_diagnostic *d = p->diagnostics.first; d && kind < 0; d = d->next)
         kind = d->severity == HD_ERROR ? (int)d->kind : -1;
     parsed_free(p);
     return kind;
 }
+
+static inline int first_error(const char *text) { return first_error_as(text, false); }
 
 /* The function with a body of that name. */
 static inline hd_function *function_of(const parsed *p, const char *name)
@@ -142,12 +145,13 @@ static inline void expect_instruction(const char *before, const char *body, cons
 }
 
 /* The first error of one such kernel. */
-static inline int body_error(const char *before, const char *body)
+static inline int body_error_as(const char *before, const char *body, bool strict)
 {
     char text[4096];
     snprintf(text, sizeof text, HEAD "%s\n.entry k(.param .u64 pp) {\n" REGISTERS "%s\nret;\n}\n", before, body);
-    return first_error(text);
+    return first_error_as(text, strict);
 }
+static inline int body_error(const char *before, const char *body) { return body_error_as(before, body, false); }
 
 /* The spellings of kept tokens, joined by blanks. */
 static inline const char *join_tokens(const hd_module *m, hd_tokens tokens, char *out, size_t size)

@@ -55,7 +55,6 @@ static void wrong_heads(void **state)
     assert_int_equal(first_error("/* a */"), HD_DIAG_EMPTY_INPUT);
     assert_int_equal(first_error(".version 9.0\n"), HD_DIAG_BAD_TARGET);
     assert_int_equal(first_error(".version 9\n.target sm_90\n"), HD_DIAG_BAD_VERSION);
-    assert_int_equal(first_error(".version 9.1\n.target sm_90\n"), HD_DIAG_BAD_VERSION);
     assert_int_equal(first_error(".version 9.0\n.version 8.0\n.target sm_90\n"), HD_DIAG_BAD_DIRECTIVE);
     assert_int_equal(first_error(HEAD ".entry k { ret; }\n.version 9.0\n"), HD_DIAG_BAD_DIRECTIVE);
     assert_int_equal(first_error(".version 9.0\n.target sm_90\n.entry k { ret; }\n.address_size 64\n"),
@@ -166,7 +165,6 @@ static void wrong_variables(void **state)
         {".global .samplerref s;", HD_DIAG_BAD_DECLARATION},
         {".global .b32 WARP_SZ;", HD_DIAG_SYNTAX},
         {".global .b32 _;", HD_DIAG_SYNTAX},
-        {".global .b32 a[4294967295][4294967295];", HD_DIAG_BAD_DECLARATION},
         {".global .b32 r<100000000>;", HD_DIAG_BAD_DECLARATION},
     };
     (void)state;

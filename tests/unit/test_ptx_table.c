@@ -283,7 +283,7 @@ static void every_alternative_is_reached(void **state)
             at = at ? at + 1 + strspn(at + 1, " ") : NULL;
             at = at && *at ? at : NULL;
             const hd_form *form = form_of(module, spelling);
-            if (form->opcode != i || form->flags & (HD_FORM_UNKNOWN_MODIFIER | HD_FORM_INVALID))
+            if (form->opcode != i || form->flags & (HD_FORM_OPAQUE | HD_FORM_INVALID))
                 fail_msg("'%s' of the row '%s' is not valid: %s", spelling, hd_opcodes[i].name,
                          form->error ? form->error : "?");
             alternatives++;

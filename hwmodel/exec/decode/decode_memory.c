@@ -189,11 +189,11 @@ bool hd_decode_cvta(hd_decoder *d)
         return hd_decode_unsupported(d, NULL);
     op->d = hd_decode_destination(d, d->operands[0]);
     op->d_bytes = (uint8_t)hd_decode_lane_bytes(d, d->operands[0], type);
-    uint32_t frame = from->kind == HD_OPERAND_SYMBOL ? hd_decode_frame_offset(d, from->value) : HD_NONE;
+    hd_decoded_address variable;
+    uint32_t frame = hd_decode_variable(d, from, &variable) ? hd_decode_frame_offset(d, variable.base->value) : HD_NONE;
     if (frame != HD_NONE) {
         op->run = hd_run_frame_address;
-        op->offset =
-            (int64_t)(frame + window) + (from->count ? (int64_t)d->module->literals.items[from[1].value].bits : 0);
+        op->offset = (int64_t)(frame + window) + variable.offset;
         return true;
     }
     op->run = window ? hd_run_shift_address : hd_run_move;

@@ -6,15 +6,14 @@ static bool is_time(const hd_operand *o)
     return o->kind == HD_OPERAND_SREG && hd_sregs[o->value].varies == HD_VARIES_TIME;
 }
 
-static bool decode_frame_address(hd_decoder *d, uint32_t offset, uint64_t window)
+/* The address of a variable of the frame. */
+static bool decode_frame_address(hd_decoder *d, int64_t offset)
 {
-    const hd_operand *o = d->operands[1];
     hd_op *op = d->op;
-    int64_t after = o->count ? (int64_t)d->module->literals.items[o[1].value].bits : 0;
     op->run = hd_run_frame_address;
     op->d = hd_decode_destination(d, d->operands[0]);
     op->d_bytes = (uint8_t)hd_decode_lane_bytes(d, d->operands[0], hd_decode_type(d, 0));
-    op->offset = (int64_t)(offset + window) + after;
+    op->offset = offset;
     return true;
 }
 
@@ -80,9 +79,10 @@ static bool decode_single(hd_decoder *d, hd_type type)
 {
     hd_op *op = d->op;
     const hd_operand *to = d->operands[0], *from = d->operands[1];
-    uint32_t frame = from->kind == HD_OPERAND_SYMBOL ? hd_decode_frame_offset(d, from->value) : HD_NONE;
+    hd_decoded_address variable;
+    uint32_t frame = hd_decode_variable(d, from, &variable) ? hd_decode_frame_offset(d, variable.base->value) : HD_NONE;
     if (frame != HD_NONE)
-        return decode_frame_address(d, frame, 0);
+        return decode_frame_address(d, (int64_t)frame + variable.offset);
     op->d = hd_decode_destination(d, to);
     if (type == HD_TYPE_PRED) {
         op->run = hd_run_move_pred;

@@ -78,6 +78,9 @@ typedef struct hd_decoded_address {
     const hd_operand *base; /* REGISTER, SYMBOL or LITERAL */
     int64_t offset;
 } hd_decoded_address;
+/* A variable, with a constant offset or subscript (g, g+4, g[3]): its SYMBOL as the base. False: anything else; nothing
+ * is reported. */
+bool hd_decode_variable(const hd_decoder *d, const hd_operand *o, hd_decoded_address *address);
 bool hd_decode_address(hd_decoder *d, const hd_operand *o, hd_decoded_address *address);
 /* The address as a row and an offset, of an op that accesses memory. decode_memory.c */
 bool hd_decode_set_address(hd_decoder *d, const hd_decoded_address *address);

@@ -82,7 +82,7 @@ static uint64_t row_elements(const hd_module *m, const hd_symbol *s, uint32_t de
 {
     uint64_t n = 1;
     for (uint32_t k = depth; k < s->dimension_count; k++) {
-        uint32_t size = m->dimensions.items[s->dimension_first + k];
+        uint64_t size = m->dimensions.items[s->dimension_first + k];
         n *= size ? size : 1;
     }
     return n * s->vector;

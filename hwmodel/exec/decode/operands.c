@@ -120,17 +120,19 @@ hd_ref hd_decode_source(hd_decoder *d, const hd_operand *o, hd_type type)
     case HD_OPERAND_LITERAL: return hd_decode_constant(d, hd_decode_literal(d, o, type), bytes);
     case HD_OPERAND_SREG: return special_row(d, o, bytes);
     case HD_OPERAND_SYMBOL:
-        if (hd_decode_symbol(d, o->value, &address)) {
-            address += o->count ? d->module->literals.items[o[1].value].bits : 0;
+    case HD_OPERAND_ADDRESS: {
+        hd_decoded_address place;
+        if (hd_decode_variable(d, o, &place) && hd_decode_symbol(d, place.base->value, &address)) {
+            address += (uint64_t)place.offset;
             return hd_decode_constant(d, bytes == 4 ? (uint32_t)address : address, bytes);
         }
         break;
+    }
     case HD_OPERAND_LABEL:
     case HD_OPERAND_TABLE:
     case HD_OPERAND_SINK:
     case HD_OPERAND_NAME:
     case HD_OPERAND_VECTOR:
-    case HD_OPERAND_ADDRESS:
     case HD_OPERAND_PAIR:
     case HD_OPERAND_LIST: break;
     }
@@ -206,21 +208,31 @@ static int64_t literal_behind(const hd_decoder *d, const hd_operand *o)
     return (int64_t)d->module->literals.items[o[1].value].bits;
 }
 
+bool hd_decode_variable(const hd_decoder *d, const hd_operand *o, hd_decoded_address *address)
+{
+    const hd_operand *base = o->kind == HD_OPERAND_ADDRESS && o->flags & HD_OPERAND_BARE ? o + 1 : o;
+    if (base->kind != HD_OPERAND_SYMBOL)
+        return false;
+    *address = (hd_decoded_address){base, base->count ? literal_behind(d, base) : 0};
+    if (base == o)
+        return true;
+    const hd_symbol *s = &d->module->symbols.items[base->value];
+    const hd_operand *index = base + hd_operand_extent(base);
+    if (o->count != 2 || index->kind != HD_OPERAND_LITERAL)
+        return false;
+    uint64_t element_bytes = hd_types[s->type].bits / 8u * s->vector;
+    address->offset = (int64_t)(d->module->literals.items[index->value].bits * element_bytes);
+    return true;
+}
+
 bool hd_decode_address(hd_decoder *d, const hd_operand *o, hd_decoded_address *address)
 {
     if (o->kind != HD_OPERAND_ADDRESS || !o->count)
         return hd_decode_unsupported(d, "an address of this kind");
     const hd_operand *base = o + 1;
     *address = (hd_decoded_address){base, 0};
-    if (o->flags & HD_OPERAND_BARE) {
-        const hd_symbol *s = &d->module->symbols.items[base->value];
-        const hd_operand *index = base + hd_operand_extent(base);
-        if (base->kind != HD_OPERAND_SYMBOL || o->count != 2 || index->kind != HD_OPERAND_LITERAL)
-            return hd_decode_unsupported(d, "a subscript of this kind");
-        address->offset =
-            (int64_t)d->module->literals.items[index->value].bits * (int64_t)(hd_types[s->type].bits / 8 * s->vector);
-        return true;
-    }
+    if (o->flags & HD_OPERAND_BARE)
+        return hd_decode_variable(d, o, address) || hd_decode_unsupported(d, "a subscript of this kind");
     if (o->count != 1)
         return hd_decode_unsupported(d, "an address of this kind");
     if (base->count)
