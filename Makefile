@@ -170,6 +170,8 @@ deps-format:
 	$(Q)tools/deps install build test format
 deps-fuzz:
 	$(Q)tools/deps install build test fuzz
+deps-corpus:
+	$(Q)tools/deps install build test corpus
 missing-deps:
 	$(Q)tools/deps missing build test >/dev/null 2>&1 || tools/deps install build test
 
@@ -231,6 +233,9 @@ fuzz:
 	    FUZZ_SECONDS=$(FUZZ_SECONDS) tools/run-fuzz $(O)-fuzz; \
 	else echo "skip fuzz: clang or its libFuzzer runtime is missing (make deps-fuzz)"; fi
 fuzzers: $(FUZZERS)
+# PTX that LLVM, clang and GCC make of tests/corpus, for all processors and levels: `make check` takes a part of it.
+corpus: all
+	$(Q)CORPUS=full $(ENVIRONMENT) tests/corpus/run
 bench: all
 	$(Q)$(ENVIRONMENT) bench/run
 # docs/papers.md and docs/cycles.md, measured anew: some ten minutes each.
@@ -288,5 +293,5 @@ clean:
 
 help:
 	@sed -n '2,/^$$/s/^# \{0,1\}//p' Makefile
-	@echo 'Targets: all deps deps-browser deps-format deps-fuzz demo check bless sanitize sanitize-threads coverage campaign-liveness campaign-exec campaign-techniques campaign-shrink campaign-sass campaign-failures mutation fuzz bench papers'
+	@echo 'Targets: all deps deps-browser deps-format deps-fuzz deps-corpus demo check bless sanitize sanitize-threads coverage campaign-liveness campaign-exec campaign-techniques campaign-shrink campaign-sass campaign-failures mutation fuzz corpus bench papers'
 	@echo '         install deb check-layers metrics format clean'
