@@ -210,7 +210,8 @@ static uint32_t mov_copies(const hd_function *f, const hd_instruction *insn, hd_
     const hd_operand *source = read_side(o, to, &to_count);
     if (source >= o + insn->operand_count)
         return 0;
-    if (hd_insn_form(f, insn)->types[0] == HD_TYPE_PRED && source->flags & HD_OPERAND_NOT)
+    if ((hd_insn_form(f, insn)->types[0] == HD_TYPE_PRED && source->flags & HD_OPERAND_NOT) ||
+        source->flags & HD_OPERAND_OFFSET)
         return 0;
     read_side(source, from, &from_count);
     if (!place_elements(f, to, to_count, bits) || !place_elements(f, from, from_count, bits))

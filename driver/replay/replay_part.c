@@ -4,6 +4,14 @@
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
 
+static bool brings_annotations(const hd_module *module)
+{
+    for (uint32_t i = 0; i < module->functions.count; i++)
+        if (module->functions.items[i]->annotations.count || module->functions.items[i]->foreign_annotations.count)
+            return true;
+    return false;
+}
+
 static bool read_module(replay_part *p, replay_file *f)
 {
     for (uint32_t i = 0; i < f->launch->module_count; i++)
@@ -15,16 +23,9 @@ static bool read_module(replay_part *p, replay_file *f)
     f->module = hd_parse_ptx(&f->source, &parse, &f->said);
     if (f->said.error_count || !hd_launch_find_kernels(f->launch, f->module, &f->said))
         return false;
-    hd_module_lower_offsets(f->module);
+    if (!brings_annotations(f->module)) /* they hold for the instructions as they are */
+        hd_module_lower_offsets(f->module);
     return true;
-}
-
-static bool brings_annotations(const hd_module *module)
-{
-    for (uint32_t i = 0; i < module->functions.count; i++)
-        if (module->functions.items[i]->annotations.count || module->functions.items[i]->foreign_annotations.count)
-            return true;
-    return false;
 }
 
 /* Whether the module is to be simplified and allocated: it has no annotations. */

@@ -344,7 +344,7 @@ bool hd_pipeline_run(hd_pipeline *pipeline, hd_module *module, const hd_pipeline
         return false;
     hd_arena arena;
     hd_arena_init(&arena);
-    if (pipeline->steps.count)
+    if (pipeline->steps.count && !hd_pipeline_only_annotates(pipeline)) /* else the text must not change */
         hd_module_lower_offsets(module);
     run r = {.pipeline = pipeline, .module = module, .options = options};
     r.functions = HD_ARENA_ARRAY(&arena, uint32_t, module->functions.count);

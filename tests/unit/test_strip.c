@@ -117,6 +117,8 @@ static void odd_texts(void **state)
         KERNEL("setp.eq.u32 %q, temp, 3;\n@%q bra L;\nst.global.u32 [%a], temp;\nL: L2: add.u32 %r1, temp, 1;\n"
                "st.global.v4.b32 [%a + 16], {%r1, temp, %r1, temp};\n"),
         KERNEL("{ .reg .b32 temp; mov.b32 temp, 7; st.global.u32 [%a], temp; } st.global.u32 [%a + 4], temp;\n"),
+        KERNEL("add.u32 %r1, temp + 1, 2;\nmov.u32 %r2, temp+1;\nst.global.u32 [%a], %r2 + 3;\n"
+               "mad.lo.u32 %r3, %r1 + 1, %r2 + -2, temp;\nst.global.u32 [%a+8], %r3;\n"),
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         expect_back(texts[i]);

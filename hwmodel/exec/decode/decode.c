@@ -82,7 +82,7 @@ static void list_operands(hd_decoder *d)
             d->operands[d->operand_count++] = o;
 }
 
-/* Such operands must be lowered first (passes/clean/offsets.h). */
+/* Such operands are lowered first (passes/clean/offsets.h), unless annotations say what holds without that. */
 static bool has_offset_operand(const hd_decoder *d)
 {
     for (uint32_t i = 0; i < d->operand_count; i++)
@@ -193,8 +193,12 @@ static void decode_instruction(hd_decoder *d, uint32_t ordinal)
     list_operands(d);
     hd_decode *hand = hand_of(d->form->opcode);
     const hd_lanes_row *row = row_of(d);
-    if (d->insn->flags & HD_INSN_OPAQUE || (!row && !hand) || has_offset_operand(d))
+    if (d->insn->flags & HD_INSN_OPAQUE || (!row && !hand))
         hd_decode_unsupported(d, NULL);
+    else if (has_offset_operand(d))
+        hd_decode_unsupported(
+            d, "a source 'register + constant' in annotated code, which 'heddle rewrite -p clean' before "
+               "its annotation makes an instruction of its own");
     else if (row)
         hd_decode_row(d, row);
     else

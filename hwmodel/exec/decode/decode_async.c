@@ -136,6 +136,8 @@ bool hd_decode_mbarrier(hd_decoder *d)
                   : opcode == HD_OP_MBARRIER_EXPECT_TX ? HD_MBARRIER_EXPECT
                                                        : HD_MBARRIER_COMPLETE;
     op->b = d->operand_count > 1 ? hd_decode_source(d, d->operands[1], HD_TYPE_U32) : HD_NO_REF;
+    if (hd_decode_modifier(d, HD_GROUP_BARRIERLAYOUT))
+        return hd_decode_unsupported(d, NULL);
     return set_object(d, d->operands[0]);
 }
 
@@ -169,6 +171,8 @@ bool hd_decode_mbarrier_wait(hd_decoder *d)
 
 bool hd_decode_mbarrier_pending(hd_decoder *d)
 {
+    if (hd_decode_modifier(d, HD_GROUP_BARRIERLAYOUT))
+        return hd_decode_unsupported(d, NULL);
     d->op->run = hd_run_mbarrier_pending;
     d->op->d = hd_decode_destination(d, d->operands[0]);
     d->op->a = hd_decode_source(d, d->operands[1], HD_TYPE_U64);
