@@ -349,8 +349,8 @@ static void replay_cycles(void **state)
     (void)state;
     const char *top = getenv("TOP");
     char path[4096], value[64] = "timing.core.collectors=8";
-    static const char *const begin[] = {"{", "GPU fermi-gtx480, 2 SMs, timing.core.collectors=8", "gpu,file,",
-                                        "<!DOCTYPE html>", "{"};
+    static const char *const begin[] = {"{", "GPU fermi-gtx480, 2 SMs, timing.core.collectors=8",
+                                        "heddle,gpu,settings,", "<!DOCTYPE html>", "{"};
     static const char *const has[] = {"\"warp_ipc\"", "issue slots", "warp_ipc", "<title>", "\"traceEvents\""};
     snprintf(path, sizeof path, "%s/examples/vectorAdd/vectorAdd.yaml", top ? top : ".");
     const char *files_to_run[] = {path}, *values[] = {value};
