@@ -18,6 +18,7 @@ enum {
         8, /* the number of the architecture is in bits 8 to 15 of e_flags; before, in the low byte */
     STO_CUDA_ENTRY = 0x10,
     UNDECODED_LIMIT = 20, /* warnings for each function */
+    MOST_TEXT = 256,      /* bytes of the listing for a byte of the file: names can be repeated without end */
 };
 
 typedef enum info_layout { WORDS, SYMBOL, PARAMETER, OFFSETS, PAIRS, BANK } info_layout;
@@ -52,6 +53,8 @@ typedef struct lister {
 } lister;
 
 /* ---- code ---------------------------------------------------------------------------------------------------------- */
+
+static bool is_too_long(const lister *l) { return l->to->buffer.count > (uint64_t)MOST_TEXT * l->elf.source->length; }
 
 static bool is_code(const hd_elf_section *s)
 {
@@ -215,7 +218,7 @@ static void write_code(lister *l, const code_section *c)
         }
         if (i == 0)
             hd_write_format(l->to, "%s:\n", c->section->name);
-        if (i == c->count)
+        if (i == c->count || is_too_long(l))
             return;
         hd_sass_text text;
         hd_sass_word word = word_at(l, c, i);
@@ -289,7 +292,7 @@ static void write_data(lister *l, const hd_elf_section *s, uint32_t index)
         if (!is_object(l, o))
             continue;
         label++;
-        if (o->section != index || o->value < at)
+        if (o->section != index || o->value < at || is_too_long(l))
             continue;
         write_contents(l, s, at, o->value);
         hd_write_format(l->to, "\t.type\t\t%s,@object\n\t.size\t\t%s,(.L_%" PRIu32 " - %s)\n%s:\n", o->name, o->name,
@@ -426,6 +429,8 @@ static bool write_info(lister *l, const hd_elf_section *s)
     uint32_t end_label = HD_NONE;
     for (uint64_t at = s->offset; at < s->offset + s->bytes;) {
         uint64_t next = write_attribute(l, s, at, &end_label);
+        if (is_too_long(l))
+            return true;
         if (!next)
             return hd_elf_refuse(&l->elf, l->diagnostics, at, "an attribute of '%s' does not end inside it", s->name);
         at = next;
@@ -490,7 +495,8 @@ static bool write_listing(lister *l)
     for (uint32_t i = 0; i < l->elf.sections.count; i++)
         if (is_listed(&l->elf.sections.items[i]) && !write_section(l, i))
             return false;
-    return true;
+    return !is_too_long(l) || hd_elf_refuse(&l->elf, l->diagnostics, 0,
+                                            "its listing has more than %d bytes for each byte of the file", MOST_TEXT);
 }
 
 static void free_code(lister *l)
