@@ -179,7 +179,8 @@ static int run_in_folder(job *j, const char *runtime)
 {
     if (!prepare(j) || !run_program(j, runtime))
         return HD_STATUS_REJECTED;
-    hd_run *run = hd_run_read(j->folder, j->cli->operands[0], &j->cli->diagnostics);
+    hd_run *run =
+        hd_run_read(j->folder, j->cli->operands[0], !hd_cli_has(j->cli, HD_CLI_NO_DEMANGLE), &j->cli->diagnostics);
     if (hd_run_is_whole(run) && !hd_run_launches(run))
         fprintf(stderr, "heddle: the program launched no kernel through the CUDA runtime\n");
     int shown = hd_run_is_whole(run) ? show(j, run) : HD_STATUS_REJECTED;

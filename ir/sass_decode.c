@@ -1,6 +1,6 @@
 /* See sass_decode.h. A row of the table fits a word if its opcode, operand form and generation are the word's, its
- * required fields have their values, and its fields cover every bit that is set: nothing is guessed. Rows are tried in the
- * order of the table. One pass over the row's text; the rows of an opcode are found by a scan of the table.
+ * required fields have their values, and its fields cover every bit that is set: nothing is guessed. Rows are tried in
+ * the order of the table. One pass over the row's text; the rows of an opcode are found by a scan of the table.
  */
 #include "ir/sass_decode_work.h"
 
@@ -31,7 +31,7 @@ static const struct special_register {
 #undef HD_SASS_SPECIAL_REGISTER
 };
 
-/* ---- fields that one opcode has ------------------------------------------------------------------------------------ */
+/* ---- fields that one opcode has ---------------------------------------------------------------------------------- */
 
 /* The names that nvdisasm gives to products and sums that only move, add or shift. */
 static void put_imad(hd_sass_decoder *d)
@@ -177,7 +177,7 @@ static void put_named(hd_sass_decoder *d, const char *name, size_t length)
 #undef IS
 }
 
-/* ---- the language of the table ------------------------------------------------------------------------------------- */
+/* ---- the language of the table ----------------------------------------------------------------------------------- */
 
 static unsigned number(const char **at) { return (unsigned)strtoul(*at, (char **)(uintptr_t)at, 10); }
 

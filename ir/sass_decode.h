@@ -20,8 +20,8 @@ typedef struct hd_sass_text {
     bool is_padding;               /* its control code has neither stall nor yield: nvdisasm writes "NOP;" */
 } hd_sass_text;
 
-/* The instruction at `address` (bytes from the section's beginning) for sm_<generation>. false: no row of the table fits
- * the word, or the word has bits that no field of the fitting row explains. */
+/* The instruction at `address` (bytes from the section's beginning) for sm_<generation>. false: no row of the table
+ * fits the word, or the word has bits that no field of the fitting row explains. */
 bool hd_sass_decode(hd_sass_word word, uint32_t generation, uint64_t address, hd_sass_text *text);
 
 /* Whether the table has rows for sm_<generation>. */

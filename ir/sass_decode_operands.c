@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- bits and text ------------------------------------------------------------------------------------------------- */
+/* ---- bits and text ----------------------------------------------------------------------------------------------- */
 
 uint64_t hd_sass_peek(const hd_sass_decoder *d, unsigned at, unsigned count)
 {
@@ -66,7 +66,7 @@ void hd_sass_put_offset(hd_sass_decoder *d, int64_t value, bool is_all)
     hd_sass_put_signed(d, value);
 }
 
-/* ---- operands ------------------------------------------------------------------------------------------------------ */
+/* ---- operands ---------------------------------------------------------------------------------------------------- */
 
 void hd_sass_put_register(hd_sass_decoder *d, unsigned at)
 {
@@ -195,8 +195,8 @@ static void put_source(hd_sass_decoder *d, char place, bool is_high, unsigned re
         put_half_of_source(d);
 }
 
-/* B, C: the second and the third source, of which the form says what is at bit 32. X, Y: what is at bit 32, as the second
- * and as the third source. */
+/* B, C: the second and the third source, of which the form says what is at bit 32. X, Y: what is at bit 32, as the
+ * second and as the third source. */
 void hd_sass_put_slot(hd_sass_decoder *d, char slot, char type)
 {
     static const char AT_32[] = "RRicicUU"; /* by form */
@@ -208,11 +208,11 @@ void hd_sass_put_slot(hd_sass_decoder *d, char slot, char type)
     put_source(d, place, is_high, slot == 'B' || slot == 'X' ? HD_SASS_REUSE_B : HD_SASS_REUSE_C, type);
 }
 
-/* ---- memory -------------------------------------------------------------------------------------------------------- */
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 /* Global and generic addresses: [R2], [R2.64+UR4+0x10], desc[UR4][R2.64+0x10], [UR4]. Where the descriptor is used
- * depends on the kind: g loads and stores, a atomics, r reductions. sm_80 and sm_86 leave its name out of the text unless
- * bit 101 is set. */
+ * depends on the kind: g loads and stores, a atomics, r reductions. sm_80 and sm_86 leave its name out of the text
+ * unless bit 101 is set. */
 void hd_sass_put_global(hd_sass_decoder *d, char kind, unsigned uniform_at)
 {
     bool has_uniform = uniform_at && hd_sass_take(d, HD_SASS_UNIFORM_BIT, 1);

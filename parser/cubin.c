@@ -1,6 +1,6 @@
 /* See cubin.h. Two passes over the code: the first numbers the targets of branches in the order in which the code names
- * them, over all sections, as nvdisasm does; the second writes. What nvdisasm prints was read from its listings of CUDA 13.
- * Linear in the file.
+ * them, over all sections, as nvdisasm does; the second writes. What nvdisasm prints was read from its listings of CUDA
+ * 13. Linear in the file.
  */
 #include "parser/cubin.h"
 
@@ -52,7 +52,7 @@ typedef struct lister {
     bool in_part;
 } lister;
 
-/* ---- code ---------------------------------------------------------------------------------------------------------- */
+/* ---- code -------------------------------------------------------------------------------------------------------- */
 
 static bool is_too_long(const lister *l) { return l->to->buffer.count > (uint64_t)MOST_TEXT * l->elf.source->length; }
 
@@ -233,7 +233,7 @@ static void write_code(lister *l, const code_section *c)
     }
 }
 
-/* ---- data ---------------------------------------------------------------------------------------------------------- */
+/* ---- data -------------------------------------------------------------------------------------------------------- */
 
 static bool has_prefix(const char *name, const char *prefix) { return strncmp(name, prefix, strlen(prefix)) == 0; }
 
@@ -304,7 +304,7 @@ static void write_data(lister *l, const hd_elf_section *s, uint32_t index)
     write_contents(l, s, at, s->bytes);
 }
 
-/* ---- .nv.info ------------------------------------------------------------------------------------------------------ */
+/* ---- .nv.info ---------------------------------------------------------------------------------------------------- */
 
 static void write_half(lister *l, uint64_t base, uint64_t at)
 {
@@ -380,8 +380,8 @@ static const info_kind *info_of(uint8_t number)
     return NULL;
 }
 
-/* One attribute; 0: it does not end inside the section, else the offset of the next. The label of the end of the one before
- * is written inside. */
+/* One attribute; 0: it does not end inside the section, else the offset of the next. The label of the end of the one
+ * before is written inside. */
 static uint64_t write_attribute(lister *l, const hd_elf_section *s, uint64_t at, uint32_t *end_label)
 {
     enum { HEAD_BYTES = 4 };
@@ -440,7 +440,7 @@ static bool write_info(lister *l, const hd_elf_section *s)
     return true;
 }
 
-/* ---- the listing --------------------------------------------------------------------------------------------------- */
+/* ---- the listing ------------------------------------------------------------------------------------------------- */
 
 static void write_heading(lister *l, const hd_elf_section *s)
 {

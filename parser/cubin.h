@@ -11,13 +11,13 @@
 
 typedef enum hd_cubin_outcome {
     HD_CUBIN_LISTED,
-    HD_CUBIN_IN_PART, /* listed, with instructions that are not decoded, each with a warning (undecoded) */
-    HD_CUBIN_OTHER_CODE, /* not listed: machine code of an architecture whose encoding is not known; *generation says which */
-    HD_CUBIN_DAMAGED, /* an error was reported (bad-cubin) */
+    HD_CUBIN_IN_PART,    /* listed, with instructions that are not decoded, each with a warning (undecoded) */
+    HD_CUBIN_OTHER_CODE, /* not listed: the encoding of the architecture, *generation, is not known */
+    HD_CUBIN_DAMAGED,    /* an error was reported (bad-cubin) */
 } hd_cubin_outcome;
 
-/* Writes the listing of a cubin (hd_binary_of). Memory and time are in proportion to the file. `generation`: the number of
- * its architecture, where it could be read. */
+/* Writes the listing of a cubin (hd_binary_of). Memory and time are in proportion to the file. `generation`: the number
+ * of its architecture, where it could be read. */
 hd_cubin_outcome hd_cubin_list(hd_source *cubin, hd_writer *listing, uint32_t *generation, hd_diagnostics *diagnostics);
 
 #endif

@@ -1,5 +1,5 @@
-/* ELF files of 64 bits, little-endian: sections and symbols, all bounds checked once. Nothing is copied: names and contents
- * are in the source's text. */
+/* ELF files of 64 bits, little-endian: sections and symbols, all bounds checked once. Nothing is copied: names and
+ * contents are in the source's text. */
 #ifndef HD_PARSER_ELF_H
 #define HD_PARSER_ELF_H
 

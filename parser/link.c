@@ -333,8 +333,8 @@ static void copy_statements(linker *l, uint32_t number, link_phase phase)
     }
 }
 
-/* The lowest target of the modules of that one's space: the device runtime has PTX only for later ones than the program,
- * which runs on what all its objects were compiled for. */
+/* The lowest target of the modules of that one's space: the device runtime has PTX only for later ones than the
+ * program, which runs on what all its objects were compiled for. */
 static const hd_module *lowest_of_space(const linker *l, uint32_t number)
 {
     const hd_module *lowest = l->modules[number].module;

@@ -6,7 +6,8 @@
  * alone (without linkage), and `.extern .shared` arrays, never meet. Of names that clash, the later ones get a suffix.
  *
  * The text holds the prototypes of all functions, then variables, then functions, since PTX declares before use. The
- * version is the highest; so is the target, of the lowest of each space. A single module remains as it is. O(n) in the texts. */
+ * version is the highest; so is the target, of the lowest of each space. A single module remains as it is. O(n) in the
+ * texts. */
 #ifndef HD_PARSER_LINK_H
 #define HD_PARSER_LINK_H
 

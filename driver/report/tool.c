@@ -184,8 +184,8 @@ static void report_missing(const hd_source *source, bool is_cubin, hd_diagnostic
                 "the CUDA toolkit has both; PTX, and listings that they made elsewhere, are read without them");
 }
 
-/* Lists a cubin by the table of encodings. Where that leaves instructions undecoded, or does not have the architecture, the
- * toolkit's disassembler lists it, if there is one: *listed is false then, and nothing was reported. */
+/* Lists a cubin by the table of encodings. Where that leaves instructions undecoded, or does not have the architecture,
+ * the toolkit's disassembler lists it, if there is one: *listed is false then, and nothing was reported. */
 static bool list_cubin(hd_source *source, bool has_tool, bool *listed, hd_diagnostics *diagnostics)
 {
     hd_writer listing;

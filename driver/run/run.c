@@ -1,4 +1,5 @@
 /* Reads the trace of a run, and sums its launches by kernel and shape. */
+#include "base/demangle.h"
 #include "base/output.h"
 #include "driver/run/run_work.h"
 #include <stdio.h>
@@ -53,7 +54,9 @@ static hd_replay_kernel *row_of(hd_run *run, const char *name, const uint32_t gr
             memcmp(k->block, block, sizeof k->block) == 0)
             return k;
     }
-    hd_array_push(&run->kernels, (hd_replay_kernel){.name = hd_arena_string(&run->arena, name, strlen(name)),
+    name = hd_arena_string(&run->arena, name, strlen(name));
+    hd_array_push(&run->kernels, (hd_replay_kernel){.name = name,
+                                                    .demangled = run->demangles ? hd_demangle(&run->arena, name) : name,
                                                     .file = run->program,
                                                     .launch = run->kernels.count,
                                                     .grid = {grid[0], grid[1], grid[2]},
@@ -95,9 +98,10 @@ static void read_trace(hd_run *run, FILE *file)
     free(line);
 }
 
-hd_run *hd_run_read(const char *folder, const char *program, hd_diagnostics *diagnostics)
+hd_run *hd_run_read(const char *folder, const char *program, bool demangles, hd_diagnostics *diagnostics)
 {
     hd_run *run = hd_calloc(1, sizeof *run);
+    run->demangles = demangles;
     run->events = json_array();
     run->folder = hd_arena_string(&run->arena, folder, strlen(folder));
     run->program = hd_arena_string(&run->arena, program, strlen(program));

@@ -1,7 +1,7 @@
 /* A run of a CUDA program on the model: what the runtime in its process left (cudart/trace.h), as results, and as a
  * launch file that does the same without the program.
  *
- *   hd_run *run = hd_run_read(folder, diagnostics);
+ *   hd_run *run = hd_run_read(folder, program, true, diagnostics);
  *   hd_emit_replay_text(writer, hd_run_report(run), false);
  *   hd_run_write_launch(run, "launch.yaml", diagnostics);     and contents and module, if they were recorded
  *   hd_run_free(run);
@@ -23,8 +23,9 @@ typedef struct hd_run_request {
 } hd_run_request;
 bool hd_run_prepare(const char *folder, const hd_run_request *request);
 
-/* Never NULL: without a trace there are no launches. `program`: for the results' file. */
-hd_run *hd_run_read(const char *folder, const char *program, hd_diagnostics *diagnostics);
+/* Never NULL: without a trace there are no launches. `program`: for the results' file. `demangles`: results have the
+ * kernels' names in C++, too. */
+hd_run *hd_run_read(const char *folder, const char *program, bool demangles, hd_diagnostics *diagnostics);
 /* false (reported by hd_run_read): the runtime could not write all that happened. */
 bool hd_run_is_whole(const hd_run *run);
 /* Launches of the same kernel and shape are one row. */

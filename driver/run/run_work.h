@@ -11,7 +11,7 @@ struct hd_run {
     const char *folder, *program, *gpu;
     json_t *events; /* all of them */
     uint64_t launches, limits;
-    bool is_whole, is_static;
+    bool is_whole, is_static, demangles;
     HD_ARRAY(hd_replay_kernel) kernels;
     hd_replay_report report;
 };

@@ -1,5 +1,5 @@
-/* Fuzz target of cubins: any bytes are listed or refused, within the sanitizers' rules and in memory in proportion; what is
- * listed is read as a listing. */
+/* Fuzz target of cubins: any bytes are listed or refused, within the sanitizers' rules and in memory in proportion;
+ * what is listed is read as a listing. */
 #include "base/writer.h"
 #include "parser/cubin.h"
 #include "parser/parse.h"
