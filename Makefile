@@ -7,8 +7,8 @@
 #   make help            the other targets
 #
 # Knobs: O=DIR build folder; CC=, CFLAGS=, LDFLAGS= as usual; WERROR=1 warnings are errors; V=1 shows commands;
-# T=GLOBS runs only the test suites of those names; DESTDIR=, PREFIX=, LIBDIR= for install; FUZZ_SECONDS= for each fuzz
-# target; CUDA_HOME= where nvcc and ptxas are, if neither in PATH nor in /usr/local/cuda.
+# T=GLOBS runs only the test suites of those names, FUZZ=NAMES only those fuzz targets; DESTDIR=, PREFIX=, LIBDIR= for
+# install; FUZZ_SECONDS= for each fuzz target; CUDA_HOME= where nvcc and ptxas are, if neither in PATH nor in /usr/local/cuda.
 #
 # Generated code: DIR/NAME.re -> $(O)/gen/DIR/NAME.re.c; DIR/NAME.y -> $(O)/gen/DIR/NAME.tab.c and .tab.h, which are
 # included as "DIR/NAME.tab.h". Nothing is ever written outside $(O) (and its siblings $(O)-sanitize ...).
@@ -69,7 +69,7 @@ UNIT_WANTED := $(if $(T),$(sort $(filter tests/unit/test_%,$(foreach t,$(T),$(wi
                $(if $(filter tests/gpu/run,$(foreach t,$(T),$(wildcard tests/$t/run))),tests/unit/test_exec_move.c))),$(UNIT_C))
 UNIT_WANTED := $(UNIT_WANTED:%.c=$(O)/%)
 UNIT_HELP_OBJ := $(UNIT_HELP_C:%.c=$(O)/obj/%.o)
-FUZZ_C := $(wildcard tests/fuzz/fuzz_*.c)
+FUZZ_C := $(wildcard $(or $(FUZZ:%=tests/fuzz/fuzz_%.c),tests/fuzz/fuzz_*.c))
 FUZZERS := $(FUZZ_C:%.c=$(O)/%)
 # What looks at sources and texts is the same with sanitizers, and left to the plain build; so are suites that compare numbers of
 # commands which others run with sanitizers, and the one that builds the project again.
