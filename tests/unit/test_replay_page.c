@@ -33,8 +33,12 @@ static hd_replay_result model(const char *title, double ratio)
 
 static char *page_of(hd_replay_result *results, uint32_t count, uint32_t kernel_count, bool timed)
 {
-    hd_replay_kernel kernels[2] = {
-        {.name = hostile, .file = "<f>.yaml", .runs = 1, .results = results, .result_count = count}};
+    hd_replay_kernel kernels[2] = {{.name = hostile,
+                                    .demangled = hostile,
+                                    .file = "<f>.yaml",
+                                    .runs = 1,
+                                    .results = results,
+                                    .result_count = count}};
     hd_replay_report report = {.gpu = "<gpu>",
                                .counters = counters,
                                .counter_count = 2,
