@@ -220,7 +220,7 @@ static int set_attribute(hd_runtime *r, hd_kernel *k, int attribute, int value)
     }
     if (attribute != MAX_DYNAMIC_SHARED)
         return HD_CUDA_SUCCESS; /* of clusters: they have one block */
-    uint32_t own = hd_program_describe(k->program).static_shared_bytes;
+    uint64_t own = hd_program_describe(k->program).static_shared_bytes;
     if (value < 0 || own + (uint32_t)value > limits->shared_bytes_per_cta)
         return HD_CUDA_INVALID_VALUE;
     k->dynamic_shared_bytes = (uint32_t)value;
@@ -245,7 +245,8 @@ static int describe(hd_runtime *r, hd_kernel *k, hd_function_attributes *a)
     if (error)
         return error;
     hd_program_facts facts = hd_program_describe(k->program);
-    uint32_t own = facts.static_shared_bytes, most = 1;
+    uint64_t own = facts.static_shared_bytes;
+    uint32_t most = 1;
     for (uint32_t i = 0; i < 3; i++)
         most *= k->function->max_threads[i] ? k->function->max_threads[i] : 1;
     *a = (hd_function_attributes){.shared_bytes = own,
@@ -256,7 +257,7 @@ static int describe(hd_runtime *r, hd_kernel *k, hd_function_attributes *a)
                                   .ptx_version = (int)k->unit->module->target_number,
                                   .binary_version = (int)k->unit->module->target_number,
                                   .dynamic_shared_bytes = (int)(k->dynamic_shared_bytes ? k->dynamic_shared_bytes
-                                                                : own < DEFAULT_SHARED  ? DEFAULT_SHARED - own
+                                                                : own < DEFAULT_SHARED  ? DEFAULT_SHARED - (uint32_t)own
                                                                                         : 0),
                                   .carveout = k->carveout};
     return HD_CUDA_SUCCESS;
@@ -276,10 +277,10 @@ static int occupancy(hd_runtime *r, hd_kernel *k, int threads, size_t shared_byt
     int error = hd_kernel_prepare(r, k);
     if (error)
         return error;
-    uint32_t own = hd_program_describe(k->program).static_shared_bytes;
+    uint64_t own = hd_program_describe(k->program).static_shared_bytes;
     hd_occupancy_use use = {.threads = (uint32_t)threads,
                             .registers = hd_kernel_registers(r, k),
-                            .shared_bytes = own + (uint32_t)shared_bytes,
+                            .shared_bytes = own + (shared_bytes < UINT32_MAX ? shared_bytes : UINT32_MAX),
                             .barriers = 1};
     if (threads <= 0 || !blocks)
         return HD_CUDA_INVALID_VALUE;

@@ -67,7 +67,7 @@ int hd_launch_check(hd_runtime *r, const hd_launch_request *q)
     uint64_t own = hd_program_describe(q->kernel->program).static_shared_bytes, most = DEFAULT_SHARED_BYTES;
     if (q->kernel->dynamic_shared_bytes + own > most)
         most = q->kernel->dynamic_shared_bytes + own;
-    if (own + q->shared_bytes > most)
+    if (own > limits->shared_bytes_per_cta || own + q->shared_bytes > most)
         return HD_CUDA_INVALID_VALUE;
     uint64_t ctas = (uint64_t)q->grid.x * q->grid.y * q->grid.z;
     return q->cooperative && ctas > HD_MOST_COOPERATIVE ? HD_CUDA_COOPERATIVE_LAUNCH_TOO_LARGE : HD_CUDA_SUCCESS;

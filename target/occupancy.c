@@ -47,15 +47,26 @@ static uint32_t by_warps(const hd_gpu_limits *limits, const hd_occupancy_use *us
     return ctas ? ctas : no_ctas(why, "more warps than an SM has");
 }
 
+static uint64_t warp_registers_of(const hd_gpu_limits *limits, const hd_occupancy_use *use)
+{
+    return round_up((uint64_t)use->registers * WARP_THREADS, limits->register_unit);
+}
+
+/* What a launch is checked to take. */
+static uint64_t checked_registers(const hd_gpu_limits *limits, const hd_occupancy_use *use)
+{
+    uint32_t checked = limits->launch_partitions ? limits->launch_partitions : limits->partitions;
+    return warp_registers_of(limits, use) * round_up(warps_of(use), checked);
+}
+
 static uint32_t by_registers(const hd_gpu_limits *limits, const hd_occupancy_use *use, const char **why)
 {
-    uint64_t warp_registers = round_up((uint64_t)use->registers * WARP_THREADS, limits->register_unit);
+    uint64_t warp_registers = warp_registers_of(limits, use);
     if (!warp_registers || !use->threads)
         return UINT32_MAX;
     if (use->registers > limits->registers_per_thread)
         return no_ctas(why, "more registers than a thread may have");
-    uint32_t checked = limits->launch_partitions ? limits->launch_partitions : limits->partitions;
-    if (warp_registers * round_up(warps_of(use), checked) > limits->registers_per_cta)
+    if (checked_registers(limits, use) > limits->registers_per_cta)
         return no_ctas(why, "more registers than a CTA may have");
     uint64_t partition_warps = limits->registers_per_sm / limits->partitions / warp_registers;
     uint32_t ctas = (uint32_t)(partition_warps * limits->partitions / warps_of(use));
@@ -64,10 +75,9 @@ static uint32_t by_registers(const hd_gpu_limits *limits, const hd_occupancy_use
 
 static uint32_t by_shared(const hd_gpu_limits *limits, const hd_occupancy_use *use, const char **why)
 {
-    uint64_t bytes =
-        round_up((uint64_t)use->shared_bytes + limits->shared_reserved_bytes_per_cta, limits->shared_unit_bytes);
     if (use->shared_bytes > limits->shared_bytes_per_cta)
         return no_ctas(why, "more shared memory than a CTA may have");
+    uint64_t bytes = round_up(use->shared_bytes + limits->shared_reserved_bytes_per_cta, limits->shared_unit_bytes);
     if (!bytes)
         return UINT32_MAX;
     uint32_t ctas = (uint32_t)(limits->shared_bytes_per_sm / bytes);
@@ -100,6 +110,14 @@ hd_occupancy hd_occupancy_of(const hd_gpu_limits *limits, const hd_occupancy_use
     o.warps = o.ctas ? o.ctas * warps_of(use) : 0;
     o.fraction = (double)o.warps / limits->warps_per_sm;
     return o;
+}
+
+uint64_t hd_occupancy_block_registers(const hd_gpu_limits *limits, const hd_occupancy_use *use, uint32_t *most)
+{
+    uint64_t checked = checked_registers(limits, use);
+    bool too_many = checked > limits->registers_per_cta;
+    *most = too_many ? limits->registers_per_cta : limits->registers_per_sm;
+    return too_many ? checked : warp_registers_of(limits, use) * round_up(warps_of(use), limits->partitions);
 }
 
 static hd_occupancy with_registers(const hd_gpu_limits *limits, const hd_occupancy_use *use, uint32_t registers)

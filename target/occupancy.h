@@ -21,7 +21,7 @@ extern const char *const hd_limiter_names[HD_LIMITER_COUNT];
 typedef struct hd_occupancy_use { /* the resources that a kernel needs */
     uint32_t threads;             /* per block */
     uint32_t registers;           /* per thread, as allocated; 0 counts as no registers */
-    uint32_t shared_bytes;        /* per block, static and dynamic */
+    uint64_t shared_bytes;        /* per block, static and dynamic */
     uint32_t barriers;            /* per block; 0: not limited by barriers */
 } hd_occupancy_use;
 
@@ -35,6 +35,10 @@ typedef struct hd_occupancy {
 } hd_occupancy;
 
 hd_occupancy hd_occupancy_of(const hd_gpu_limits *limits, const hd_occupancy_use *use);
+
+/* The 32-bit registers that are allocated for one block, with the rounding of the limit that is checked; `*most`: that
+ * limit, of a block where it takes more than a block may have, else of an SM. */
+uint64_t hd_occupancy_block_registers(const hd_gpu_limits *limits, const hd_occupancy_use *use, uint32_t *most);
 
 /* The nearest number of registers in one direction at which the number of resident blocks changes; at least one
  * register. */

@@ -5,6 +5,7 @@
 #include "ir/architected.h"
 #include "ir/techniques.h"
 #include "target/occupancy.h"
+#include <inttypes.h>
 #include <stdio.h>
 
 /* ---- models ------------------------------------------------------------------------------------------------------ */
@@ -147,7 +148,8 @@ static bool registers_fit(replay_part *p, const replay_file *f, const hd_replay_
     hd_occupancy_use use = {.threads = threads, .registers = hd_function_resident_registers(kernel, k->general)};
     if (k->registers == HD_REPLAY_VIRTUAL || hd_occupancy_of(limits, &use).ctas)
         return true;
-    uint32_t needed = use.registers, fewer = needed;
+    uint32_t needed = use.registers, fewer = needed, most;
+    uint64_t taken = hd_occupancy_block_registers(limits, &use, &most);
     for (use.registers = fewer; use.registers && !hd_occupancy_of(limits, &use).ctas; use.registers--)
         fewer--;
     hd_diagnostic *d = report_too_large(
@@ -156,8 +158,10 @@ static bool registers_fit(replay_part *p, const replay_file *f, const hd_replay_
             ? hd_arena_printf(&p->arena, "the register file of %s: a thread needs %u registers, and may have %u",
                               p->plan->gpu->name, needed, limits->registers_per_thread)
             : hd_arena_printf(&p->arena,
-                              "the register file of %s: %u threads with %u registers, and there are %u registers",
-                              p->plan->gpu->name, threads, needed, limits->registers_per_sm));
+                              "the register file of %s: %u threads with %u registers take %" PRIu64
+                              " registers, and %s %u",
+                              p->plan->gpu->name, threads, needed, taken,
+                              most < limits->registers_per_sm ? "a block may have" : "an SM has", most));
     if (fewer)
         hd_note_add(&p->diagnostics, d, NULL, (hd_span){0, 0}, "with --max-registers=%u it would", fewer);
     return false;

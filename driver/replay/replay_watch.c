@@ -37,7 +37,7 @@ static bool has_run(const replay_run *run, uint32_t launch)
 }
 
 /* Of a trace, all of it is dynamic. */
-static uint32_t static_shared_bytes(const replay_run *run, uint32_t launch)
+static uint64_t static_shared_bytes(const replay_run *run, uint32_t launch)
 {
     return run->file->traced ? 0 : hd_program_describe(run->session->programs[launch]).static_shared_bytes;
 }

@@ -81,9 +81,9 @@ static void find_impossible(finder *f)
     if (found)
         found->message = hd_arena_printf(
             f->arena,
-            "with %u threads, %u registers (%s) and %u bytes of shared memory no thread block fits on an SM: %s%s%s",
-            k->use.threads, k->use.registers, k->registers_from, k->use.shared_bytes, k->occupancy.impossible,
-            what_fits(f), conditions(k));
+            "with %u threads, %u registers (%s) and %llu bytes of shared memory no thread block fits on an SM: %s%s%s",
+            k->use.threads, k->use.registers, k->registers_from, (unsigned long long)k->use.shared_bytes,
+            k->occupancy.impossible, what_fits(f), conditions(k));
 }
 
 /* What ptxas made of the kernel under the cap of the next occupancy step; "" where that was not tried. */

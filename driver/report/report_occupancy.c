@@ -70,10 +70,9 @@ hd_occupancy_use report_use_with(const report_common *c, const hd_report_kernel 
     uint64_t fixed = k->static_shared_bytes;
     if (ptxas->known && (!c->ptxas_alone || ptxas->shared_bytes > fixed))
         fixed = ptxas->shared_bytes;
-    uint64_t shared = fixed + c->options->shared_bytes;
     return (hd_occupancy_use){.threads = k->use.threads,
                               .registers = ptxas->known ? ptxas->registers : k->use.registers,
-                              .shared_bytes = shared < UINT32_MAX ? (uint32_t)shared : UINT32_MAX,
+                              .shared_bytes = fixed + c->options->shared_bytes,
                               .barriers = ptxas->known ? ptxas->barriers : k->barriers};
 }
 

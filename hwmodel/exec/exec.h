@@ -71,7 +71,7 @@ typedef struct hd_program_facts {
     uint32_t functions;       /* decoded functions: the kernel and everything it may call */
     uint32_t instructions;    /* of all decoded functions */
     uint32_t parameter_bytes; /* of the kernel's parameter block */
-    uint32_t static_shared_bytes;
+    uint64_t static_shared_bytes;
     uint32_t register_bytes_per_warp; /* of the kernel's own frame in the interpreter */
     uint32_t local_bytes_per_thread;  /* of the kernel's own frame */
 } hd_program_facts;

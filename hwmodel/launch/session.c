@@ -290,14 +290,14 @@ static bool decode(hd_session *s, uint32_t index)
 static bool shared_fits(const hd_session *s, uint32_t index)
 {
     const hd_launch *l = &s->file->launches.items[index];
-    uint32_t own = hd_program_describe(s->programs[index]).static_shared_bytes;
+    uint64_t own = hd_program_describe(s->programs[index]).static_shared_bytes;
     uint32_t most = s->file->gpu ? s->file->gpu_shared_bytes : HD_LARGEST_SHARED_BYTES;
-    uint64_t needed = (uint64_t)own + s->grids[index].dynamic_shared_bytes;
+    uint64_t needed = own + s->grids[index].dynamic_shared_bytes;
     if (needed <= most)
         return true;
     hd_yaml_report(s->diagnostics, hd_yaml_get(l->node, l->shared_bytes ? "shared" : "kernel"), HD_DIAG_BAD_VALUE,
-                   "a block of '%s' needs %" PRIu64
-                   " bytes of shared memory, %u of them its own, and may have %u on %s",
+                   "a block of '%s' needs %" PRIu64 " bytes of shared memory, %" PRIu64
+                   " of them its own, and may have %u on %s",
                    l->kernel, needed, own, most, s->file->gpu ? s->file->gpu : "any GPU");
     return false;
 }

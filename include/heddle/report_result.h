@@ -169,7 +169,7 @@ typedef struct hd_report_loop {
 typedef struct hd_report_use { /* the inputs of occupancy */
     uint32_t threads;          /* per thread block */
     uint32_t registers;        /* per thread: those of ptxas if known, else the estimate */
-    uint32_t shared_bytes;     /* per thread block, static and dynamic */
+    uint64_t shared_bytes;     /* per thread block, static and dynamic */
     uint32_t barriers;         /* per thread block; 0: not limited by them */
 } hd_report_use;
 

@@ -68,6 +68,20 @@ def shared_memory(folder):
              "%d %s" % (status, errors))
 
 
+def shared_memory_of_many_bits(folder):
+    """The bytes that a message names do not wrap or saturate."""
+    path = os.path.join(folder, "m.yaml")
+    with open(path, "w", encoding="ascii") as file:
+        file.write((LAUNCH % "").replace(", expect: {values: []}", ""))
+    for own in (1 << 30, (1 << 30) + 4, 1 << 31, 1 << 32, (1 << 32) + 4):
+        with open(os.path.join(folder, "m.ptx"), "w", encoding="ascii") as file:
+            file.write(PLAIN % ("", "", ".shared .align 4 .b8 own[%d];\nst.shared.u32 [own], 1;\n" % own))
+        status, out, errors = heddle("replay", "--technique=none", path)
+        case("%d bytes of shared memory" % own, status == 1 and "needs %d bytes of shared memory, %d of them its own" % (own, own) in errors, errors)
+        status, out, errors = heddle("report", "--ptxas=no", "--format=json", os.path.join(folder, "m.ptx"))
+        case("%d bytes of shared memory in a report" % own, status == 0 and '"shared_bytes": %d' % own in out, out[:400] + errors)
+
+
 def recursion(folder):
     """Frames: a divergent recursive function, whose registers are others in each call."""
     with open(os.path.join(folder, "m.ptx"), "w", encoding="ascii") as file:
@@ -111,7 +125,7 @@ def full_file(folder):
     case("warps that all wait for one are refused", status == 6 and "none of the resident warps can go on: they wait for a free physical register" in errors, errors)
     status, kernel, errors = plain_module(folder, WAITING.replace("HERE", ""), "--gpu=" + gpu, one, block=256, count=9)
     case("a block that does not fit in the register file is refused", status == 6 and not kernel and "does not fit in the register file of tiny" in errors and
-         "--max-registers=8" in errors, errors)
+         "256 threads with 10 registers take 2560 registers, and an SM has 2048" in errors and "--max-registers=8" in errors, errors)
     with open(os.path.join(folder, "m.ptx"), "w", encoding="ascii") as file:
         file.write(RECURSION)
     with open(os.path.join(folder, "m.yaml"), "w", encoding="ascii") as file:

@@ -231,7 +231,8 @@ static void as_many_as_fit_by_trial(void **state)
             hd_occupancy o = hd_occupancy_of(l, &use);
             if (o.ctas != by_trial(l, &use))
                 fail_msg("%s: %u threads, %u registers, %u bytes, %u barriers: %u CTAs, %u by trial", g->all[i]->name,
-                         use.threads, use.registers, use.shared_bytes, use.barriers, o.ctas, by_trial(l, &use));
+                         use.threads, use.registers, (unsigned)use.shared_bytes, use.barriers, o.ctas,
+                         by_trial(l, &use));
             assert_true((o.ctas == 0) == (o.impossible != NULL));
             assert_true((o.ctas == 0) == (o.limiter == HD_LIMITER_IMPOSSIBLE));
             assert_int_equal(o.by[o.limiter], o.ctas);
@@ -239,6 +240,36 @@ static void as_many_as_fit_by_trial(void **state)
             running += o.ctas > 0;
         }
     assert_true(running > g->count * 1000); /* enough of the cases can run at all */
+}
+
+/* The registers of one block, against the description's limits: more than one of them exactly where registers alone allow
+ * no block. */
+static void registers_of_one_block(void **state)
+{
+    gpus *g = *state;
+    uint64_t seed = 6;
+    uint32_t block_bound = 0, sm_bound = 0;
+    for (uint32_t i = 0; i < g->count; i++)
+        for (uint32_t n = 0; n < 2000; n++) {
+            const hd_gpu_limits *l = &g->all[i]->limits;
+            hd_occupancy_use use = random_use(&seed, l);
+            uint32_t most;
+            if (!use.threads || use.threads > l->threads_per_cta || use.registers > l->registers_per_thread)
+                continue;
+            use.shared_bytes = 0;
+            use.barriers = 0;
+            uint64_t taken = hd_occupancy_block_registers(l, &use, &most);
+            assert_true(taken >= (uint64_t)use.registers * use.threads);
+            assert_int_equal(taken > most, by_trial(l, &use) == 0);
+            assert_true(most == l->registers_per_cta || most == l->registers_per_sm);
+            block_bound += taken > most && most < l->registers_per_sm;
+            sm_bound += taken > most && most == l->registers_per_sm;
+        }
+    assert_true(block_bound > 0 && sm_bound > 0);
+    uint32_t most;
+    hd_occupancy_use use = {.threads = 1024, .registers = 42};
+    assert_int_equal(hd_occupancy_block_registers(&gpu_of(*state, "sm_53")->limits, &use, &most), 32 * 1536);
+    assert_int_equal(most, 32768);
 }
 
 /* ---- what more of anything does ---------------------------------------------------------------------------------- */
@@ -380,7 +411,7 @@ static void write_case(FILE *file, const hd_gpu *gpu, const hd_occupancy_use *us
     fprintf(file, "%u %u %u %u %u %u %u %u %u %u %u %u %u %u\n", gpu->compute_major, gpu->compute_minor,
             l->threads_per_cta, l->warps_per_sm * 32, l->registers_per_cta, l->registers_per_sm, 49152,
             l->shared_bytes_per_cta, l->shared_bytes_per_sm, l->shared_reserved_bytes_per_cta, use->threads,
-            use->registers, use->shared_bytes, use->barriers);
+            use->registers, (unsigned)use->shared_bytes, use->barriers);
 }
 
 /* The header takes 256 registers a thread from 7.0 on, where 255 are all that an instruction can name; and no CTA of 0
@@ -406,7 +437,7 @@ static void compare(const hd_gpu *gpu, const hd_occupancy_use *use, FILE *file)
         uint32_t expected = got == INT32_MAX ? UINT32_MAX : (uint32_t)got;
         if (o.by[order[i]] != expected)
             fail_msg("%s, %u threads, %u registers, %u bytes, %u barriers: by %s %u, cuda_occupancy.h says %u",
-                     gpu->name, use->threads, use->registers, use->shared_bytes, use->barriers,
+                     gpu->name, use->threads, use->registers, (unsigned)use->shared_bytes, use->barriers,
                      hd_limiter_names[order[i]], o.by[order[i]], expected);
     }
     assert_int_equal(o.ctas, active);
@@ -456,6 +487,7 @@ int main(void)
         cmocka_unit_test(limiters),
         cmocka_unit_test(concurrent_ctas_on_fermi),
         cmocka_unit_test(as_many_as_fit_by_trial),
+        cmocka_unit_test(registers_of_one_block),
         cmocka_unit_test(more_never_helps),
         cmocka_unit_test(cliffs_by_brute_force),
         cmocka_unit_test(known_cliffs),

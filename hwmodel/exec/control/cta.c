@@ -16,7 +16,7 @@ static void open_cta(hd_cta *cta)
 {
     const hd_program *p = cta->program;
     cta->warp_count = hd_grid_warps_per_cta(cta->grid);
-    cta->shared_bytes = p->static_shared_bytes;
+    cta->shared_bytes = (uint32_t)p->static_shared_bytes;
     if (cta->grid->dynamic_shared_bytes)
         cta->shared_bytes = p->dynamic_shared_at + cta->grid->dynamic_shared_bytes;
     cta->reserved_at = cta->shared_bytes;

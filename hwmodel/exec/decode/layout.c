@@ -2,8 +2,6 @@
  * the CTA's shared memory. */
 #include "hwmodel/exec/decode/decoder.h"
 
-enum { MOST_SHARED_BYTES = 1 << 30 };
-
 static uint32_t round_up(uint64_t value, uint32_t multiple)
 {
     return (uint32_t)((value + multiple - 1) / multiple * multiple);
@@ -71,11 +69,12 @@ static void place_shared(hd_decoder *d, uint32_t symbol, bool unsized)
         d->symbol_offset[symbol] = p->dynamic_shared_at;
         return;
     }
-    d->symbol_offset[symbol] = round_up(p->static_shared_bytes, s->align);
+    /* The limit is checked later, including the launch's dynamic memory. No program beyond it runs, so that an offset
+     * of more than 32 bits is never used. */
+    uint64_t at = (p->static_shared_bytes + s->align - 1) / s->align * s->align;
+    d->symbol_offset[symbol] = (uint32_t)at;
     hd_array_push(&p->shared_variables, (hd_placed){symbol, d->symbol_offset[symbol]});
-    /* the limit is checked later, including the launch's dynamic memory */
-    uint64_t end = d->symbol_offset[symbol] + s->size_bytes;
-    p->static_shared_bytes = end < MOST_SHARED_BYTES ? (uint32_t)end : MOST_SHARED_BYTES;
+    p->static_shared_bytes = at + s->size_bytes;
 }
 
 void hd_layout_shared(hd_decoder *d)

@@ -181,7 +181,7 @@ struct hd_program {
     HD_ARRAY(hd_special) specials;
     hd_placed_array shared_variables;
     uint32_t special_bytes;
-    uint32_t static_shared_bytes; /* of all functions together */
+    uint64_t static_shared_bytes; /* of all functions together */
     uint32_t dynamic_shared_at;   /* offset of the extern shared arrays */
     bool surfaces;                /* the program accesses surfaces */
     hd_history *history;          /* in the arena; modified by launches */
