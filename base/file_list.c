@@ -61,7 +61,7 @@ static int compare_places(const hd_listed_file *a, const hd_listed_file *b)
     return strcmp(a->name, b->name);
 }
 
-/* Of one place, in the order of the list. */
+/* Orders files by place; files at one place keep the order of the list. */
 static int compare(const void *a, const void *b)
 {
     const hd_listed_file *x = *(const hd_listed_file *const *)a, *y = *(const hd_listed_file *const *)b;
@@ -69,7 +69,7 @@ static int compare(const void *a, const void *b)
     return order ? order : x < y ? -1 : 1;
 }
 
-/* Of the files [first, end) at one place: the first output that clashes, and with what. */
+/* The first output among the files [first, end), which are at one place, that clashes with another of them. */
 static hd_file_clash clash_of(const hd_listed_file *const *first, const hd_listed_file *const *end)
 {
     const hd_listed_file *input = NULL, *output = NULL;

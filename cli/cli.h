@@ -154,8 +154,8 @@ typedef struct hd_progress {
     bool runs, shown, held, over;
 } hd_progress;
 
-/* Of that many inputs, as --progress says: by default where the work takes over two seconds, and standard error is a
- * terminal. */
+/* Starts to show progress over `total` inputs as --progress says: by default where the work takes over two seconds and
+ * standard error is a terminal. */
 void hd_progress_start(hd_progress *progress, const hd_cli *cli, uint32_t total);
 /* Takes the line away, for other texts, until the next step. */
 void hd_progress_hold(hd_progress *progress);
@@ -195,7 +195,7 @@ hd_status hd_cli_each_input(hd_cli *cli, const hd_each *each, hd_part **parts);
 /* false, as a usage error, where standard input is named twice. */
 bool hd_cli_inputs_fit(const hd_cli *cli);
 static inline bool hd_cli_is_several(const hd_cli *cli) { return cli->operand_count > 1; }
-/* Of a part: it is one of several. */
+/* Is the part one of several? */
 bool hd_part_is_one_of_several(const hd_part *part);
 void hd_part_write_text(hd_part *part, hd_writer *output); /* for `join` */
 

@@ -104,7 +104,7 @@ static values values_of(hd_cli *cli, hd_cli_option option, const char *argument)
     return v;
 }
 
-/* Of the command's operands: words where its row has some ("passes|gpus"), else files. */
+/* What completes the command's operands: the words of its row where it has some ("passes|gpus"), else files. */
 static values operands_of(hd_cli *cli, hd_command command)
 {
     values v = {.kind = VALUE_WORDS};

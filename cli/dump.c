@@ -122,7 +122,7 @@ static void write_head(const hd_part *part, const dump_job *job, hd_writer *outp
     hd_write_string(output, ":\n");
 }
 
-/* Of tokens, those before an error are written, too. */
+/* Writes one input's dump. The tokens before an error are written, too. */
 static void join_one(hd_part *part, hd_writer *output)
 {
     dump_job *job = part->job;

@@ -16,7 +16,7 @@
 
 HD_ARRAY_TYPE(word_array, const char *);
 
-/* Of a call: its options, and with --step what it is to do. */
+/* A call: its options, and with --step what it is to do. */
 typedef struct step {
     hd_rewrite_options rewrite;
     hd_report_options report;

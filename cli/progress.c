@@ -28,7 +28,7 @@ static void write_error(const char *text)
     (void)written; /* nothing depends on it */
 }
 
-/* Of all inputs, 0 to 1. */
+/* The share of all inputs that is done, 0 to 1. */
 static double fraction_of(hd_progress *p)
 {
     double sum = 0;

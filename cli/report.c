@@ -68,7 +68,7 @@ static void emit(hd_cli *cli, hd_output *output, const hd_reports *reports, cons
 /* Whether machine code beside PTX is a module of its own in this format. */
 static bool is_by_module(report_format format) { return format == REPORT_HTML || format == REPORT_SARIF; }
 
-/* Of the inputs that could be reported on, in their order; false with a diagnostic where it cannot be written. */
+/* Writes the reports that there are, in the order of their inputs; false with a diagnostic where that fails. */
 static bool write_reports(hd_cli *cli, const hd_part *parts, report_format format)
 {
     uint32_t inputs = (uint32_t)cli->operand_count, count = 0;

@@ -65,7 +65,7 @@ char hd___cudaInitModule(void **handle)
 
 /* ---- launches ---------------------------------------------------------------------------------------------------- */
 
-/* Of <<< >>>, until the stub of the kernel takes it. */
+/* What <<< >>> sets. It waits here until the kernel's stub takes it. */
 typedef struct configuration {
     hd_dim3 grid, block;
     size_t shared_bytes;

@@ -223,16 +223,15 @@ int hd_launch_run(hd_runtime *runtime, const hd_launch_request *request);
 int hd_launch_check(hd_runtime *runtime, const hd_launch_request *request);
 /* The parameter block from pointers to the arguments; to be freed. */
 unsigned char *hd_launch_parameters(const hd_kernel *kernel, void *const *arguments);
+/* The same from a packed buffer; NULL where it has more bytes than there are parameters. */
+unsigned char *hd_launch_packed(const hd_kernel *kernel, const void *buffer, size_t bytes);
 /* The same from the list of CU_LAUNCH_PARAM_BUFFER_POINTER. */
-/* NULL: there are more bytes than parameters. */
 unsigned char *hd_launch_extra(const hd_kernel *kernel, void *const *extra);
 /* A launch of the program: checked, with its arguments, on that stream. */
 int hd_launch_call(hd_runtime *runtime, hd_launch_request request, void *const *arguments, void *const *extra,
                    void *stream);
 /* Registers of a thread, as ptxas may assign them. */
 uint32_t hd_kernel_registers(hd_runtime *runtime, hd_kernel *kernel);
-/* The same from a packed buffer. */
-unsigned char *hd_launch_packed(const hd_kernel *kernel, const void *buffer, size_t bytes);
 
 /* ---- copies.c ---------------------------------------------------------------------------------------------------- */
 

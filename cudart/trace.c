@@ -13,7 +13,7 @@
 
 enum { FASTEST = 1 }; /* of zstd's levels */
 
-/* Of an allocation that a launch may use. */
+/* An allocation that a launch may use. */
 typedef struct hd_trace_block {
     uint32_t id;
     bool named;   /* its buffer event was written */

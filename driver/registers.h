@@ -5,7 +5,7 @@
 #include "ir/ir.h"
 #include "target/gpu.h"
 
-/* Of a kernel of a valid module, which stays as it is; 0: unknown. */
+/* Estimates the registers that ptxas gives a thread of a kernel of a valid module; 0: unknown. Changes nothing. */
 uint32_t hd_estimated_registers(const hd_module *module, const char *kernel, const hd_gpu_limits *limits);
 
 #endif

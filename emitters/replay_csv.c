@@ -64,7 +64,7 @@ static void write_counts(hd_writer *w, const hd_replay_report *report, const hd_
     hd_write_format(w, ",%llu", (unsigned long long)r->storage_bits);
 }
 
-/* Of a report with timings. */
+/* Writes the columns that reports with timings have. */
 static void write_timing(hd_writer *w, const hd_replay_report *report, const hd_replay_timing *t)
 {
     enum { RATIOS = 8 /* cycles and energies, too */ };
@@ -104,7 +104,7 @@ static void write_timing_heads(hd_writer *w, const hd_replay_report *report)
     hd_write_string(w, ",order_dependent");
 }
 
-/* Of a report with a fault of a lane. */
+/* Writes the columns that reports with a faulty lane have. */
 static void write_detection(hd_writer *w, const hd_replay_kernel *k, const hd_replay_detection *d)
 {
     hd_write_format(w, ",%llu", (unsigned long long)k->lane_operations);

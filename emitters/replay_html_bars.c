@@ -12,7 +12,7 @@ enum { BAR = 17, GUTTER = 33, PLOT = 130, KEYS = 16, LEAST_LABEL = 36, MOST_BARS
 
 /* ---- values ------------------------------------------------------------------------------------------------------ */
 
-/* Of launch `k`, or the mean where it is the number of launches. */
+/* The bar of launch `k`; the mean over launches where `k` is their number. */
 static page_bar bar_at(const page_chart *c, const hd_replay_report *report, uint32_t k, uint32_t model)
 {
     if (k < report->kernel_count)
@@ -215,7 +215,7 @@ static void write_cell(hd_writer *w, const page_chart *c, const page_bar *b)
     hd_write_string(w, "</td>");
 }
 
-/* Of models `first` to `end` - 1. */
+/* Writes a row for each launch, with a column for each of the models `first` to `end` - 1. */
 static void write_table(hd_writer *w, const page_chart *c, const hd_replay_report *report, uint32_t first, uint32_t end)
 {
     char caption[128];

@@ -159,7 +159,7 @@ static void emit_span(timeline_events *e, const hd_replay_span *span)
     end_event(e);
 }
 
-/* Of each place where there was a warp. */
+/* Names each place where there was a warp. */
 static void emit_place_names(timeline_events *e)
 {
     uint64_t named = 0;

@@ -75,7 +75,7 @@ static const char *const ptx_columns[][2] = {
     {"Findings", "What is worth a look"},
 };
 
-/* Of machine code, in the same places. */
+/* The same columns for machine code. */
 static const char *const machine_columns[][2] = {
     {"Kernel", NULL},
     {"Pressure", "Live registers by instruction"},

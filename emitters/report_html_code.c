@@ -17,7 +17,7 @@ static uint32_t find(const hd_source *source, hd_span span, const char *text)
 
 enum { MOST_LINE_BYTES = 300 }; /* shown of a listing's line: one in JSON may hold all functions */
 
-/* Of a listing of machine code, without address, encoding and live ranges. */
+/* The part of a line of a listing that is the instruction, without its address, encoding and live ranges. */
 static hd_span without_comments(const hd_source *source, hd_span span)
 {
     if (span.end - span.begin > MOST_LINE_BYTES)

@@ -33,11 +33,11 @@ void text_position(hd_writer *w, const hd_report_position *position);
 void text_occupancy(text_printer *p);
 void text_trials(text_printer *p); /* nothing where nothing was tried */
 
-/* Of machine code. */
+/* These write the sections that only machine code has. */
 void text_machine_registers(text_printer *p);
 void text_machine_bound(text_printer *p); /* why the occupancy is an upper bound */
 void text_machine_code(text_printer *p);
-/* Of PTX with its machine code. */
+/* Writes PTX and its machine code side by side. */
 void text_pair(text_printer *p);
 
 #endif

@@ -14,7 +14,8 @@ static hd_async row_of(uint16_t opcode)
     }
 }
 
-/* Of machine code: a wait is one for all (WARPGROUP.DEPBAR.LE gsb0, 0x0); for tensor memory it has none. */
+/* In machine code one instruction waits for all operations (WARPGROUP.DEPBAR.LE gsb0, 0x0). It has no wait for tensor
+ * memory. */
 static hd_async machine_part(const hd_machine_form *form)
 {
     if (!form->row || form->variant == HD_MACHINE_NEVER)

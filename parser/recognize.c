@@ -157,7 +157,7 @@ static bool is_one_of(const char *word, const char *const *words)
     return false;
 }
 
-/* Of the preprocessor. */
+/* Is the word, which begins with #, a directive of the C preprocessor? */
 static bool is_directive(const char *word)
 {
     static const char *const directives[] = {"include", "define", "pragma", "if", "ifdef", "ifndef", "undef", NULL};

@@ -140,7 +140,7 @@ static bool read_classes(const hd_yaml_node *node, hd_machine *machine)
 
 /* ---- what numbers must be together ------------------------------------------------------------------------------- */
 
-/* Of a section of `timing`. */
+/* Reports `rule` at a section of `timing` that breaks it. */
 static bool check(const hd_yaml_node *timing, const char *section, bool good, const char *rule)
 {
     if (!good)

@@ -72,7 +72,7 @@ typedef struct hd_machine {
     const char *source;
 } hd_machine;
 
-/* Of a sub-core: is the time of the unit's results known at issue? Not where sub-cores share the unit. */
+/* Is the time of the unit's results known when its instruction issues? It is not where sub-cores share the unit. */
 bool hd_machine_unit_is_fixed(const hd_machine *machine, hd_machine_unit unit);
 
 /* Reads the section; an absent one (NULL) leaves `known` false. false: errors were reported. */

@@ -187,7 +187,7 @@ static void name_kernel(const hd_report_job *job, report_kernel_work *work)
     k->arch = report_gpu_of(&job->common, work->input)->name;
 }
 
-/* Of machine code nothing is simplified, estimated or allocated. */
+/* Machine code is reported as it is: nothing is simplified, estimated or allocated. */
 static void work_on_machine_code(report_kernel_work *work, work_item *item)
 {
     report_machine(work);

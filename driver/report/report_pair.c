@@ -78,7 +78,7 @@ static void join_lines(hd_report_pair *pair, const hd_report_kernel *ptx, hd_are
         qsort(pair->lines, pair->line_count, sizeof *pair->lines, compare_pairs);
 }
 
-/* Of several architectures, the one that the report is for, else the first. */
+/* The kernel's machine code: that of the architecture that the report is for, else the first. */
 static const hd_report_kernel *find_kernel(const hd_report_module *machine, const hd_report_kernel *ptx)
 {
     const hd_report_kernel *found = NULL;

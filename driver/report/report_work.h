@@ -165,7 +165,8 @@ void report_occupancy(const report_common *common, const hd_function *function, 
                       hd_arena *arena);
 void report_budget(hd_report_kernel *kernel, hd_arena *arena); /* after the occupancy */
 struct hd_source_files;
-/* Of reported kernels; `beside`: the input's path. */
+/* Names the source variables and expressions of a kernel's values. Source files are also looked for beside the file
+ * `beside`, the input. */
 void report_value_sources(struct hd_source_files *files, const char *beside, hd_report_kernel *kernel, hd_arena *arena);
 void report_findings(const report_common *common, hd_report_kernel *kernel, const hd_diagnostics *diagnostics,
                      hd_arena *arena);
