@@ -16,7 +16,7 @@ static void write_sync_points(hd_writer *out, const char *name, const hd_sync_po
             (unsigned long long)sync->earlier, (unsigned long long)sync->nowhere);
 }
 
-static hd_status check_one(hd_part *part)
+static hd_status check_one(hd_cli_part *part)
 {
     hd_cli *cli = &part->cli;
     hd_source *source = HD_ARENA_NEW(&cli->arena, hd_source); /* diagnostics point to it */
@@ -46,7 +46,7 @@ static hd_status check_one(hd_part *part)
 int hd_cli_check(hd_cli *cli)
 {
     hd_output output;
-    hd_each each = {.run = check_one, .join = hd_part_write_text, .output = &output.writer};
+    hd_each each = {.run = check_one, .join = hd_cli_part_write_text, .output = &output.writer};
     if (!hd_cli_inputs_fit(cli) || !hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &each.threads))
         return HD_STATUS_USAGE;
     hd_cli_open(cli, &output, NULL);

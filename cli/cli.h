@@ -31,10 +31,10 @@ typedef enum hd_cli_option {
     HD_CLI_OPTION_COUNT
 } hd_cli_option;
 
-typedef struct hd_kept {
+typedef struct hd_cli_kept {
     void *thing;
     void (*free)(void *);
-} hd_kept;
+} hd_cli_kept;
 
 typedef struct hd_cli {
     hd_command command;
@@ -52,7 +52,7 @@ typedef struct hd_cli {
     hd_diagnostics diagnostics;
     hd_arena arena;
     hd_outputs *outputs;        /* finished; they appear at the end of the command */
-    HD_ARRAY(hd_kept) kept;     /* freed after the diagnostics are rendered, the latest first */
+    HD_ARRAY(hd_cli_kept) kept; /* freed after the diagnostics are rendered, the latest first */
     const struct hd_cli *whole; /* of one of several inputs: the whole command line; else NULL */
 } hd_cli;
 
@@ -167,7 +167,7 @@ void hd_progress_stop(hd_progress *progress);
 /* ---- inputs.c: several inputs of one call ------------------------------------------------------------------------ */
 
 /* One input: a command line with that operand alone, and with diagnostics and memory of its own. */
-typedef struct hd_part {
+typedef struct hd_cli_part {
     hd_cli cli;
     void *job;         /* what the command has for all of its inputs */
     uint32_t index;    /* of the operand */
@@ -178,11 +178,11 @@ typedef struct hd_part {
     hd_writer text;    /* its part of the output, in memory; `join` writes it */
     hd_status status;
     bool done;
-} hd_part;
+} hd_cli_part;
 
 typedef struct hd_each {
-    hd_status (*run)(hd_part *part);                /* by any thread */
-    void (*join)(hd_part *part, hd_writer *output); /* in the order of the operands, one at a time; NULL: none */
+    hd_status (*run)(hd_cli_part *part);                /* by any thread */
+    void (*join)(hd_cli_part *part, hd_writer *output); /* in the order of the operands, one at a time; NULL: none */
     void *job;
     hd_writer *output;  /* for `join` */
     uint32_t threads;   /* of --threads */
@@ -191,13 +191,13 @@ typedef struct hd_each {
 
 /* Does all inputs, several at a time, and adds what they report, in the order of the command line. The worst status of
  * all. The parts, as many as operands, live until the diagnostics are rendered. */
-hd_status hd_cli_each_input(hd_cli *cli, const hd_each *each, hd_part **parts);
+hd_status hd_cli_each_input(hd_cli *cli, const hd_each *each, hd_cli_part **parts);
 /* false, as a usage error, where standard input is named twice. */
 bool hd_cli_inputs_fit(const hd_cli *cli);
 static inline bool hd_cli_is_several(const hd_cli *cli) { return cli->operand_count > 1; }
 /* Is the part one of several? */
-bool hd_part_is_one_of_several(const hd_part *part);
-void hd_part_write_text(hd_part *part, hd_writer *output); /* for `join` */
+bool hd_cli_part_is_one_of_several(const hd_cli_part *part);
+void hd_cli_part_write_text(hd_cli_part *part, hd_writer *output); /* for `join` */
 
 /* ---- output.c ---------------------------------------------------------------------------------------------------- */
 

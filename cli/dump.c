@@ -59,7 +59,7 @@ typedef struct dump_job {
     uint32_t inputs, functions; /* written */
 } dump_job;
 
-static void dump_functions(hd_part *part, const hd_module *module)
+static void dump_functions(hd_cli_part *part, const hd_module *module)
 {
     const dump_job *job = part->job;
     for (uint32_t i = 0; i < module->functions.count; i++) {
@@ -72,7 +72,7 @@ static void dump_functions(hd_part *part, const hd_module *module)
     }
 }
 
-static void dump_module(hd_part *part, hd_source *source)
+static void dump_module(hd_cli_part *part, hd_source *source)
 {
     hd_cli *cli = &part->cli;
     hd_parse_options options = hd_cli_parse_options(cli);
@@ -86,7 +86,7 @@ static void dump_module(hd_part *part, hd_source *source)
 
 static void free_source(void *source) { hd_source_free(source); }
 
-static hd_status dump_one(hd_part *part)
+static hd_status dump_one(hd_cli_part *part)
 {
     hd_cli *cli = &part->cli;
     const dump_job *job = part->job;
@@ -113,9 +113,9 @@ static hd_status dump_one(hd_part *part)
 }
 
 /* Which of several inputs the text after it is of; in DOT, a comment. */
-static void write_head(const hd_part *part, const dump_job *job, hd_writer *output)
+static void write_head(const hd_cli_part *part, const dump_job *job, hd_writer *output)
 {
-    if (!hd_part_is_one_of_several(part) || job->json)
+    if (!hd_cli_part_is_one_of_several(part) || job->json)
         return;
     hd_write_format(output, "%s%s", job->inputs ? "\n" : "", job->kind == DUMP_CFG ? "// " : "");
     hd_write_shown_in_line(output, part->cli.operands[0]);
@@ -123,7 +123,7 @@ static void write_head(const hd_part *part, const dump_job *job, hd_writer *outp
 }
 
 /* Writes one input's dump. The tokens before an error are written, too. */
-static void join_one(hd_part *part, hd_writer *output)
+static void join_one(hd_cli_part *part, hd_writer *output)
 {
     dump_job *job = part->job;
     if (part->status != HD_STATUS_DONE && !part->text.buffer.count)
@@ -134,7 +134,7 @@ static void join_one(hd_part *part, hd_writer *output)
     if (job->json)
         hd_write(output, part->text.buffer.items, part->text.buffer.count);
     else
-        hd_part_write_text(part, output);
+        hd_cli_part_write_text(part, output);
     job->inputs++;
     job->functions += part->selected;
 }

@@ -13,7 +13,7 @@
 typedef struct inputs {
     const hd_each *each;
     hd_cli *cli;
-    hd_part *parts;
+    hd_cli_part *parts;
     uint32_t count, joined; /* parts before it are joined */
     uint32_t done;
     hd_progress progress;
@@ -31,21 +31,24 @@ bool hd_cli_inputs_fit(const hd_cli *cli)
     return standard <= 1;
 }
 
-bool hd_part_is_one_of_several(const hd_part *part) { return part->cli.whole && hd_cli_is_several(part->cli.whole); }
+bool hd_cli_part_is_one_of_several(const hd_cli_part *part)
+{
+    return part->cli.whole && hd_cli_is_several(part->cli.whole);
+}
 
-void hd_part_write_text(hd_part *part, hd_writer *output)
+void hd_cli_part_write_text(hd_cli_part *part, hd_writer *output)
 {
     hd_write_shown(output, part->text.buffer.items, part->text.buffer.count);
 }
 
 static void open_part(inputs *all, uint32_t index, uint32_t threads)
 {
-    hd_part *part = &all->parts[index];
-    *part = (hd_part){.cli = *all->cli,
-                      .job = all->each->job,
-                      .index = index,
-                      .threads = threads,
-                      .meter = &all->progress.meters[index]};
+    hd_cli_part *part = &all->parts[index];
+    *part = (hd_cli_part){.cli = *all->cli,
+                          .job = all->each->job,
+                          .index = index,
+                          .threads = threads,
+                          .meter = &all->progress.meters[index]};
     part->cli.operands = &all->cli->operands[index];
     part->cli.operand_count = 1;
     part->cli.whole = all->cli;
@@ -56,14 +59,14 @@ static void open_part(inputs *all, uint32_t index, uint32_t threads)
     hd_writer_to_memory(&part->text);
 }
 
-static void drop_part(hd_part *part)
+static void drop_part(hd_cli_part *part)
 {
     hd_cli_drop_kept(&part->cli);
     hd_diagnostics_free(&part->cli.diagnostics);
     hd_arena_free(&part->cli.arena);
 }
 
-static void join(inputs *all, hd_part *part)
+static void join(inputs *all, hd_cli_part *part)
 {
     hd_diagnostics_join_input(&all->cli->diagnostics, &part->cli.diagnostics);
     if (all->each->join)
@@ -77,7 +80,7 @@ static void join(inputs *all, hd_part *part)
 static void run_one(void *context, uint32_t index, uint32_t worker)
 {
     inputs *all = context;
-    hd_part *part = &all->parts[index];
+    hd_cli_part *part = &all->parts[index];
     (void)worker;
     part->status = all->each->run(part);
     hd_meter_close(part->meter);
@@ -91,7 +94,7 @@ static void run_one(void *context, uint32_t index, uint32_t worker)
 }
 
 typedef struct part_list {
-    hd_part *parts;
+    hd_cli_part *parts;
     uint32_t count;
 } part_list;
 
@@ -116,7 +119,7 @@ static void check_selection(inputs *all)
     all->status = hd_status_worse(all->status, HD_STATUS_REJECTED);
 }
 
-hd_status hd_cli_each_input(hd_cli *cli, const hd_each *each, hd_part **parts)
+hd_status hd_cli_each_input(hd_cli *cli, const hd_each *each, hd_cli_part **parts)
 {
     inputs all = {.each = each, .cli = cli, .count = (uint32_t)cli->operand_count};
     hd_jobserver make = {0};

@@ -69,7 +69,7 @@ static void emit(hd_cli *cli, hd_output *output, const hd_reports *reports, cons
 static bool is_by_module(report_format format) { return format == REPORT_HTML || format == REPORT_SARIF; }
 
 /* Writes the reports that there are, in the order of their inputs; false with a diagnostic where that fails. */
-static bool write_reports(hd_cli *cli, const hd_part *parts, report_format format)
+static bool write_reports(hd_cli *cli, const hd_cli_part *parts, report_format format)
 {
     uint32_t inputs = (uint32_t)cli->operand_count, count = 0;
     const hd_report_job **jobs = HD_ARENA_ARRAY(&cli->arena, const hd_report_job *, 2 * (size_t)inputs);
@@ -140,7 +140,7 @@ bool hd_cli_report_prepare(hd_cli *cli, hd_report_options *options)
     return (!text || options->gates) && (!gpu || gpu->valid);
 }
 
-static hd_report_job *report_on(hd_part *part, const char *path, const hd_report_options *given)
+static hd_report_job *report_on(hd_cli_part *part, const char *path, const hd_report_options *given)
 {
     hd_cli *cli = &part->cli;
     hd_report_options own = *given, *options = &own;
@@ -153,7 +153,7 @@ static hd_report_job *report_on(hd_part *part, const char *path, const hd_report
 }
 
 /* The report on the machine code of the PTX; NULL with a diagnostic. */
-static hd_report_job *report_on_sass(hd_part *part, const hd_report_options *options, const char *path)
+static hd_report_job *report_on_sass(hd_cli_part *part, const hd_report_options *options, const char *path)
 {
     hd_report_options own = *options;
     own.parse.takes_listings = true;
@@ -172,7 +172,7 @@ static hd_report_job *report_on_sass(hd_part *part, const hd_report_options *opt
 }
 
 /* PTX with its machine code, on the GPU of the latter. */
-static hd_status report_both(hd_part *part, hd_report_options *options, const char *path)
+static hd_status report_both(hd_cli_part *part, hd_report_options *options, const char *path)
 {
     hd_report_job *machine = report_on_sass(part, options, path);
     if (!machine)
@@ -189,7 +189,7 @@ static hd_status report_both(hd_part *part, hd_report_options *options, const ch
     return hd_report_status(job);
 }
 
-static hd_status report_one(hd_part *part)
+static hd_status report_one(hd_cli_part *part)
 {
     hd_cli *cli = &part->cli;
     hd_report_options options = *(const hd_report_options *)part->job;
@@ -209,7 +209,7 @@ static hd_status report_one(hd_part *part)
 int hd_cli_report(hd_cli *cli)
 {
     hd_report_options options;
-    hd_part *parts;
+    hd_cli_part *parts;
     hd_each each = {.run = report_one, .job = &options, .keeps_results = true};
     int format = hd_cli_choice(cli, HD_CLI_FORMAT);
     if (hd_cli_has(cli, HD_CLI_LISTING) && (format == REPORT_HTML || format == REPORT_SARIF)) {

@@ -177,11 +177,11 @@ typedef struct rewrite_part {
 } rewrite_part;
 
 /* -p all: a table instead of PTX. */
-static hd_status compare_one(hd_part *part, hd_source *source, const hd_rewrite_options *options)
+static hd_status compare_one(hd_cli_part *part, hd_source *source, const hd_rewrite_options *options)
 {
     hd_status status;
     hd_cli *cli = &part->cli;
-    if (hd_part_is_one_of_several(part))
+    if (hd_cli_part_is_one_of_several(part))
         hd_write_format(&part->text, "%s%s:\n", part->index ? "\n" : "", cli->operands[0]);
     hd_module *module = hd_techniques_compare(source, options, &part->text, &cli->diagnostics, &status);
     hd_cli_keep_module(cli, module);
@@ -203,7 +203,7 @@ static hd_module *rewrite_by_cache(hd_cli *cli, const rewrite_job *job, hd_sourc
     return module;
 }
 
-static hd_status write_one(hd_part *part, hd_source *source, const hd_rewrite_options *options)
+static hd_status write_one(hd_cli_part *part, hd_source *source, const hd_rewrite_options *options)
 {
     hd_cli *cli = &part->cli;
     const rewrite_job *job = part->job;
@@ -223,7 +223,7 @@ static hd_status write_one(hd_part *part, hd_source *source, const hd_rewrite_op
     return (hd_status)hd_cli_status(cli);
 }
 
-static hd_status rewrite_one(hd_part *part)
+static hd_status rewrite_one(hd_cli_part *part)
 {
     hd_cli *cli = &part->cli;
     rewrite_part *own = HD_ARENA_NEW(&cli->arena, rewrite_part);
@@ -239,20 +239,20 @@ static hd_status rewrite_one(hd_part *part)
     return compares_techniques(cli) ? compare_one(part, source, &own->options) : write_one(part, source, &own->options);
 }
 
-static void join_one(hd_part *part, hd_writer *output)
+static void join_one(hd_cli_part *part, hd_writer *output)
 {
     rewrite_part *own = part->result;
     if (own->log.buffer.count) { /* nothing is allocated any more where the outputs are written and nothing follows */
         hd_writer log;
         hd_writer_to_descriptor(&log, STDERR_FILENO);
-        if (hd_part_is_one_of_several(part))
+        if (hd_cli_part_is_one_of_several(part))
             hd_write_format(&log, "%s:\n", part->cli.operands[0]);
         hd_write(&log, own->log.buffer.items, own->log.buffer.count);
         hd_writer_flush(&log);
         hd_writer_free(&log);
     }
     hd_writer_free(&own->log);
-    hd_part_write_text(part, output);
+    hd_cli_part_write_text(part, output);
 }
 
 static hd_status compare_all(hd_cli *cli, hd_each *each)

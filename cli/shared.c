@@ -52,13 +52,13 @@ bool hd_cli_read_code(hd_cli *cli, const char *path, hd_source *source)
 
 void hd_cli_keep(hd_cli *cli, void *thing, void (*free_thing)(void *))
 {
-    hd_array_push(&cli->kept, (hd_kept){thing, free_thing});
+    hd_array_push(&cli->kept, (hd_cli_kept){thing, free_thing});
 }
 
 void hd_cli_drop_kept(hd_cli *cli)
 {
     while (cli->kept.count) {
-        hd_kept last = hd_array_pop(&cli->kept);
+        hd_cli_kept last = hd_array_pop(&cli->kept);
         last.free(last.thing);
     }
     hd_array_free(&cli->kept);

@@ -3,7 +3,7 @@
 
 #include "driver/rewrite.h"
 
-static hd_status strip_one(hd_part *part)
+static hd_status strip_one(hd_cli_part *part)
 {
     hd_cli *cli = &part->cli;
     hd_source *source = HD_ARENA_NEW(&cli->arena, hd_source); /* diagnostics point to it */

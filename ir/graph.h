@@ -46,7 +46,7 @@ void hd_tree_intervals(uint32_t node_count, const uint32_t *parent, hd_arena *sc
 void hd_cfg_find_loops(hd_cfg *cfg, const hd_graph *graph, const hd_search *search, hd_arena *scratch);
 
 /* Union-find over 0..n-1 with path halving; the caller chooses the representative (link[child] = parent). */
-static inline uint32_t hd_link_find(uint32_t *link, uint32_t node)
+static inline uint32_t hd_union_find(uint32_t *link, uint32_t node)
 {
     while (link[node] != node) {
         link[node] = link[link[node]];

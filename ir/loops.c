@@ -47,7 +47,7 @@ static void assign_late_edges(nest *s)
             uint32_t x = s->graph->out[e];
             if (is_back_edge(s, y, x) || search->parent[x] == y)
                 continue;
-            uint32_t meet = is_back_edge(s, x, y) ? y : hd_link_find(s->collapsed, x);
+            uint32_t meet = is_back_edge(s, x, y) ? y : hd_union_find(s->collapsed, x);
             hd_array_push(&s->edges, (pending_edge){y, x, s->late[meet]});
             s->late[meet] = s->edges.count - 1;
         }
@@ -62,7 +62,7 @@ static void add_late_edges(nest *s, uint32_t at)
 {
     for (uint32_t e = s->late[at], next; e != HD_NONE; e = next) {
         next = s->edges.items[e].next;
-        uint32_t to = hd_link_find(s->collapsed, s->edges.items[e].to);
+        uint32_t to = hd_union_find(s->collapsed, s->edges.items[e].to);
         s->edges.items[e].next = s->added[to];
         s->added[to] = e;
     }
@@ -70,7 +70,7 @@ static void add_late_edges(nest *s, uint32_t at)
 
 static void add_to_body(nest *s, uint32_t header, uint32_t node)
 {
-    uint32_t found = hd_link_find(s->collapsed, node);
+    uint32_t found = hd_union_find(s->collapsed, node);
     if (found == header || s->mark[found] == header)
         return;
     s->mark[found] = header;
@@ -140,7 +140,7 @@ static void find_irreducible(hd_cfg *cfg, const hd_search *search, hd_arena *scr
                 continue;
             while (l != HD_NONE && !(at != HD_NONE && enter[l] <= enter[at] && enter[at] <= leave[l])) {
                 if (cfg->loops[l].irreducible || cfg->loops[l].header == z) {
-                    uint32_t next = hd_link_find(unmarked, l);
+                    uint32_t next = hd_union_find(unmarked, l);
                     l = next == l ? parent[l] : next;
                     continue;
                 }

@@ -325,7 +325,7 @@ static void stack_frames(hd_report_job *job)
     }
     if (!job->any_calls)
         return;
-    const hd_frame *frames = hd_regalloc_frames(module, &job->arena);
+    const hd_ra_frame *frames = hd_regalloc_frames(module, &job->arena);
     for (uint32_t i = 0; i < job->items.count; i++)
         stack_frame(&job->items.items[i].kernel, frames[job->items.items[i].function].total);
     pass_unknown_to_callers(job);

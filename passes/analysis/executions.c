@@ -58,7 +58,7 @@ static void note_exits(counting *c, uint32_t *open, uint32_t from, uint32_t to)
     while (l != HD_NONE && !loop_has(c, l, to)) {
         uint32_t parent = c->cfg->loops[l].parent;
         if (c->loops[l].exits == 2) {
-            uint32_t next = hd_link_find(open, l);
+            uint32_t next = hd_union_find(open, l);
             l = next == l ? parent : next;
             continue;
         }

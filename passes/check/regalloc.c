@@ -91,20 +91,20 @@ static uint32_t bits_of(const hd_proof *p, uint32_t value)
     return hd_types[p->original->registers.items[value].type].bits;
 }
 
-static void apply(const hd_proof *p, const hd_effect *e, uint32_t *state)
+static void apply(const hd_proof *p, const hd_proof_effect *e, uint32_t *state)
 {
     uint32_t held = HD_NONE;
-    switch ((hd_effect_kind)e->kind) {
-    case HD_EFFECT_READ:
-    case HD_EFFECT_SAME: /* what is read from there is doubtful */
-    case HD_EFFECT_GONE: return;
-    case HD_EFFECT_WRITE:
-    case HD_EFFECT_MERGE:
-        held = e->kind == HD_EFFECT_WRITE || state[e->location] == e->value ? e->value : HD_NONE;
+    switch ((hd_proof_effect_kind)e->kind) {
+    case HD_PROOF_READ:
+    case HD_PROOF_SAME: /* what is read from there is doubtful */
+    case HD_PROOF_GONE: return;
+    case HD_PROOF_WRITE:
+    case HD_PROOF_MERGE:
+        held = e->kind == HD_PROOF_WRITE || state[e->location] == e->value ? e->value : HD_NONE;
         forget(p, state, e->value);
         break;
-    case HD_EFFECT_MAKE: held = e->value; break;
-    case HD_EFFECT_COPY:
+    case HD_PROOF_MAKE: held = e->value; break;
+    case HD_PROOF_COPY:
         held = state[e->from];
         if (held != HD_NONE && (bits_of(p, held) > e->bits || !may_hold(p, e->location, held)))
             held = HD_NONE;
@@ -115,7 +115,7 @@ static void apply(const hd_proof *p, const hd_effect *e, uint32_t *state)
         state[e->location] = held;
 }
 
-static bool reads_right(const hd_proof *p, const hd_effect *e, const uint32_t *state)
+static bool reads_right(const hd_proof *p, const hd_proof_effect *e, const uint32_t *state)
 {
     return state[e->location] == e->value && e->location < p->names && is_named_for(p, e->location, e->value);
 }
@@ -141,8 +141,8 @@ static void run_block(hd_proof *p, uint32_t block, uint32_t *state, bool check)
     memcpy(state, p->in[block], p->locations * sizeof(uint32_t));
     uint32_t from = p->effect_first[p->cfg->blocks[block].first], to = p->effect_first[p->cfg->blocks[block].end];
     for (uint32_t k = from; k < to; k++) {
-        const hd_effect *e = &p->effects.items[k];
-        if (check && e->kind == HD_EFFECT_READ && !reads_right(p, e, state))
+        const hd_proof_effect *e = &p->effects.items[k];
+        if (check && e->kind == HD_PROOF_READ && !reads_right(p, e, state))
             hd_bitset_add(&p->doubtful, e->value);
         apply(p, e, state);
     }
@@ -193,25 +193,25 @@ typedef struct single {
 
 static void remove_location(void *set, uint32_t location) { hd_bitset_remove(set, location); }
 
-static void apply_single(single *s, const hd_effect *e)
+static void apply_single(single *s, const hd_proof_effect *e)
 {
     const hd_proof *p = s->p;
     bool ours = e->value == s->value, was_written = s->now_written, holds = false;
-    if (e->kind == HD_EFFECT_READ)
+    if (e->kind == HD_PROOF_READ)
         return;
-    if (e->kind == HD_EFFECT_SAME) {
+    if (e->kind == HD_PROOF_SAME) {
         if (ours && may_hold(p, e->location, s->value))
             hd_bitset_add(&s->now, e->location);
         return;
     }
     s->now_written |= ours; /* locations of constants keep them */
-    if (e->kind == HD_EFFECT_GONE)
+    if (e->kind == HD_PROOF_GONE)
         return;
-    if (e->kind == HD_EFFECT_COPY)
+    if (e->kind == HD_PROOF_COPY)
         holds = hd_bitset_has(&s->now, e->from) && bits_of(p, s->value) <= e->bits;
     else if (ours)
-        holds = e->kind != HD_EFFECT_MERGE || !was_written || hd_bitset_has(&s->now, e->location);
-    if (ours && (e->kind == HD_EFFECT_WRITE || e->kind == HD_EFFECT_MERGE))
+        holds = e->kind != HD_PROOF_MERGE || !was_written || hd_bitset_has(&s->now, e->location);
+    if (ours && (e->kind == HD_PROOF_WRITE || e->kind == HD_PROOF_MERGE))
         hd_bitset_clear(&s->now);
     each_overlap(p, e->location, remove_location, &s->now);
     if (holds && may_hold(p, e->location, s->value))
@@ -237,10 +237,10 @@ static bool meet_single(single *s, uint32_t block)
     return changed;
 }
 
-static void check_single(single *s, const hd_effect *e, const hd_instruction *insn)
+static void check_single(single *s, const hd_proof_effect *e, const hd_instruction *insn)
 {
     hd_proof *p = s->p;
-    if (e->kind != HD_EFFECT_READ || e->value != s->value)
+    if (e->kind != HD_PROOF_READ || e->value != s->value)
         return;
     bool right = e->location < p->names && is_named_for(p, e->location, s->value);
     char was[64], is[64];

@@ -5,14 +5,14 @@
 #include "ir/expanded.h"
 #include "ir/sregs.h"
 
-static void add_effect(hd_proof *p, hd_effect_kind kind, uint32_t location, uint32_t value)
+static void add_effect(hd_proof *p, hd_proof_effect_kind kind, uint32_t location, uint32_t value)
 {
-    hd_array_push(&p->effects, (hd_effect){(uint8_t)kind, 0, location, value, HD_NONE});
+    hd_array_push(&p->effects, (hd_proof_effect){(uint8_t)kind, 0, location, value, HD_NONE});
 }
 
 static void add_copy(hd_proof *p, uint32_t location, uint32_t from, uint32_t bits)
 {
-    hd_array_push(&p->effects, (hd_effect){HD_EFFECT_COPY, (uint8_t)bits, location, HD_NONE, from});
+    hd_array_push(&p->effects, (hd_proof_effect){HD_PROOF_COPY, (uint8_t)bits, location, HD_NONE, from});
 }
 
 /* ---- original instructions --------------------------------------------------------------------------------------- */
@@ -41,7 +41,7 @@ static void read_register(hd_proof *p, const hd_instruction *insn, uint32_t valu
     if ((value == p->original->carry_register) != (location == p->allocated->carry_register))
         hd_proof_fail(p, insn, "the carry flag replaces another register");
     else if (value != p->original->carry_register)
-        add_effect(p, HD_EFFECT_READ, location, value);
+        add_effect(p, HD_PROOF_READ, location, value);
 }
 
 static bool overlap(const hd_proof *p, uint32_t x, uint32_t y)
@@ -87,7 +87,7 @@ static void add_original(hd_proof *p, const hd_instruction *was, const hd_instru
         bool written = a[i].kind == HD_OPERAND_REGISTER && (a[i].flags & HD_OPERAND_DEF || was->flags & HD_INSN_OPAQUE);
         bool whole = was->guard == HD_NONE && !(was->flags & HD_INSN_OPAQUE) && !is_selected(p->original, &a[i]);
         if (written && a[i].value != p->original->carry_register)
-            add_effect(p, whole ? HD_EFFECT_WRITE : HD_EFFECT_MERGE, b[i].value, a[i].value);
+            add_effect(p, whole ? HD_PROOF_WRITE : HD_PROOF_MERGE, b[i].value, a[i].value);
     }
 }
 
@@ -190,22 +190,22 @@ static bool is_repeated(const hd_proof *p, const hd_instruction *was, const hd_i
 /* Of the original instructions with its origin. Each constant that some of them give is in its register. */
 static void add_repeated(hd_proof *p, const same_origin *known, const hd_instruction *is)
 {
-    hd_effect_kind kind = HD_EFFECT_MAKE;
+    hd_proof_effect_kind kind = HD_PROOF_MAKE;
     for (uint32_t i = known->first[is->origin]; i != HD_NONE; i = known->next[i]) {
         const hd_instruction *was = &p->original->instructions.items[i];
         if (!is_repeated(p, was, is))
             continue;
         add_effect(p, kind, hd_insn_operands(p->allocated, is)->value, hd_insn_operands(p->original, was)->value);
-        kind = HD_EFFECT_SAME;
+        kind = HD_PROOF_SAME;
     }
-    if (kind == HD_EFFECT_MAKE)
+    if (kind == HD_PROOF_MAKE)
         hd_proof_fail(p, is, "an instruction is repeated that does not give the same value everywhere");
 }
 
 static void add_removed(hd_proof *p, const hd_instruction *was)
 {
     if (is_constant(p, was))
-        add_effect(p, HD_EFFECT_GONE, HD_NONE, hd_insn_operands(p->original, was)->value);
+        add_effect(p, HD_PROOF_GONE, HD_NONE, hd_insn_operands(p->original, was)->value);
     else
         hd_proof_fail(p, NULL, "an original instruction is missing");
 }

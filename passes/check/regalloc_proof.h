@@ -7,21 +7,21 @@
 #include "ir/cfg.h"
 #include "ir/constant_bank.h"
 
-typedef enum hd_effect_kind {
-    HD_EFFECT_READ,  /* requires `value` in `location` */
-    HD_EFFECT_WRITE, /* a new `value` in `location` */
-    HD_EFFECT_MERGE, /* a new `value` in some lanes or bits of `location`, which must hold the old value */
-    HD_EFFECT_COPY,  /* `location` gets the contents of `from`, if the value has at most `bits` bits */
-    HD_EFFECT_MAKE,  /* `value`, a constant, is computed again in `location` */
-    HD_EFFECT_SAME,  /* after MAKE: `value` is another register of that constant */
-    HD_EFFECT_GONE,  /* the instruction that wrote `value`, a constant, was removed */
-} hd_effect_kind;
+typedef enum hd_proof_effect_kind {
+    HD_PROOF_READ,  /* requires `value` in `location` */
+    HD_PROOF_WRITE, /* a new `value` in `location` */
+    HD_PROOF_MERGE, /* a new `value` in some lanes or bits of `location`, which must hold the old value */
+    HD_PROOF_COPY,  /* `location` gets the contents of `from`, if the value has at most `bits` bits */
+    HD_PROOF_MAKE,  /* `value`, a constant, is computed again in `location` */
+    HD_PROOF_SAME,  /* after MAKE: `value` is another register of that constant */
+    HD_PROOF_GONE,  /* the instruction that wrote `value`, a constant, was removed */
+} hd_proof_effect_kind;
 
-typedef struct hd_effect {
+typedef struct hd_proof_effect {
     uint8_t kind;
     uint8_t bits;
     uint32_t location, value, from;
-} hd_effect;
+} hd_proof_effect;
 
 typedef struct hd_slot {
     uint32_t offset, bytes;
@@ -33,7 +33,7 @@ typedef struct hd_proof {
     hd_arena arena;
     const hd_cfg *cfg;      /* of the allocated function */
     uint32_t *effect_first; /* by ordinal, plus one */
-    HD_ARRAY(hd_effect) effects;
+    HD_ARRAY(hd_proof_effect) effects;
     HD_ARRAY(hd_slot) slots;
     uint32_t names, locations; /* names come before slots */
     uint32_t name_at[HD_PHYSICAL_CLASSES]

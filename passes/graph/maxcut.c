@@ -45,13 +45,13 @@ static void branch(cut_search *s, uint32_t depth, uint64_t uncut)
 }
 
 /* rank_of: by vertex */
-static void order_vertices(const hd_part *part, uint32_t *rank_of)
+static void order_vertices(const hd_odd_part *part, uint32_t *rank_of)
 {
     uint64_t towards[N] = {0}, whole[N] = {0};
     for (uint32_t v = 0; v < part->vertices; v++) {
         rank_of[v] = HD_NONE;
         for (uint32_t i = part->first.items[v]; i < part->first.items[v + 1]; i++)
-            whole[v] += hd_part_weight(part, part->half.items[i] / 2);
+            whole[v] += hd_odd_part_weight(part, part->half.items[i] / 2);
     }
     for (uint32_t rank = 0; rank < part->vertices; rank++) {
         uint32_t next = HD_NONE;
@@ -64,19 +64,19 @@ static void order_vertices(const hd_part *part, uint32_t *rank_of)
         }
         rank_of[next] = rank;
         for (uint32_t i = part->first.items[next]; i < part->first.items[next + 1]; i++)
-            towards[hd_part_other(part, part->half.items[i])] += hd_part_weight(part, part->half.items[i] / 2);
+            towards[hd_odd_part_other(part, part->half.items[i])] += hd_odd_part_weight(part, part->half.items[i] / 2);
     }
 }
 
-static uint64_t whole_weight(const hd_part *part)
+static uint64_t whole_weight(const hd_odd_part *part)
 {
     uint64_t weight = 0;
     for (uint32_t e = 0; e < part->count; e++)
-        weight += hd_part_weight(part, e);
+        weight += hd_odd_part_weight(part, e);
     return weight;
 }
 
-bool hd_maxcut_exact(const hd_part *part, bool *side, uint64_t *budget)
+bool hd_maxcut_exact(const hd_odd_part *part, bool *side, uint64_t *budget)
 {
     uint32_t rank_of[N];
     cut_search *s = hd_calloc(1, sizeof *s);
@@ -86,7 +86,7 @@ bool hd_maxcut_exact(const hd_part *part, bool *side, uint64_t *budget)
     order_vertices(part, rank_of);
     for (uint32_t e = 0; e < part->count; e++) {
         uint32_t a = rank_of[part->ends.items[2 * e]], b = rank_of[part->ends.items[2 * e + 1]];
-        s->weight[a][b] = s->weight[b][a] = hd_part_weight(part, e);
+        s->weight[a][b] = s->weight[b][a] = hd_odd_part_weight(part, e);
     }
     for (uint32_t v = 0; v < part->vertices; v++)
         s->best[rank_of[v]] = side[v];
@@ -99,11 +99,11 @@ bool hd_maxcut_exact(const hd_part *part, bool *side, uint64_t *budget)
     return sure;
 }
 
-uint64_t hd_maxcut_weight(const hd_part *part, const bool *side)
+uint64_t hd_maxcut_weight(const hd_odd_part *part, const bool *side)
 {
     uint64_t weight = 0;
     for (uint32_t e = 0; e < part->count; e++)
-        weight += side[part->ends.items[2 * e]] != side[part->ends.items[2 * e + 1]] ? hd_part_weight(part, e) : 0;
+        weight += side[part->ends.items[2 * e]] != side[part->ends.items[2 * e + 1]] ? hd_odd_part_weight(part, e) : 0;
     return weight;
 }
 

@@ -9,10 +9,10 @@ enum { HD_MAXCUT_VERTICES = 24 };
 
 /* For a part with at most HD_MAXCUT_VERTICES vertices. `side` (by vertex) holds a cut, which is replaced if a better
  * one exists. false: *budget steps did not suffice to prove optimality. *budget is reduced by the steps used. */
-bool hd_maxcut_exact(const hd_part *part, bool *side, uint64_t *budget);
+bool hd_maxcut_exact(const hd_odd_part *part, bool *side, uint64_t *budget);
 
 /* The weight of the edges between the sides. */
-uint64_t hd_maxcut_weight(const hd_part *part, const bool *side);
+uint64_t hd_maxcut_weight(const hd_odd_part *part, const bool *side);
 
 /* Local search on the whole graph: moves a word to the other side, alone or with a neighbour, while this increases the
  * cut, at most HD_MAXCUT_ROUNDS rounds. */

@@ -20,7 +20,7 @@ enum { TRIANGLES = 128, TRIANGLE_STEPS = 512 };
 /* ---- counting ---------------------------------------------------------------------------------------------------- */
 
 typedef struct walk {
-    const hd_part *part;
+    const hd_odd_part *part;
     uint64_t *cycles;
     uint32_t *path, *next; /* by depth: the half-edge to it; the next half-edge to follow from it */
     bool *on_path;         /* by vertex */
@@ -38,7 +38,7 @@ static void go_back(walk *w)
 static uint64_t note_cycle(walk *w, uint32_t last)
 {
     uint32_t edges = w->depth + 1;
-    if (edges % 2 == 0 || hd_part_other(w->part, w->path[0]) > w->vertex)
+    if (edges % 2 == 0 || hd_odd_part_other(w->part, w->path[0]) > w->vertex)
         return 0;
     for (uint32_t d = 0; d < w->depth; d++)
         w->cycles[w->path[d] / 2]++;
@@ -48,7 +48,7 @@ static uint64_t note_cycle(walk *w, uint32_t last)
 
 static bool walk_from(walk *w, uint32_t root, uint64_t *budget)
 {
-    const hd_part *part = w->part;
+    const hd_odd_part *part = w->part;
     w->root = w->vertex = root;
     w->depth = 0;
     w->next[0] = part->first.items[root];
@@ -59,7 +59,7 @@ static bool walk_from(walk *w, uint32_t root, uint64_t *budget)
                 return true;
             go_back(w);
         } else {
-            uint32_t half = part->half.items[w->next[w->depth]++], to = hd_part_other(part, half);
+            uint32_t half = part->half.items[w->next[w->depth]++], to = hd_odd_part_other(part, half);
             if (to == root && w->depth > 1) {
                 steps += note_cycle(w, half);
             } else if (to > root && !w->on_path[to]) {
@@ -77,7 +77,7 @@ static bool walk_from(walk *w, uint32_t root, uint64_t *budget)
     }
 }
 
-bool hd_part_count_odd_cycles(const hd_part *part, uint64_t *budget, uint64_t *cycles)
+bool hd_odd_part_count_odd_cycles(const hd_odd_part *part, uint64_t *budget, uint64_t *cycles)
 {
     uint64_t independent = (uint64_t)part->count + 1 - part->vertices;
     memset(cycles, 0, part->count * sizeof *cycles);
@@ -108,7 +108,7 @@ typedef struct candidate { /* an edge, with its number of remaining triangles wh
 } candidate;
 
 typedef struct breaking {
-    const hd_part *part;
+    const hd_odd_part *part;
     bool *gone;
     HD_ARRAY(triangle) triangles;
     uint32_t *of_first, *of; /* by edge, plus one: its triangles */
@@ -119,7 +119,7 @@ typedef struct breaking {
 } breaking;
 
 /* Edges are directed from the vertex with fewer neighbours to the one with more, which bounds the out-degree. */
-static bool leads_out(const hd_part *part, uint32_t from, uint32_t to)
+static bool leads_out(const hd_odd_part *part, uint32_t from, uint32_t to)
 {
     const uint32_t *first = part->first.items;
     uint32_t a = first[from + 1] - first[from], b = first[to + 1] - first[to];
@@ -130,24 +130,24 @@ static bool leads_out(const hd_part *part, uint32_t from, uint32_t to)
  * by vertex, 1 + the edge from v. */
 static bool find_at(breaking *x, uint32_t v, uint32_t *joint, uint64_t *steps)
 {
-    const hd_part *part = x->part;
+    const hd_odd_part *part = x->part;
     const uint32_t *first = part->first.items, *half = part->half.items;
     for (uint32_t i = first[v]; i < first[v + 1]; i++)
-        if (leads_out(part, v, hd_part_other(part, half[i])))
-            joint[hd_part_other(part, half[i])] = half[i] / 2 + 1;
+        if (leads_out(part, v, hd_odd_part_other(part, half[i])))
+            joint[hd_odd_part_other(part, half[i])] = half[i] / 2 + 1;
     for (uint32_t i = first[v]; i < first[v + 1]; i++) {
-        uint32_t middle = hd_part_other(part, half[i]);
+        uint32_t middle = hd_odd_part_other(part, half[i]);
         if (!leads_out(part, v, middle))
             continue;
         for (uint32_t k = first[middle]; k < first[middle + 1]; k++) {
-            uint32_t end = hd_part_other(part, half[k]);
+            uint32_t end = hd_odd_part_other(part, half[k]);
             if (joint[end] && leads_out(part, middle, end))
                 hd_array_push(&x->triangles, (triangle){{half[i] / 2, half[k] / 2, joint[end] - 1}});
         }
         *steps += first[middle + 1] - first[middle];
     }
     for (uint32_t i = first[v]; i < first[v + 1]; i++)
-        joint[hd_part_other(part, half[i])] = 0;
+        joint[hd_odd_part_other(part, half[i])] = 0;
     return *steps <= (uint64_t)TRIANGLE_STEPS * part->count && x->triangles.count <= (uint64_t)TRIANGLES * part->count;
 }
 
@@ -220,7 +220,7 @@ static void break_triangles(breaking *x)
     x->heap = hd_malloc(((size_t)x->part->count + 1) * sizeof *x->heap);
     for (uint32_t e = 0; e < x->part->count; e++)
         if (x->left[e])
-            x->heap[x->heap_count++] = (candidate){hd_part_weight(x->part, e), x->left[e], e};
+            x->heap[x->heap_count++] = (candidate){hd_odd_part_weight(x->part, e), x->left[e], e};
     for (uint32_t i = x->heap_count / 2; i-- > 0;)
         sink(x, i);
     while (x->heap_count) {
@@ -260,7 +260,7 @@ static uint32_t find_side(uint32_t *link, bool *parity, uint32_t vertex, bool *s
 
 static void break_longer(breaking *x)
 {
-    const hd_part *part = x->part;
+    const hd_odd_part *part = x->part;
     hd_arena arena = {0};
     uint32_t *link = HD_ARENA_ARRAY(&arena, uint32_t, part->vertices);
     bool *parity = HD_ARENA_ARRAY(&arena, bool, part->vertices);
@@ -287,7 +287,7 @@ static void break_longer(breaking *x)
     hd_arena_free(&arena);
 }
 
-void hd_part_break_odd_cycles(const hd_part *part, bool *gone)
+void hd_odd_part_break_odd_cycles(const hd_odd_part *part, bool *gone)
 {
     breaking x = {.part = part, .gone = gone};
     memset(gone, 0, part->count * sizeof *gone);
@@ -305,12 +305,12 @@ void hd_part_break_odd_cycles(const hd_part *part, bool *gone)
 
 /* ---- a bound ----------------------------------------------------------------------------------------------------- */
 
-uint64_t hd_part_least_loss(const hd_part *part)
+uint64_t hd_odd_part_least_loss(const hd_odd_part *part)
 {
     breaking x = {.part = part};
     uint64_t loss = 0, *left = hd_malloc(((size_t)part->count + 1) * sizeof *left);
     for (uint32_t e = 0; e < part->count; e++)
-        left[e] = hd_part_weight(part, e);
+        left[e] = hd_odd_part_weight(part, e);
     find_triangles(&x); /* possibly only some of them */
     for (uint32_t t = 0; t < x.triangles.count; t++) {
         const uint32_t *edges = x.triangles.items[t].edges;

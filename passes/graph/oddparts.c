@@ -2,26 +2,26 @@
  * algorithms for graph manipulation", CACM 1973), without recursion. */
 #include "passes/graph/oddparts.h"
 
-void hd_parts_push(hd_parts *parts, const uint32_t *edges, uint32_t count)
+void hd_odd_parts_push(hd_odd_parts *parts, const uint32_t *edges, uint32_t count)
 {
     hd_array_push(&parts->first, parts->edges.count);
     memcpy(hd_array_extend(&parts->edges, count), edges, count * sizeof *edges);
 }
 
-void hd_parts_free(hd_parts *parts)
+void hd_odd_parts_free(hd_odd_parts *parts)
 {
     hd_array_free(&parts->edges);
     hd_array_free(&parts->first);
 }
 
-void hd_part_init(hd_part *part, const hd_affinity *graph, hd_arena *arena)
+void hd_odd_part_init(hd_odd_part *part, const hd_affinity *graph, hd_arena *arena)
 {
-    *part = (hd_part){.graph = graph};
+    *part = (hd_odd_part){.graph = graph};
     part->vertex = HD_ARENA_ARRAY(arena, uint32_t, graph->words);
     part->stamp = HD_ARENA_ARRAY(arena, uint32_t, graph->words);
 }
 
-void hd_part_free(hd_part *part)
+void hd_odd_part_free(hd_odd_part *part)
 {
     hd_array_free(&part->word);
     hd_array_free(&part->edge);
@@ -30,7 +30,7 @@ void hd_part_free(hd_part *part)
     hd_array_free(&part->half);
 }
 
-static uint32_t vertex_of(hd_part *part, uint32_t word)
+static uint32_t vertex_of(hd_odd_part *part, uint32_t word)
 {
     if (part->stamp[word] != part->stamps) {
         part->stamp[word] = part->stamps;
@@ -40,7 +40,7 @@ static uint32_t vertex_of(hd_part *part, uint32_t word)
     return part->vertex[word];
 }
 
-void hd_part_make(hd_part *part, const uint32_t *edges, uint32_t count)
+void hd_odd_part_make(hd_odd_part *part, const uint32_t *edges, uint32_t count)
 {
     part->stamps++;
     part->count = count;
@@ -74,14 +74,14 @@ typedef struct frame {
 } frame;
 
 typedef struct search {
-    const hd_part *part;
+    const hd_odd_part *part;
     uint32_t *number, *low; /* by vertex, 1-based */
     uint32_t *color;        /* by vertex: parity of its depth in the tree */
     uint32_t count;
     HD_ARRAY(frame) frames;
     hd_u32_array open; /* edges not yet assigned to a component */
     hd_u32_array found;
-    hd_parts *odd;
+    hd_odd_parts *odd;
 } search;
 
 /* Whether an edge of the component, the last ones in `open`, connects two vertices of equal colour. */
@@ -112,7 +112,7 @@ static void take_component(search *s, uint32_t edge)
         for (uint32_t i = from; i < s->open.count; i++)
             hd_array_push(&s->found, s->part->edge.items[s->open.items[i]]);
         qsort(s->found.items, s->found.count, sizeof *s->found.items, compare_numbers);
-        hd_parts_push(s->odd, s->found.items, s->found.count);
+        hd_odd_parts_push(s->odd, s->found.items, s->found.count);
     }
     s->open.count = from;
 }
@@ -140,7 +140,7 @@ static void leave(search *s)
  * equal colour. */
 static void search_from(search *s, uint32_t root)
 {
-    const hd_part *part = s->part;
+    const hd_odd_part *part = s->part;
     enter(s, root, HD_NONE, 0);
     while (s->frames.count) {
         frame *f = &hd_array_last(&s->frames);
@@ -148,7 +148,7 @@ static void search_from(search *s, uint32_t root)
             leave(s);
             continue;
         }
-        uint32_t half = part->half.items[f->next++], to = hd_part_other(part, half), from = f->vertex;
+        uint32_t half = part->half.items[f->next++], to = hd_odd_part_other(part, half), from = f->vertex;
         if (f->in != HD_NONE && half / 2 == f->in / 2)
             continue;
         if (!s->number[to]) {
@@ -161,9 +161,9 @@ static void search_from(search *s, uint32_t root)
     }
 }
 
-void hd_part_split(hd_part *part, const uint32_t *edges, uint32_t count, hd_parts *odd)
+void hd_odd_part_split(hd_odd_part *part, const uint32_t *edges, uint32_t count, hd_odd_parts *odd)
 {
-    hd_part_make(part, edges, count);
+    hd_odd_part_make(part, edges, count);
     search s = {.part = part, .odd = odd};
     s.number = hd_calloc((size_t)part->vertices * 3 + 1, sizeof(uint32_t));
     s.low = s.number + part->vertices;

@@ -10,18 +10,18 @@
 
 #include "passes/graph/affinity.h"
 
-typedef struct hd_parts { /* a stack of parts; the k-th begins at edges.items[first.items[k]] */
+typedef struct hd_odd_parts { /* a stack of parts; the k-th begins at edges.items[first.items[k]] */
     hd_u32_array edges, first;
-} hd_parts;
-void hd_parts_push(hd_parts *parts, const uint32_t *edges, uint32_t count);
-void hd_parts_free(hd_parts *parts);
-static inline uint32_t hd_parts_end(const hd_parts *parts, uint32_t k)
+} hd_odd_parts;
+void hd_odd_parts_push(hd_odd_parts *parts, const uint32_t *edges, uint32_t count);
+void hd_odd_parts_free(hd_odd_parts *parts);
+static inline uint32_t hd_odd_parts_end(const hd_odd_parts *parts, uint32_t k)
 {
     return k + 1 < parts->first.count ? parts->first.items[k + 1] : parts->edges.count;
 }
 
 /* A part as a graph of its own, with vertices and edges numbered from 0. Its arrays are reused for the next part. */
-typedef struct hd_part {
+typedef struct hd_odd_part {
     const hd_affinity *graph;
     uint32_t vertices, count; /* edges: count */
     hd_u32_array word;        /* by vertex; vertices are numbered in the order in which edges name them */
@@ -30,29 +30,29 @@ typedef struct hd_part {
     /* by vertex, plus one: in `half`, twice the edge, plus 1 if the vertex is its second end */
     hd_u32_array first, half;
     uint32_t *vertex, *stamp, stamps; /* by word; stamps: number of parts so far */
-} hd_part;
-void hd_part_init(hd_part *part, const hd_affinity *graph, hd_arena *arena);
-void hd_part_free(hd_part *part);
-void hd_part_make(hd_part *part, const uint32_t *edges, uint32_t count);
-static inline uint32_t hd_part_other(const hd_part *part, uint32_t half) { return part->ends.items[half ^ 1]; }
-static inline uint64_t hd_part_weight(const hd_part *part, uint32_t edge)
+} hd_odd_part;
+void hd_odd_part_init(hd_odd_part *part, const hd_affinity *graph, hd_arena *arena);
+void hd_odd_part_free(hd_odd_part *part);
+void hd_odd_part_make(hd_odd_part *part, const uint32_t *edges, uint32_t count);
+static inline uint32_t hd_odd_part_other(const hd_odd_part *part, uint32_t half) { return part->ends.items[half ^ 1]; }
+static inline uint64_t hd_odd_part_weight(const hd_odd_part *part, uint32_t edge)
 {
     return part->graph->edges[part->edge.items[edge]].weight;
 }
 
 /* Builds `part` from the edges, and pushes its biconnected components that have an odd cycle. */
-void hd_part_split(hd_part *part, const uint32_t *edges, uint32_t count, hd_parts *odd);
+void hd_odd_part_split(hd_odd_part *part, const uint32_t *edges, uint32_t count, hd_odd_parts *odd);
 
 /* Counts by enumeration the odd cycles of the part through each edge. false: this takes more than *budget steps. The
  * steps are deducted from *budget in either case. */
-bool hd_part_count_odd_cycles(const hd_part *part, uint64_t *budget, uint64_t *cycles);
+bool hd_odd_part_count_odd_cycles(const hd_odd_part *part, uint64_t *budget, uint64_t *cycles);
 
 /* Approximation for parts too large to enumerate: sets in `gone`, by edge, the edges to remove so that no odd cycle is
  * left. See oddcycles.c. */
-void hd_part_break_odd_cycles(const hd_part *part, bool *gone);
+void hd_odd_part_break_odd_cycles(const hd_odd_part *part, bool *gone);
 
 /* A lower bound on the weight that any cut leaves uncut: the lightest edge of each triangle, where weight counted for
  * one triangle's edges is not counted for another. */
-uint64_t hd_part_least_loss(const hd_part *part);
+uint64_t hd_odd_part_least_loss(const hd_odd_part *part);
 
 #endif

@@ -29,7 +29,7 @@ bool hd_regalloc_run(hd_pass_context *context, const hd_regalloc_options *option
 
 /* Register frames after allocation, for all functions of a module: callees' frames are above the registers that their
  * callers hold during calls; see the head of regalloc_frames.c. */
-typedef struct hd_frame {
+typedef struct hd_ra_frame {
     uint32_t base;        /* first register of the frame: above those held by any caller; 0 for kernels */
     uint32_t own;         /* general registers of the function itself */
     uint32_t total;       /* including callees: what a launch needs; relative to the base */
@@ -37,8 +37,8 @@ typedef struct hd_frame {
     uint32_t saved_bytes; /* local memory for registers saved around recursive and indirect calls */
     bool recursive;       /* in a cycle of calls, or between two */
     bool indirect;        /* calls through a register */
-} hd_frame;
+} hd_ra_frame;
 /* By function of the module, in the arena. Functions that are not architected count with all their words. */
-hd_frame *hd_regalloc_frames(const hd_module *module, hd_arena *arena);
+hd_ra_frame *hd_regalloc_frames(const hd_module *module, hd_arena *arena);
 
 #endif

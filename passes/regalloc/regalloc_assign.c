@@ -59,7 +59,7 @@ static bool is_taken(const assigner *a, uint32_t number, uint32_t position)
 
 static bool is_free(const assigner *a, const taken_list *list, uint32_t part)
 {
-    const hd_part *parts = a->ra->ranges.parts.items;
+    const hd_ra_part *parts = a->ra->ranges.parts.items;
     for (; list->count && part != HD_NONE; part = parts[part].next) {
         uint32_t at = taken_from(list, parts[part].begin);
         if (at < list->count && list->items[at].begin < parts[part].end)
@@ -70,7 +70,7 @@ static bool is_free(const assigner *a, const taken_list *list, uint32_t part)
 
 static void mark_taken(assigner *a, taken_list *list, uint32_t part, uint32_t unit)
 {
-    const hd_part *parts = a->ra->ranges.parts.items;
+    const hd_ra_part *parts = a->ra->ranges.parts.items;
     for (; part != HD_NONE; part = parts[part].next) {
         uint32_t at = taken_from(list, parts[part].begin);
         (void)hd_array_extend(list, 1);
@@ -81,7 +81,7 @@ static void mark_taken(assigner *a, taken_list *list, uint32_t part, uint32_t un
 
 static void release(assigner *a, taken_list *list, uint32_t part)
 {
-    const hd_part *parts = a->ra->ranges.parts.items;
+    const hd_ra_part *parts = a->ra->ranges.parts.items;
     for (; part != HD_NONE; part = parts[part].next) {
         uint32_t at = taken_from(list, parts[part].begin);
         memmove(list->items + at, list->items + at + 1, (list->count - at - 1u) * sizeof(taken));
@@ -89,12 +89,12 @@ static void release(assigner *a, taken_list *list, uint32_t part)
     }
 }
 
-static uint32_t lists_from(const hd_alloc_unit *u) { return u->predicate ? HD_GENERAL_REGISTERS : 0; }
-static taken_list *lists_of(assigner *a, const hd_alloc_unit *u) { return a->used + lists_from(u); }
+static uint32_t lists_from(const hd_ra_unit *u) { return u->predicate ? HD_GENERAL_REGISTERS : 0; }
+static taken_list *lists_of(assigner *a, const hd_ra_unit *u) { return a->used + lists_from(u); }
 
 static void take_number(assigner *a, uint32_t unit, uint32_t number)
 {
-    hd_alloc_unit *u = &a->ra->units.units[unit];
+    hd_ra_unit *u = &a->ra->units.units[unit];
     u->number = number;
     for (uint32_t w = 0; w < u->words; w++)
         mark_taken(a, &lists_of(a, u)[number + w], u->word[w], unit);
@@ -102,7 +102,7 @@ static void take_number(assigner *a, uint32_t unit, uint32_t number)
 
 static void release_number(assigner *a, uint32_t unit)
 {
-    hd_alloc_unit *u = &a->ra->units.units[unit];
+    hd_ra_unit *u = &a->ra->units.units[unit];
     for (uint32_t w = 0; w < u->words; w++)
         release(a, &lists_of(a, u)[u->number + w], u->word[w]);
     u->number = HD_NONE;
@@ -138,9 +138,9 @@ static void gather_hints(assigner *a)
 }
 
 /* The number of copies of the unit that become identities with this register. */
-static int count_hints(const assigner *a, const hd_alloc_unit *u, uint32_t number)
+static int count_hints(const assigner *a, const hd_ra_unit *u, uint32_t number)
 {
-    const hd_units *units = &a->ra->units;
+    const hd_ra_units *units = &a->ra->units;
     int count = 0;
     for (uint32_t r = u->members; r != HD_NONE; r = units->next_member[r])
         for (uint32_t h = a->hint_first[r]; h < a->hint_first[r + 1]; h++) {
@@ -153,10 +153,10 @@ static int count_hints(const assigner *a, const hd_alloc_unit *u, uint32_t numbe
 }
 
 /* The number of other sources, of instructions that read the unit, in the same bank. */
-static int count_conflicts(const assigner *a, const hd_alloc_unit *u, uint32_t number)
+static int count_conflicts(const assigner *a, const hd_ra_unit *u, uint32_t number)
 {
     const hd_regalloc *ra = a->ra;
-    const hd_units *units = &ra->units;
+    const hd_ra_units *units = &ra->units;
     const hd_function *f = ra->function;
     uint32_t of = units->of[u->members];
     int count = 0, looked_at = 0;
@@ -173,7 +173,7 @@ static int count_conflicts(const assigner *a, const hd_alloc_unit *u, uint32_t n
 
 /* The number of aligned pairs or quads, free where the unit begins, that it would break up: this costs later pairs and
  * quads. */
-static int count_broken(const assigner *a, const hd_alloc_unit *u, uint32_t number)
+static int count_broken(const assigner *a, const hd_ra_unit *u, uint32_t number)
 {
     int broken = 0;
     for (uint32_t size = 2; size <= HD_UNIT_WORDS; size *= 2) {
@@ -186,7 +186,7 @@ static int count_broken(const assigner *a, const hd_alloc_unit *u, uint32_t numb
     return broken;
 }
 
-static int cost_of(const assigner *a, const hd_alloc_unit *u, uint32_t number)
+static int cost_of(const assigner *a, const hd_ra_unit *u, uint32_t number)
 {
     int cost = -64 * count_hints(a, u, number);
     if (u->predicate)
@@ -200,7 +200,7 @@ static int cost_of(const assigner *a, const hd_alloc_unit *u, uint32_t number)
 
 /* ---- units ------------------------------------------------------------------------------------------------------- */
 
-static bool lists_are_free(const assigner *a, const taken_list *lists, const hd_alloc_unit *u)
+static bool lists_are_free(const assigner *a, const taken_list *lists, const hd_ra_unit *u)
 {
     for (uint32_t w = 0; w < u->words; w++)
         if (!is_free(a, &lists[w], u->word[w]))
@@ -208,14 +208,14 @@ static bool lists_are_free(const assigner *a, const taken_list *lists, const hd_
     return true;
 }
 
-static bool fits_at(const assigner *a, const hd_alloc_unit *u, uint32_t number)
+static bool fits_at(const assigner *a, const hd_ra_unit *u, uint32_t number)
 {
     uint32_t from = lists_from(u) + number;
     return lists_are_free(a, a->fixed + from, u) && lists_are_free(a, a->used + from, u);
 }
 
 /* A lower bound of the cost of any register for the unit. */
-static int least_cost(const assigner *a, const hd_alloc_unit *u)
+static int least_cost(const assigner *a, const hd_ra_unit *u)
 {
     uint32_t hints = 0;
     for (uint32_t r = u->members; r != HD_NONE; r = a->ra->units.next_member[r])
@@ -223,7 +223,7 @@ static int least_cost(const assigner *a, const hd_alloc_unit *u)
     return -64 * (int)hints;
 }
 
-static uint32_t find_number(assigner *a, const hd_alloc_unit *u, uint32_t limit)
+static uint32_t find_number(assigner *a, const hd_ra_unit *u, uint32_t limit)
 {
     uint32_t best = HD_NONE;
     int best_cost = NO_ROOM, least = least_cost(a, u);
@@ -248,9 +248,9 @@ static uint32_t find_number(assigner *a, const hd_alloc_unit *u, uint32_t limit)
 enum { MOST_MOVED = 4 };
 
 /* The units that occupy a register wanted by another; more than MOST_MOVED if there are more. */
-static uint32_t find_rivals(assigner *a, const hd_alloc_unit *u, uint32_t number, uint32_t *rivals)
+static uint32_t find_rivals(assigner *a, const hd_ra_unit *u, uint32_t number, uint32_t *rivals)
 {
-    const hd_part *parts = a->ra->ranges.parts.items;
+    const hd_ra_part *parts = a->ra->ranges.parts.items;
     uint32_t count = 0;
     if (!lists_are_free(a, a->fixed + lists_from(u) + number, u))
         return MOST_MOVED + 1;
@@ -276,7 +276,7 @@ static uint32_t find_rivals(assigner *a, const hd_alloc_unit *u, uint32_t number
 static bool fits_next_to(const assigner *a, const taken_list *list, uint32_t part, const uint32_t *rivals,
                          uint32_t count, uint32_t other)
 {
-    const hd_part *parts = a->ra->ranges.parts.items;
+    const hd_ra_part *parts = a->ra->ranges.parts.items;
     for (; part != HD_NONE; part = parts[part].next) {
         for (uint32_t t = taken_from(list, parts[part].begin);
              t < list->count && list->items[t].begin < parts[part].end; t++) {
@@ -296,10 +296,10 @@ static bool fits_next_to(const assigner *a, const taken_list *list, uint32_t par
 
 /* Whether a rival might fit elsewhere when the unit is at its register: cheaper than trying, and nearly always
  * false. */
-static bool might_move(assigner *a, const hd_alloc_unit *unit, uint32_t number, const uint32_t *rivals, uint32_t count,
+static bool might_move(assigner *a, const hd_ra_unit *unit, uint32_t number, const uint32_t *rivals, uint32_t count,
                        uint32_t rival, uint32_t limit)
 {
-    const hd_alloc_unit *r = &a->ra->units.units[rival];
+    const hd_ra_unit *r = &a->ra->units.units[rival];
     const taken_list *lists = lists_of(a, r);
     for (uint32_t to = 0; to + r->words <= limit; to += r->align) {
         bool fits = true;
@@ -317,7 +317,7 @@ static bool might_move(assigner *a, const hd_alloc_unit *unit, uint32_t number, 
 /* Assigns a register to a unit and moves its rivals elsewhere; false, with nothing changed, if one does not fit. */
 static bool displace(assigner *a, uint32_t unit, uint32_t number, uint32_t limit)
 {
-    hd_alloc_unit *units = a->ra->units.units;
+    hd_ra_unit *units = a->ra->units.units;
     uint32_t rivals[MOST_MOVED], old[MOST_MOVED], moved = 0;
     uint32_t count = find_rivals(a, &units[unit], number, rivals);
     if (count > MOST_MOVED)
@@ -348,7 +348,7 @@ static bool displace(assigner *a, uint32_t unit, uint32_t number, uint32_t limit
 
 static bool repair(assigner *a, uint32_t unit, uint32_t limit)
 {
-    const hd_alloc_unit *u = &a->ra->units.units[unit];
+    const hd_ra_unit *u = &a->ra->units.units[unit];
     for (uint32_t number = 0; number + u->words <= limit; number += u->align)
         if (displace(a, unit, number, limit))
             return true;
@@ -358,7 +358,7 @@ static bool repair(assigner *a, uint32_t unit, uint32_t limit)
 static void assign_unit(assigner *a, uint32_t unit)
 {
     hd_regalloc *ra = a->ra;
-    hd_alloc_unit *u = &ra->units.units[unit];
+    hd_ra_unit *u = &ra->units.units[unit];
     uint32_t most = u->predicate ? ra->max_predicates : u->limit ? u->limit : ra->max_registers;
     uint32_t number = find_number(a, u, most), limit = u->predicate || most < a->high ? most : a->high;
     bool costs = number == HD_NONE || number + u->words > limit;
@@ -380,7 +380,7 @@ static void find_used(hd_regalloc *ra)
 {
     ra->used = ra->used_predicates = 0;
     for (uint32_t i = 0; i < ra->function->registers.count; i++) {
-        const hd_alloc_unit *u = &ra->units.units[i];
+        const hd_ra_unit *u = &ra->units.units[i];
         uint32_t *used = u->predicate ? &ra->used_predicates : &ra->used;
         if (u->words && u->number != HD_NONE && u->number + u->words > *used)
             *used = u->number + u->words;
@@ -439,7 +439,7 @@ bool hd_regalloc_assign(hd_regalloc *ra)
     gather_hints(&a);
     entry *order = HD_ARENA_ARRAY(ra->arena, entry, registers + 1u);
     for (uint32_t i = 0; i < registers; i++) {
-        const hd_alloc_unit *u = &ra->units.units[i];
+        const hd_ra_unit *u = &ra->units.units[i];
         if (u->words && !hd_regalloc_is_collected(ra, i))
             order[count++] = (entry){u->begin, i, u->words, u->limit != 0};
     }

@@ -44,11 +44,11 @@ static void put_in_flight(finder *s, uint32_t ordinal, const hd_operand *o, uint
         if (!begin || s->touched[reg] > begin)
             forbid_spill(s, reg);
         at = s->open[reg] = s->ra->pins.count;
-        hd_array_push(&s->ra->pins, (hd_pin){.reg = reg,
-                                             .begin = begin ? begin - 1 : ordinal,
-                                             .first = ordinal,
-                                             .temporary = HD_NONE,
-                                             .reads = o->flags & HD_OPERAND_USE});
+        hd_array_push(&s->ra->pins, (hd_ra_pin){.reg = reg,
+                                                .begin = begin ? begin - 1 : ordinal,
+                                                .first = ordinal,
+                                                .temporary = HD_NONE,
+                                                .reads = o->flags & HD_OPERAND_USE});
         hd_array_push(&s->ages, 0u);
         hd_array_push(&s->flying, reg);
     } else if (queue_at(s, s->ra->pins.items[at].first) != queue) {
@@ -63,7 +63,7 @@ static void end_pins(finder *s, uint32_t ordinal, hd_async wait)
     uint32_t kept = 0;
     for (uint32_t i = 0; i < s->flying.count; i++) {
         uint32_t reg = s->flying.items[i], at = s->open[reg];
-        hd_pin *pin = &s->ra->pins.items[at];
+        hd_ra_pin *pin = &s->ra->pins.items[at];
         if (queue_at(s, pin->first) != wait.queue ||
             (wait.queue == HD_ASYNC_GROUP && s->ages.items[at] <= wait.pending)) {
             s->flying.items[kept++] = reg;
@@ -105,7 +105,7 @@ static void look_at(finder *s, uint32_t ordinal)
 
 static int compare_pins(const void *left, const void *right)
 {
-    const hd_pin *a = left, *b = right;
+    const hd_ra_pin *a = left, *b = right;
     if (a->reg != b->reg)
         return a->reg < b->reg ? -1 : 1;
     return (a->first > b->first) - (a->first < b->first);

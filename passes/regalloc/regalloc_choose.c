@@ -65,7 +65,7 @@ static void find_weights(chooser *c)
 
 static bool covers(const hd_regalloc *ra, uint32_t reg, uint32_t position)
 {
-    const hd_part *parts = ra->ranges.parts.items;
+    const hd_ra_part *parts = ra->ranges.parts.items;
     for (uint32_t p = ra->ranges.first[reg]; p != HD_NONE && parts[p].begin <= position; p = parts[p].next)
         if (position < parts[p].end)
             return true;
@@ -75,7 +75,7 @@ static bool covers(const hd_regalloc *ra, uint32_t reg, uint32_t position)
 /* The same, starting at the part found by the previous query: positions mostly ascend. */
 static bool covers_from(const hd_regalloc *ra, uint32_t reg, uint32_t position, uint32_t *cursor)
 {
-    const hd_part *parts = ra->ranges.parts.items;
+    const hd_ra_part *parts = ra->ranges.parts.items;
     uint32_t p = *cursor != HD_NONE && parts[*cursor].begin <= position ? *cursor : ra->ranges.first[reg];
     if (p == HD_NONE || parts[p].begin > position)
         return false;
@@ -97,7 +97,7 @@ static void give_up(chooser *c, uint32_t reg)
     bool predicate = hd_regalloc_is_predicate(ra, reg);
     uint32_t *pressure = predicate ? ra->ranges.predicates : ra->ranges.general;
     uint32_t words = predicate ? 1 : hd_regalloc_words(ra, reg);
-    const hd_part *parts = ra->ranges.parts.items;
+    const hd_ra_part *parts = ra->ranges.parts.items;
     for (uint32_t p = ra->ranges.first[reg]; p != HD_NONE; p = parts[p].next)
         for (uint32_t at = parts[p].begin; at < parts[p].end; at++)
             pressure[at] -= words;
@@ -218,8 +218,8 @@ typedef struct sweep {
 
 static sweep sweep_start(const hd_regalloc *ra)
 {
-    const hd_ranges *r = &ra->ranges;
-    const hd_part *parts = r->parts.items;
+    const hd_ra_ranges *r = &ra->ranges;
+    const hd_ra_part *parts = r->parts.items;
     uint32_t registers = ra->function->registers.count, count = r->parts.count;
     sweep s = {.first = HD_ARENA_ARRAY(ra->arena, uint32_t, r->positions + 3u),
                .regs = HD_ARENA_ARRAY(ra->arena, uint32_t, count + 1u),
@@ -239,7 +239,7 @@ static sweep sweep_start(const hd_regalloc *ra)
 /* `cursors`: by register, the part added last, or HD_NONE. */
 static void sweep_to(const hd_regalloc *ra, sweep *s, uint32_t position, uint32_t *cursors)
 {
-    const hd_part *parts = ra->ranges.parts.items;
+    const hd_ra_part *parts = ra->ranges.parts.items;
     uint32_t kept = 0;
     for (uint32_t m = 0; m < s->count; m++)
         if (s->ends[m] > position) {
@@ -266,7 +266,7 @@ static void relieve_failed(chooser *c)
     sweep s = sweep_start(ra);
     memset(cursors, 0xff, registers * sizeof *cursors);
     for (uint32_t i = 0; i < ra->failed.count; i++) {
-        const hd_alloc_unit *u = &ra->units.units[ra->units.of[ra->failed.items[i]]];
+        const hd_ra_unit *u = &ra->units.units[ra->units.of[ra->failed.items[i]]];
         sweep_to(ra, &s, u->begin, cursors);
         for (uint32_t count = 1 + ra->round / 4; count > 0; count--) {
             uint32_t reg = lightest_of(c, s.members, s.count, u->begin, u->predicate, NULL);

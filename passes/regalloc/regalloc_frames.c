@@ -23,7 +23,7 @@ typedef struct call_edge {
 typedef struct stacker {
     const hd_module *module;
     hd_arena *arena;
-    hd_frame *frames;
+    hd_ra_frame *frames;
     uint32_t *held;
     uint32_t *body_of; /* by symbol: the function with its body, or HD_NONE */
     bool *taken;       /* by function: its address is taken */
@@ -174,7 +174,7 @@ static void raise(uint32_t *value, uint32_t to) { *value = *value > to ? *value 
 /* Applies an edge's constraints to its caller's total and its callee's base. */
 static bool relax(stacker *s, const call_edge *e)
 {
-    hd_frame *from = &s->frames[e->caller], *to = &s->frames[e->callee];
+    hd_ra_frame *from = &s->frames[e->caller], *to = &s->frames[e->callee];
     uint32_t held = is_stacked(s, e) ? s->held[e->caller] : 0, total = from->total, base = to->base;
     raise(&from->callees, held + to->total);
     raise(&from->total, from->callees);
@@ -223,10 +223,10 @@ static void propagate(stacker *s)
     }
 }
 
-hd_frame *hd_regalloc_frames(const hd_module *module, hd_arena *arena)
+hd_ra_frame *hd_regalloc_frames(const hd_module *module, hd_arena *arena)
 {
     uint32_t functions = module->functions.count;
-    hd_frame *frames = HD_ARENA_ARRAY(arena, hd_frame, functions);
+    hd_ra_frame *frames = HD_ARENA_ARRAY(arena, hd_ra_frame, functions);
     hd_arena scratch = {0};
     stacker s = {.module = module, .arena = &scratch, .frames = frames};
     s.held = HD_ARENA_ARRAY(&scratch, uint32_t, functions);

@@ -17,7 +17,7 @@
 static void order_blocks(hd_regalloc *ra)
 {
     const hd_cfg *cfg = ra->cfg;
-    hd_ranges *r = &ra->ranges;
+    hd_ra_ranges *r = &ra->ranges;
     uint32_t count = 0, at = 0;
     r->order = HD_ARENA_ARRAY(ra->arena, uint32_t, cfg->block_count);
     r->begin = HD_ARENA_ARRAY(ra->arena, uint32_t, cfg->block_count);
@@ -124,7 +124,7 @@ static void open_part(walk *w, uint32_t reg, uint32_t end)
     w->members[w->count++] = reg;
 }
 
-static void add_part(hd_ranges *r, uint32_t reg, uint32_t begin, uint32_t end)
+static void add_part(hd_ra_ranges *r, uint32_t reg, uint32_t begin, uint32_t end)
 {
     uint32_t first = r->first[reg];
     if (begin >= end)
@@ -133,7 +133,7 @@ static void add_part(hd_ranges *r, uint32_t reg, uint32_t begin, uint32_t end)
         r->parts.items[first].begin = begin;
         return;
     }
-    hd_array_push(&r->parts, (hd_part){begin, end, first});
+    hd_array_push(&r->parts, (hd_ra_part){begin, end, first});
     r->first[reg] = r->parts.count - 1;
 }
 
@@ -210,7 +210,7 @@ static uint32_t sum_up(uint32_t *changes, uint32_t count)
 
 static void find_pressure(hd_regalloc *ra)
 {
-    hd_ranges *r = &ra->ranges;
+    hd_ra_ranges *r = &ra->ranges;
     r->general = HD_ARENA_ARRAY(ra->arena, uint32_t, r->positions + 1u);
     r->predicates = HD_ARENA_ARRAY(ra->arena, uint32_t, r->positions + 1u);
     for (uint32_t reg = 0; reg < ra->function->registers.count; reg++) {
@@ -229,7 +229,7 @@ void hd_regalloc_ranges(hd_regalloc *ra)
 {
     uint32_t registers = ra->function->registers.count;
     hd_arena *arena = ra->arena;
-    hd_ranges *r = &ra->ranges;
+    hd_ra_ranges *r = &ra->ranges;
     hd_array_clear(&r->parts);
     ra->collected = hd_operand_registers(ra->function, arena);
     ra->collected_count = registers;

@@ -61,7 +61,7 @@ static bool is_prefix_free(const hd_function *f, const char *prefix)
 static void find_physical(renamer *r)
 {
     const hd_function *f = r->f;
-    const hd_units *units = &r->ra->units;
+    const hd_ra_units *units = &r->ra->units;
     r->physical = HD_ARENA_ARRAY(r->ra->arena, hd_physical, f->registers.count);
     r->vector = HD_ARENA_ARRAY(r->ra->arena, bool, f->registers.count);
     r->bank = HD_ARENA_ARRAY(r->ra->arena, uint32_t, f->registers.count);

@@ -436,7 +436,7 @@ static void rewrite_access(spiller *s, uint32_t reg)
 /* Registers in flight: one register from before the first asynchronous instruction of a pin to after its wait. */
 static void rewrite_flight(spiller *s, uint32_t reg)
 {
-    hd_pin *pin = &s->ra->pins.items[hd_regalloc_pin_from(s->ra, reg, s->ordinal)];
+    hd_ra_pin *pin = &s->ra->pins.items[hd_regalloc_pin_from(s->ra, reg, s->ordinal)];
     spill *v = spill_of(s, reg);
     uint32_t here = s->ordinal, group = s->group;
     if (pin->temporary == HD_NONE) {

@@ -18,7 +18,7 @@ enum { HD_MERGE_STEPS = 64, HD_DEEPEST = 7 };
 
 typedef struct merger {
     hd_regalloc *ra;
-    hd_units *units;
+    hd_ra_units *units;
     uint64_t steps, steps_limit;
 } merger;
 
@@ -26,7 +26,7 @@ typedef struct merger {
 
 static bool overlap(merger *m, uint32_t a, uint32_t b)
 {
-    const hd_part *parts = m->ra->ranges.parts.items;
+    const hd_ra_part *parts = m->ra->ranges.parts.items;
     while (a != HD_NONE && b != HD_NONE) {
         m->steps++;
         if (parts[a].end <= parts[b].begin)
@@ -39,7 +39,7 @@ static bool overlap(merger *m, uint32_t a, uint32_t b)
     return false;
 }
 
-static uint32_t merge_parts(hd_part *parts, uint32_t a, uint32_t b)
+static uint32_t merge_parts(hd_ra_part *parts, uint32_t a, uint32_t b)
 {
     uint32_t first = HD_NONE, *to = &first;
     while (a != HD_NONE && b != HD_NONE) {
@@ -52,7 +52,7 @@ static uint32_t merge_parts(hd_part *parts, uint32_t a, uint32_t b)
     return first;
 }
 
-static bool can_merge(merger *m, const hd_alloc_unit *x, uint32_t x_at, const hd_alloc_unit *y, uint32_t y_at)
+static bool can_merge(merger *m, const hd_ra_unit *x, uint32_t x_at, const hd_ra_unit *y, uint32_t y_at)
 {
     for (uint32_t w = 0; w < HD_UNIT_WORDS; w++)
         if (w >= x_at && w < x_at + x->words && w >= y_at && w < y_at + y->words &&
@@ -62,7 +62,7 @@ static bool can_merge(merger *m, const hd_alloc_unit *x, uint32_t x_at, const hd
 }
 
 /* Moves the words of a unit up. */
-static void shift_unit(hd_units *units, hd_alloc_unit *u, uint32_t by)
+static void shift_unit(hd_ra_units *units, hd_ra_unit *u, uint32_t by)
 {
     if (!by)
         return;
@@ -75,8 +75,8 @@ static void shift_unit(hd_units *units, hd_alloc_unit *u, uint32_t by)
 
 static void absorb(merger *m, uint32_t into, uint32_t from)
 {
-    hd_units *units = m->units;
-    hd_alloc_unit *x = &units->units[into], *y = &units->units[from];
+    hd_ra_units *units = m->units;
+    hd_ra_unit *x = &units->units[into], *y = &units->units[from];
     for (uint32_t w = 0; w < HD_UNIT_WORDS; w++)
         x->word[w] = merge_parts(m->ra->ranges.parts.items, x->word[w], y->word[w]);
     x->words = x->words > y->words ? x->words : y->words;
@@ -90,11 +90,11 @@ static void absorb(merger *m, uint32_t into, uint32_t from)
     }
     units->next_member[last] = x->members;
     x->members = y->members;
-    *y = (hd_alloc_unit){
+    *y = (hd_ra_unit){
         .word = {HD_NONE, HD_NONE, HD_NONE, HD_NONE}, .members = HD_NONE, .begin = HD_NONE, .number = HD_NONE};
 }
 
-static uint32_t member_count(const hd_units *units, uint32_t unit, uint32_t limit)
+static uint32_t member_count(const hd_ra_units *units, uint32_t unit, uint32_t limit)
 {
     uint32_t count = 0;
     for (uint32_t r = units->units[unit].members; r != HD_NONE && count < limit; r = units->next_member[r])
@@ -105,7 +105,7 @@ static uint32_t member_count(const hd_units *units, uint32_t unit, uint32_t limi
 /* Puts word `word_y` of register y in the same register as word `word_x` of register x; false if that is impossible. */
 static bool merge(merger *m, uint32_t reg_x, uint32_t word_x, uint32_t reg_y, uint32_t word_y)
 {
-    hd_units *units = m->units;
+    hd_ra_units *units = m->units;
     uint32_t x = units->of[reg_x], y = units->of[reg_y];
     int32_t start = (int32_t)(units->offset[reg_x] + word_x) - (int32_t)(units->offset[reg_y] + word_y);
     if (x == y)
@@ -144,9 +144,9 @@ uint32_t hd_regalloc_vector_of(const hd_function *f, const hd_instruction *insn)
 }
 
 /* Raises the alignment of a register's unit to `total`, with the register `at` words after such a boundary. */
-static bool align_at(hd_units *units, uint32_t reg, uint32_t at, uint32_t total)
+static bool align_at(hd_ra_units *units, uint32_t reg, uint32_t at, uint32_t total)
 {
-    hd_alloc_unit *u = &units->units[units->of[reg]];
+    hd_ra_unit *u = &units->units[units->of[reg]];
     for (uint32_t shift = 0; shift + u->words <= HD_UNIT_WORDS; shift += u->align)
         if ((units->offset[reg] + shift) % total == at) {
             shift_unit(units, u, shift);
@@ -213,8 +213,8 @@ static void merge_vectors(merger *m, hd_u32_array *conflicts)
 /* Lets a part that ends with the read at `read` end after the write. */
 static void outlive(merger *m, uint32_t reg, uint32_t read)
 {
-    const hd_alloc_unit *u = &m->units->units[m->units->of[reg]];
-    hd_part *parts = m->ra->ranges.parts.items;
+    const hd_ra_unit *u = &m->units->units[m->units->of[reg]];
+    hd_ra_part *parts = m->ra->ranges.parts.items;
     uint32_t from = m->units->offset[reg];
     for (uint32_t w = from; w < from + hd_regalloc_words(m->ra, reg); w++)
         for (uint32_t p = u->word[w]; p != HD_NONE && parts[p].begin <= read; p = parts[p].next) {
@@ -308,11 +308,11 @@ static void coalesce_all(merger *m)
 
 /* ---- all --------------------------------------------------------------------------------------------------------- */
 
-static uint32_t copy_parts(hd_ranges *r, uint32_t from)
+static uint32_t copy_parts(hd_ra_ranges *r, uint32_t from)
 {
     uint32_t first = HD_NONE, last = HD_NONE;
     for (; from != HD_NONE; from = r->parts.items[from].next) {
-        hd_array_push(&r->parts, (hd_part){r->parts.items[from].begin, r->parts.items[from].end, HD_NONE});
+        hd_array_push(&r->parts, (hd_ra_part){r->parts.items[from].begin, r->parts.items[from].end, HD_NONE});
         uint32_t copy = r->parts.count - 1;
         if (first == HD_NONE)
             first = copy;
@@ -327,23 +327,23 @@ static uint32_t copy_parts(hd_ranges *r, uint32_t from)
 static void make_units(hd_regalloc *ra)
 {
     uint32_t registers = ra->function->registers.count;
-    hd_ranges *r = &ra->ranges;
-    hd_units *units = &ra->units;
-    units->units = HD_ARENA_ARRAY(ra->arena, hd_alloc_unit, registers);
+    hd_ra_ranges *r = &ra->ranges;
+    hd_ra_units *units = &ra->units;
+    units->units = HD_ARENA_ARRAY(ra->arena, hd_ra_unit, registers);
     units->of = HD_ARENA_ARRAY(ra->arena, uint32_t, registers);
     units->offset = HD_ARENA_ARRAY(ra->arena, uint8_t, registers);
     units->next_member = HD_ARENA_ARRAY(ra->arena, uint32_t, registers);
     for (uint32_t reg = 0; reg < registers; reg++) {
-        hd_alloc_unit *u = &units->units[reg];
+        hd_ra_unit *u = &units->units[reg];
         bool predicate = hd_regalloc_is_predicate(ra, reg);
         uint32_t words = predicate ? 1 : hd_regalloc_words(ra, reg), first = r->first[reg];
-        *u = (hd_alloc_unit){.word = {HD_NONE, HD_NONE, HD_NONE, HD_NONE},
-                             .members = reg,
-                             .begin = first == HD_NONE ? HD_NONE : r->parts.items[first].begin,
-                             .number = HD_NONE,
-                             .words = (uint8_t)words,
-                             .align = (uint8_t)(words ? words : 1),
-                             .predicate = predicate};
+        *u = (hd_ra_unit){.word = {HD_NONE, HD_NONE, HD_NONE, HD_NONE},
+                          .members = reg,
+                          .begin = first == HD_NONE ? HD_NONE : r->parts.items[first].begin,
+                          .number = HD_NONE,
+                          .words = (uint8_t)words,
+                          .align = (uint8_t)(words ? words : 1),
+                          .predicate = predicate};
         units->of[reg] = reg;
         units->next_member[reg] = HD_NONE;
         for (uint32_t w = 0; w < words; w++)

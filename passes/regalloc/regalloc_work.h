@@ -31,13 +31,13 @@ enum {                  /* hd_regalloc.flags */
        HD_AT_HOME = 4,  /* written, stored, and serves later reads: they may load it instead */
 };
 
-typedef struct hd_part {
+typedef struct hd_ra_part {
     uint32_t begin, end;
-    uint32_t next; /* index in hd_ranges.parts, ascending; HD_NONE: last */
-} hd_part;
+    uint32_t next; /* index in hd_ra_ranges.parts, ascending; HD_NONE: last */
+} hd_ra_part;
 
-typedef struct hd_ranges {
-    HD_ARRAY(hd_part) parts;
+typedef struct hd_ra_ranges {
+    HD_ARRAY(hd_ra_part) parts;
     uint32_t *first;                /* by register: first part, or HD_NONE */
     uint32_t *order;                /* blocks in linear order: reverse post-order, then unreachable ones */
     uint32_t *begin;                /* by block: its first instruction in the linear order */
@@ -46,34 +46,34 @@ typedef struct hd_ranges {
     uint32_t general_peak, predicate_peak;
     uint32_t held; /* maximum number of general words live across a call; with `calls` */
     bool calls;
-} hd_ranges;
+} hd_ra_ranges;
 
 /* A unit is an aligned run of up to four words (or one predicate). */
-typedef struct hd_alloc_unit {
+typedef struct hd_ra_unit {
     uint32_t word[HD_UNIT_WORDS]; /* first part of each word's ranges, or HD_NONE */
-    uint32_t members;             /* first register of the list; hd_units.next_member */
+    uint32_t members;             /* first register of the list; hd_ra_units.next_member */
     uint32_t begin;               /* start of its live range; HD_NONE: never live */
     uint32_t number;              /* first general register or the predicate; HD_NONE: unassigned */
     uint8_t words, align;         /* 0 words: merged into another unit */
     bool predicate;
     uint16_t limit; /* it must be below this register; 0: no limit. Units with a limit are assigned first */
-} hd_alloc_unit;
+} hd_ra_unit;
 
-typedef struct hd_units {
-    hd_alloc_unit *units; /* one per register: unit r begins with register r */
-    uint32_t *of;         /* by register: its unit */
-    uint8_t *offset;      /* by register: index of its first word in the unit */
+typedef struct hd_ra_units {
+    hd_ra_unit *units; /* one per register: unit r begins with register r */
+    uint32_t *of;      /* by register: its unit */
+    uint8_t *offset;   /* by register: index of its first word in the unit */
     uint32_t *next_member;
-} hd_units;
+} hd_ra_units;
 
 /* A span of a block in which a register is in flight, with no other access than by asynchronous instructions. */
-typedef struct hd_pin {
+typedef struct hd_ra_pin {
     uint32_t reg;
     /* its value must be there before `begin`; the first such instruction; the wait that covers the last one */
     uint32_t begin, first, last;
     uint32_t temporary; /* for spill code: the register that replaces it */
     bool reads, writes; /* its old value is read; it is written */
-} hd_pin;
+} hd_ra_pin;
 
 typedef struct hd_regalloc {
     hd_pass_context *context;
@@ -86,14 +86,14 @@ typedef struct hd_regalloc {
     uint32_t bank_count; /* size of `bank`; later registers are not bank operands */
     uint32_t max_registers, max_predicates, banks;
     uint32_t round, slack; /* slack: registers to leave free, because aligned units found no room */
-    hd_ranges ranges;
-    hd_units units;
+    hd_ra_ranges ranges;
+    hd_ra_units units;
     const bool *apart;          /* by register: its copies are not coalesced; NULL: none */
     const bool *may_fail;       /* by unit: allocation goes on if only such units fail; NULL: all */
     const bool *collected;      /* by register: it names a memory operand, and needs no register; NULL: none */
     uint32_t collected_count;   /* size of `collected`; later registers are not memory operands */
     HD_ARRAY(uint8_t) flags;    /* by register: HD_NO_SPILL, ... */
-    HD_ARRAY(hd_pin) pins;      /* sorted by register and position */
+    HD_ARRAY(hd_ra_pin) pins;   /* sorted by register and position */
     hd_u32_array home;          /* by register with HD_AT_HOME: offset of the slot that holds the same value */
     uint32_t *use_first, *uses; /* by register: ordinals of the instructions that mention it; built on demand */
     uint32_t slot_symbol;       /* of the array of spill slots, or HD_NONE */

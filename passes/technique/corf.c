@@ -126,11 +126,11 @@ static uint32_t *by_component(const corf_pass *p, uint32_t **first, uint32_t *co
     for (uint32_t w = 0; w < g->words; w++)
         link[w] = w;
     for (uint32_t i = 0; i < g->count; i++)
-        link[hd_link_find(link, g->edges[i].b)] = hd_link_find(link, g->edges[i].a);
+        link[hd_union_find(link, g->edges[i].b)] = hd_union_find(link, g->edges[i].a);
     *components = 0;
     *first = fill++;
     for (uint32_t i = 0; i < g->count; i++) {
-        uint32_t root = hd_link_find(link, g->edges[i].a);
+        uint32_t root = hd_union_find(link, g->edges[i].a);
         if (!number[root])
             number[root] = ++*components;
         fill[number[root]]++;
@@ -138,7 +138,7 @@ static uint32_t *by_component(const corf_pass *p, uint32_t **first, uint32_t *co
     for (uint32_t c = 0; c < *components; c++)
         fill[c + 1] += fill[c];
     for (uint32_t i = 0; i < g->count; i++)
-        edges[fill[number[hd_link_find(link, g->edges[i].a)] - 1]++] = i;
+        edges[fill[number[hd_union_find(link, g->edges[i].a)] - 1]++] = i;
     return edges;
 }
 

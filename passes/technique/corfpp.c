@@ -30,7 +30,7 @@ typedef struct corfpp_pass {
     hd_pass_context *context;
     hd_affinity graph;
     hd_arena *arena;
-    hd_part part;
+    hd_odd_part part;
     bool *gone; /* by edge of the graph */
     bool *side; /* by word: to the right */
     uint64_t steps, cut_steps;
@@ -42,12 +42,12 @@ typedef struct corfpp_pass {
 /* ---- one component ----------------------------------------------------------------------------------------------- */
 
 /* The next edge to remove: least weight per odd cycle. Every edge of such a part lies on one. */
-static uint32_t lightest(const hd_part *part, const uint64_t *cycles)
+static uint32_t lightest(const hd_odd_part *part, const uint64_t *cycles)
 {
     uint32_t found = 0;
     for (uint32_t e = 1; e < part->count; e++) {
-        unsigned __int128 one = (unsigned __int128)hd_part_weight(part, e) * cycles[found];
-        unsigned __int128 other = (unsigned __int128)hd_part_weight(part, found) * cycles[e];
+        unsigned __int128 one = (unsigned __int128)hd_odd_part_weight(part, e) * cycles[found];
+        unsigned __int128 other = (unsigned __int128)hd_odd_part_weight(part, found) * cycles[e];
         if (one < other || (one == other && part->edge.items[e] > part->edge.items[found]))
             found = e;
     }
@@ -57,7 +57,7 @@ static uint32_t lightest(const hd_part *part, const uint64_t *cycles)
 static void approximate(corfpp_pass *p)
 {
     bool *gone = hd_malloc(p->part.count + 1);
-    hd_part_break_odd_cycles(&p->part, gone);
+    hd_odd_part_break_odd_cycles(&p->part, gone);
     for (uint32_t e = 0; e < p->part.count; e++)
         p->gone[p->part.edge.items[e]] = gone[e];
     free(gone);
@@ -71,7 +71,7 @@ static bool remove_one(corfpp_pass *p, hd_u32_array *left)
     uint64_t *cycles = hd_malloc((p->part.count + 1) * sizeof *cycles);
     bool counted = p->steps > p->part.count;
     p->steps -= counted ? p->part.count : p->steps;
-    counted = counted && hd_part_count_odd_cycles(&p->part, &p->steps, cycles);
+    counted = counted && hd_odd_part_count_odd_cycles(&p->part, &p->steps, cycles);
     hd_array_clear(left);
     if (counted) {
         uint32_t goes = lightest(&p->part, cycles);
@@ -89,17 +89,17 @@ static bool remove_one(corfpp_pass *p, hd_u32_array *left)
 /* Removes edges until no odd cycle is left in the component. */
 static void break_component(corfpp_pass *p, const uint32_t *edges, uint32_t count)
 {
-    hd_parts odd = {0};
+    hd_odd_parts odd = {0};
     hd_u32_array left = {0};
-    hd_parts_push(&odd, edges, count);
+    hd_odd_parts_push(&odd, edges, count);
     while (odd.first.count) {
         uint32_t from = hd_array_pop(&odd.first);
-        hd_part_make(&p->part, odd.edges.items + from, odd.edges.count - from);
+        hd_odd_part_make(&p->part, odd.edges.items + from, odd.edges.count - from);
         odd.edges.count = from;
         if (remove_one(p, &left))
-            hd_part_split(&p->part, left.items, left.count, &odd);
+            hd_odd_part_split(&p->part, left.items, left.count, &odd);
     }
-    hd_parts_free(&odd);
+    hd_odd_parts_free(&odd);
     hd_array_free(&left);
 }
 
@@ -173,9 +173,9 @@ static void solve_component(corfpp_pass *p, const uint32_t *edges, uint32_t coun
 {
     bool side[HD_MAXCUT_VERTICES];
     uint64_t whole = 0;
-    hd_part_make(&p->part, edges, count);
+    hd_odd_part_make(&p->part, edges, count);
     for (uint32_t e = 0; e < count; e++)
-        whole += hd_part_weight(&p->part, e);
+        whole += hd_odd_part_weight(&p->part, e);
     bool known = p->part.vertices <= HD_MAXCUT_VERTICES;
     if (known) {
         for (uint32_t v = 0; v < p->part.vertices; v++)
@@ -185,7 +185,7 @@ static void solve_component(corfpp_pass *p, const uint32_t *edges, uint32_t coun
             p->gone[edges[e]] = side[p->part.ends.items[2 * e]] == side[p->part.ends.items[2 * e + 1]];
     }
     p->unknown += !known;
-    p->best -= known ? whole - hd_maxcut_weight(&p->part, side) : hd_part_least_loss(&p->part);
+    p->best -= known ? whole - hd_maxcut_weight(&p->part, side) : hd_odd_part_least_loss(&p->part);
 }
 
 /* ---- the function ------------------------------------------------------------------------------------------------ */
@@ -201,11 +201,11 @@ static int compare_sizes(const void *a, const void *b)
                                 : (x->part > y->part) - (x->part < y->part);
 }
 
-static sized *by_size(const hd_parts *odd, hd_arena *arena)
+static sized *by_size(const hd_odd_parts *odd, hd_arena *arena)
 {
     sized *order = HD_ARENA_ARRAY(arena, sized, odd->first.count);
     for (uint32_t k = 0; k < odd->first.count; k++)
-        order[k] = (sized){hd_parts_end(odd, k) - odd->first.items[k], k};
+        order[k] = (sized){hd_odd_parts_end(odd, k) - odd->first.items[k], k};
     if (odd->first.count)
         qsort(order, odd->first.count, sizeof *order, compare_sizes);
     return order;
@@ -213,12 +213,12 @@ static sized *by_size(const hd_parts *odd, hd_arena *arena)
 
 static void find_sides(corfpp_pass *p)
 {
-    hd_parts odd = {0};
+    hd_odd_parts odd = {0};
     uint32_t *all = HD_ARENA_ARRAY(p->arena, uint32_t, p->graph.count);
     for (uint32_t i = 0; i < p->graph.count; i++)
         all[i] = i;
-    hd_part_init(&p->part, &p->graph, p->arena);
-    hd_part_split(&p->part, all, p->graph.count, &odd);
+    hd_odd_part_init(&p->part, &p->graph, p->arena);
+    hd_odd_part_split(&p->part, all, p->graph.count, &odd);
     sized *order = by_size(&odd, p->arena);
     for (uint32_t k = 0; k < odd.first.count; k++)
         break_component(p, odd.edges.items + odd.first.items[order[k].part], order[k].count);
@@ -229,8 +229,8 @@ static void find_sides(corfpp_pass *p)
         color(p);
     if (hd_option_text(p->context, "search"))
         hd_maxcut_improve(&p->graph, p->side, p->arena);
-    hd_parts_free(&odd);
-    hd_part_free(&p->part);
+    hd_odd_parts_free(&odd);
+    hd_odd_part_free(&p->part);
 }
 
 static void annotate(corfpp_pass *p)

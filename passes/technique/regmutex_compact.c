@@ -151,11 +151,11 @@ static int compare_parts(const void *left, const void *right)
 
 static void list_low_parts(compactor *c)
 {
-    const hd_part *parts = c->ra.ranges.parts.items;
+    const hd_ra_part *parts = c->ra.ranges.parts.items;
     hd_array_clear(&c->parts);
     c->demand = HD_ARENA_ARRAY(&c->arena, uint32_t, c->ra.ranges.positions + 2u);
     for (uint32_t u = 0; u < c->f->registers.count; u++) {
-        const hd_alloc_unit *unit = &c->ra.units.units[u];
+        const hd_ra_unit *unit = &c->ra.units.units[u];
         for (uint32_t w = 0; c->low[u] && !unit->predicate && w < unit->words; w++)
             for (uint32_t p = unit->word[w]; p != HD_NONE; p = parts[p].next) {
                 hd_array_push(&c->parts, ((low_part){parts[p].begin, parts[p].end, u, false}));
@@ -176,9 +176,9 @@ static void take_from_demand(compactor *c, uint32_t begin, uint32_t end, uint32_
 }
 
 /* The part of a register that begins exactly there; NULL: none. */
-static const hd_part *part_at(const compactor *c, uint32_t reg, uint32_t begin)
+static const hd_ra_part *part_at(const compactor *c, uint32_t reg, uint32_t begin)
 {
-    const hd_part *parts = c->ra.ranges.parts.items;
+    const hd_ra_part *parts = c->ra.ranges.parts.items;
     for (uint32_t p = c->ra.ranges.first[reg]; p != HD_NONE && parts[p].begin <= begin; p = parts[p].next)
         if (parts[p].begin == begin)
             return &parts[p];
@@ -226,7 +226,7 @@ static bool try_split(compactor *c, const low_part *part, uint32_t at)
     uint32_t reg = defined_there(c, part, ordinal), until = first_fit_after(c, at);
     if (reg == HD_NONE || c->apart.items[reg] || !move_of((hd_type)c->f->registers.items[reg].type))
         return false;
-    const hd_part *own = part_at(c, reg, part->begin);
+    const hd_ra_part *own = part_at(c, reg, part->begin);
     uint32_t last = c->ra.cfg->blocks[c->ra.cfg->block_of[ordinal]].end - 1;
     uint32_t end = until == HD_NONE ? position_of(c, last) + 1 : position_of(c, until);
     if (!own || (own->end > end && until == HD_NONE)) /* it leaves the block */
@@ -265,7 +265,7 @@ static bool demote(compactor *c, uint32_t unit)
 
 static bool demote_cheapest(compactor *c)
 {
-    const hd_part *parts = c->ra.ranges.parts.items;
+    const hd_ra_part *parts = c->ra.ranges.parts.items;
     uint32_t best = HD_NONE;
     for (uint32_t i = 0; i < c->active.count; i++) {
         uint32_t u = c->active.items[i].unit;
@@ -274,7 +274,7 @@ static bool demote_cheapest(compactor *c)
     }
     if (best == HD_NONE || !demote(c, best))
         return false;
-    const hd_alloc_unit *unit = &c->ra.units.units[best];
+    const hd_ra_unit *unit = &c->ra.units.units[best];
     for (uint32_t w = 0; w < unit->words; w++)
         for (uint32_t p = unit->word[w]; p != HD_NONE; p = parts[p].next)
             take_from_demand(c, parts[p].begin, parts[p].end, 1);

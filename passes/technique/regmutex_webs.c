@@ -36,8 +36,8 @@ static uint32_t new_node(webs *w, uint32_t reg)
 
 static void unite(webs *w, uint32_t a, uint32_t b)
 {
-    a = hd_link_find(w->link.items, a);
-    b = hd_link_find(w->link.items, b);
+    a = hd_union_find(w->link.items, a);
+    b = hd_union_find(w->link.items, b);
     if (a != b)
         w->link.items[a > b ? a : b] = a < b ? a : b;
 }
@@ -117,7 +117,7 @@ static uint32_t *make_registers(const webs *w, hd_arena *arena)
     uint32_t *numbers = HD_ARENA_ARRAY(arena, uint32_t, w->link.count + 1u); /* number in its class + 1 */
     hd_function *f = w->f;
     for (uint32_t o = 0; o < f->operands.count; o++) {
-        uint32_t node = w->of[o] == HD_NONE ? HD_NONE : hd_link_find(w->link.items, w->of[o]);
+        uint32_t node = w->of[o] == HD_NONE ? HD_NONE : hd_union_find(w->link.items, w->of[o]);
         if (node != HD_NONE && !numbers[node])
             numbers[node] = ++counts[hd_register_physical(f, w->name.items[node]).class];
     }
@@ -140,7 +140,7 @@ static void name_webs(const webs *w, const uint32_t *numbers)
             if (w->of[o] == HD_NONE)
                 continue;
             f->operands.items[o].extra = hd_operand_selector(f, &f->operands.items[o]);
-            f->operands.items[o].value = numbers[hd_link_find(w->link.items, w->of[o])];
+            f->operands.items[o].value = numbers[hd_union_find(w->link.items, w->of[o])];
             insn->flags |= HD_INSN_DIRTY;
         }
     }

@@ -86,8 +86,8 @@ static hd_affinity affinity_of(const graph *g)
 typedef struct parts {
     hd_affinity affinity;
     hd_arena arena;
-    hd_part part;
-    hd_parts odd;
+    hd_odd_part part;
+    hd_odd_parts odd;
 } parts;
 
 static void split(parts *p, const graph *g)
@@ -96,20 +96,20 @@ static void split(parts *p, const graph *g)
     *p = (parts){.affinity = affinity_of(g)};
     for (uint32_t i = 0; i < g->count; i++)
         all[i] = i;
-    hd_part_init(&p->part, &p->affinity, &p->arena);
-    hd_part_split(&p->part, all, g->count, &p->odd);
+    hd_odd_part_init(&p->part, &p->affinity, &p->arena);
+    hd_odd_part_split(&p->part, all, g->count, &p->odd);
 }
 
 static void make_part(parts *p, uint32_t k)
 {
     uint32_t from = p->odd.first.items[k];
-    hd_part_make(&p->part, p->odd.edges.items + from, hd_parts_end(&p->odd, k) - from);
+    hd_odd_part_make(&p->part, p->odd.edges.items + from, hd_odd_parts_end(&p->odd, k) - from);
 }
 
 static void close_parts(parts *p)
 {
-    hd_part_free(&p->part);
-    hd_parts_free(&p->odd);
+    hd_odd_part_free(&p->part);
+    hd_odd_parts_free(&p->odd);
     hd_arena_free(&p->arena);
 }
 
@@ -126,14 +126,14 @@ static void odd_cycles_are_counted(void **state)
         for (uint32_t k = 0; k < p.odd.first.count; k++) {
             uint64_t cycles[MOST * MOST], budget = 1 << 20, none = 3;
             make_part(&p, k);
-            assert_true(hd_part_count_odd_cycles(&p.part, &budget, cycles));
+            assert_true(hd_odd_part_count_odd_cycles(&p.part, &budget, cycles));
             assert_true(budget < 1 << 20);
             for (uint32_t e = 0; e < p.part.count; e++) {
                 assert_true(cycles[e] > 0);
                 assert_int_equal(cycles[e], expected[p.part.edge.items[e]]);
                 seen |= 1u << p.part.edge.items[e];
             }
-            assert_false(hd_part_count_odd_cycles(&p.part, &none, cycles));
+            assert_false(hd_odd_part_count_odd_cycles(&p.part, &none, cycles));
         }
         for (uint32_t e = 0; e < g.count; e++)
             assert_int_equal(seen >> e & 1, expected[e] > 0);
@@ -151,7 +151,7 @@ static bool has_odd_cycle(const graph *g)
 }
 
 /* No edge that closes no triangle can come back without an odd cycle. */
-static void expect_no_more_gone_than_must(const graph *g, const hd_part *part, const bool *gone, graph *left)
+static void expect_no_more_gone_than_must(const graph *g, const hd_odd_part *part, const bool *gone, graph *left)
 {
     for (uint32_t e = 0; e < part->count; e++) {
         const hd_affinity_edge *edge = &g->edges[part->edge.items[e]];
@@ -181,7 +181,7 @@ static void the_approximation_leaves_two_sides(void **state)
             bool gone[MOST * MOST];
             graph left = {.vertices = g.vertices};
             make_part(&p, k);
-            hd_part_break_odd_cycles(&p.part, gone);
+            hd_odd_part_break_odd_cycles(&p.part, gone);
             for (uint32_t e = 0; e < p.part.count; e++)
                 if (!gone[e])
                     left.edges[left.count++] = g.edges[p.part.edge.items[e]];
@@ -195,7 +195,7 @@ static void the_approximation_leaves_two_sides(void **state)
 
 /* ---- cuts -------------------------------------------------------------------------------------------------------- */
 
-static uint64_t best_cut_of_all(const hd_part *part)
+static uint64_t best_cut_of_all(const hd_odd_part *part)
 {
     uint64_t best = 0;
     for (uint32_t set = 0; set < 1u << (part->vertices - 1); set++) {
@@ -223,9 +223,9 @@ static void exact_cuts_are_the_best_of_all(void **state)
             assert_false(hd_maxcut_exact(&p.part, side, &none));
             assert_true(hd_maxcut_exact(&p.part, side, &budget));
             assert_true(hd_maxcut_weight(&p.part, side) == best_cut_of_all(&p.part));
-            uint64_t whole = 0, lost = hd_part_least_loss(&p.part);
+            uint64_t whole = 0, lost = hd_odd_part_least_loss(&p.part);
             for (uint32_t e = 0; e < p.part.count; e++)
-                whole += hd_part_weight(&p.part, e);
+                whole += hd_odd_part_weight(&p.part, e);
             assert_true(lost <= whole - hd_maxcut_weight(&p.part, side));
             bounded += lost == whole - hd_maxcut_weight(&p.part, side);
         }

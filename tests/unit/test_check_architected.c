@@ -149,7 +149,7 @@ static void frames_of_callees_are_those_of_the_allocator(void **state)
         rf_bench_open(&b, text, strlen(text));
         rf_bench_pass(&b, seed % 2 ? "regalloc" : "select,regalloc");
         hd_arena_init(&arena);
-        const hd_frame *frames = hd_regalloc_frames(b.module, &arena);
+        const hd_ra_frame *frames = hd_regalloc_frames(b.module, &arena);
         for (uint32_t i = 0; i < b.module->functions.count; i++) {
             recursive += frames[i].recursive;
             if (b.module->functions.items[i] != b.kernel)
@@ -214,7 +214,7 @@ static void any_calls_need_what_the_allocator_counts(void **state)
         write_callers(&text, seed);
         rf_bench_open(&b, text.buffer.items, text.buffer.count);
         hd_arena_init(&arena);
-        const hd_frame *frames = hd_regalloc_frames(b.module, &arena);
+        const hd_ra_frame *frames = hd_regalloc_frames(b.module, &arena);
         for (uint32_t i = 0; i < b.module->functions.count; i++) {
             recursive += frames[i].recursive;
             indirect += frames[i].indirect;

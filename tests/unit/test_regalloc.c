@@ -657,8 +657,8 @@ static void frames_lie_above_what_callers_hold(void **state)
     for (uint32_t i = 0; i < s.module->functions.count; i++)
         if (s.module->functions.items[i]->has_body)
             allocate(&s, s.module->functions.items[i], 0, 0);
-    hd_frame *frames = hd_regalloc_frames(s.module, &arena);
-    const hd_frame *leaf = NULL, *middle = NULL, *recursive = NULL, *kernel = NULL;
+    hd_ra_frame *frames = hd_regalloc_frames(s.module, &arena);
+    const hd_ra_frame *leaf = NULL, *middle = NULL, *recursive = NULL, *kernel = NULL;
     for (uint32_t i = 0; i < s.module->functions.count; i++) {
         const hd_function *f = s.module->functions.items[i];
         const char *name = hd_names_text(&s.module->names, f->name);
