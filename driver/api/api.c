@@ -18,14 +18,6 @@
 
 #include <errno.h>
 
-_Static_assert((int)HD_OUTCOME_REJECTED == (int)HD_STATUS_REJECTED && (int)HD_OUTCOME_USAGE == (int)HD_STATUS_USAGE &&
-                   (int)HD_OUTCOME_WRONG == (int)HD_STATUS_WRONG &&
-                   (int)HD_OUTCOME_INTERNAL == (int)HD_STATUS_INTERNAL &&
-                   (int)HD_OUTCOME_FAULT == (int)HD_STATUS_FAULT &&
-                   (int)HD_OUTCOME_UNDECIDED == (int)HD_STATUS_UNDECIDED &&
-                   (int)HD_OUTCOME_MEMORY == (int)HD_STATUS_MEMORY,
-               "one numbering");
-
 struct hd_context {
     hd_diagnostics template; /* severities only; nothing is reported in it */
     hd_parse_options parse;
@@ -110,20 +102,6 @@ static void add_message(hd_context *context, hd_message_severity severity, const
     hd_array_push(&context->messages, message);
 }
 
-static void begin_job(hd_context *context)
-{
-    drop_results(context);
-    hd_arena_free(&context->arena);
-    hd_array_clear(&context->messages);
-    hd_diagnostics *d = &context->diagnostics;
-    hd_diagnostics_init(d);
-    d->error_limit = 0;
-    memcpy(d->severity, context->template.severity, sizeof d->severity);
-    d->warnings_are_errors = context->template.warnings_are_errors;
-}
-
-static hd_outcome outcome_of(const hd_diagnostics *d) { return (hd_outcome)hd_status_of(d); }
-
 /* The calls at which code was inlined that the diagnostic is about. */
 static void add_inlined(hd_context *context, const hd_diagnostic *d)
 {
@@ -148,6 +126,43 @@ static void end_job(hd_context *context)
     }
     context->errors = context->diagnostics.error_count;
     hd_diagnostics_free(&context->diagnostics);
+}
+
+/* Copies the caller's settings to *own, of `size` bytes, which are zero. A shorter structure is of an earlier version, a
+ * longer one of a later. */
+static bool take_settings(hd_context *context, const void *settings, void *own, size_t size)
+{
+    size_t given;
+    const char *wrong = NULL;
+    memcpy(&given, settings, sizeof given);
+    if (given < sizeof given)
+        wrong = "the settings begin with their size: .size = sizeof settings";
+    for (size_t i = size; !wrong && i < given; i++)
+        if (((const char *)settings)[i])
+            wrong = "the settings are of a later version, and set what this one does not know";
+    if (wrong)
+        hd_report(&context->diagnostics, HD_DIAG_BAD_VALUE, NULL, (hd_span){0, 0}, "%s", wrong);
+    else
+        memcpy(own, settings, given < size ? given : size);
+    return !wrong;
+}
+
+/* Begins a job with the caller's settings (NULL: the defaults), which are copied to *own. false: they are invalid, and
+ * the job has ended with HD_STATUS_USAGE. */
+static bool begin_job(hd_context *context, const void *settings, void *own, size_t size)
+{
+    drop_results(context);
+    hd_arena_free(&context->arena);
+    hd_array_clear(&context->messages);
+    hd_diagnostics *d = &context->diagnostics;
+    hd_diagnostics_init(d);
+    d->error_limit = 0;
+    memcpy(d->severity, context->template.severity, sizeof d->severity);
+    d->warnings_are_errors = context->template.warnings_are_errors;
+    if (!settings || take_settings(context, settings, own, size))
+        return true;
+    end_job(context);
+    return false;
 }
 
 /* ---- inputs and outputs ------------------------------------------------------------------------------------------ */
@@ -190,12 +205,10 @@ static void take_text(hd_writer *writer, bool good, hd_text *out)
 /* ---- jobs -------------------------------------------------------------------------------------------------------- */
 
 /* `gpu`: its name or file; NULL: not given. */
-static hd_outcome run_rewrite(hd_context *context, const hd_input *input, hd_rewrite_options *options, const char *gpu,
-                              hd_text *out)
+static hd_status run_rewrite(hd_context *context, const hd_input *input, hd_rewrite_options *options, const char *gpu,
+                             hd_text *out)
 {
     hd_source source;
-    *out = (hd_text){0};
-    begin_job(context);
     hd_gpu *machine = gpu ? hd_gpu_load(gpu, &context->diagnostics) : NULL;
     options->pipeline.gpu = machine;
     if ((!machine || machine->valid) && read_input(context, input, &source)) {
@@ -205,50 +218,54 @@ static hd_outcome run_rewrite(hd_context *context, const hd_input *input, hd_rew
         if (writer.error)
             hd_report(&context->diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "the output is too long: %s",
                       strerror(writer.error));
-        hd_outcome outcome = outcome_of(&context->diagnostics);
-        take_text(&writer, outcome == HD_OUTCOME_DONE, out);
+        hd_status status = hd_status_of(&context->diagnostics);
+        take_text(&writer, status == HD_STATUS_DONE, out);
         end_job(context);
         hd_module_free(module);
         hd_gpu_free(machine);
-        return outcome;
+        return status;
     }
-    hd_outcome outcome = outcome_of(&context->diagnostics);
+    hd_status status = hd_status_of(&context->diagnostics);
     end_job(context);
     hd_gpu_free(machine);
-    return outcome;
+    return status;
 }
 
-hd_outcome hd_context_rewrite(hd_context *context, const hd_input *input, const hd_rewrite_settings *settings,
-                              hd_text *out)
+hd_status hd_context_rewrite(hd_context *context, const hd_input *input, const hd_rewrite_settings *settings,
+                             hd_text *out)
 {
-    static const hd_rewrite_settings defaults = {0};
-    const hd_rewrite_settings *s = settings ? settings : &defaults;
-    hd_rewrite_options options = {.passes = s->passes, .parse = context->parse};
-    options.emit = (hd_emit_options){.spelling = s->extended ? HD_SPELLING_EXTENDED : HD_SPELLING_PORTABLE,
-                                     .canonical = s->canonical,
-                                     .no_section = s->no_section};
-    options.pipeline = (hd_pipeline_options){.threads = s->threads, .kernel = s->kernel, .block = s->block};
-    return run_rewrite(context, input, &options, s->gpu, out);
+    hd_rewrite_settings s = {0};
+    *out = (hd_text){0};
+    if (!begin_job(context, settings, &s, sizeof s))
+        return HD_STATUS_USAGE;
+    hd_rewrite_options options = {.passes = s.passes, .parse = context->parse};
+    options.emit = (hd_emit_options){.spelling = s.extended ? HD_SPELLING_EXTENDED : HD_SPELLING_PORTABLE,
+                                     .canonical = s.canonical,
+                                     .no_section = s.no_section};
+    options.pipeline = (hd_pipeline_options){.threads = s.threads, .kernel = s.kernel, .block = s.block};
+    return run_rewrite(context, input, &options, s.gpu, out);
 }
 
-hd_outcome hd_context_strip(hd_context *context, const hd_input *input, hd_text *out)
+hd_status hd_context_strip(hd_context *context, const hd_input *input, hd_text *out)
 {
     hd_rewrite_options options = {.parse = context->parse, .emit = {.no_annotations = true}};
     options.parse.locate_annotations = true;
+    *out = (hd_text){0};
+    begin_job(context, NULL, NULL, 0);
     return run_rewrite(context, input, &options, NULL, out);
 }
 
-hd_outcome hd_context_check(hd_context *context, const hd_input *input, const char *kernel, uint64_t *annotations)
+hd_status hd_context_check(hd_context *context, const hd_input *input, const char *kernel, uint64_t *annotations)
 {
     hd_source source;
     hd_check_result result = {0};
-    hd_outcome outcome = HD_OUTCOME_REJECTED;
-    begin_job(context);
+    hd_status status = HD_STATUS_REJECTED;
+    begin_job(context, NULL, NULL, 0);
     if (read_input(context, input, &source)) {
         hd_module *module = hd_parse_ptx(&source, &context->parse, &context->diagnostics);
-        outcome = outcome_of(&context->diagnostics);
-        if (outcome == HD_OUTCOME_DONE)
-            outcome = (hd_outcome)hd_check_module(module, kernel, NULL, &context->diagnostics, &result);
+        status = hd_status_of(&context->diagnostics);
+        if (status == HD_STATUS_DONE)
+            status = hd_check_module(module, kernel, NULL, &context->diagnostics, &result);
         end_job(context);
         hd_module_free(module);
     } else {
@@ -256,7 +273,7 @@ hd_outcome hd_context_check(hd_context *context, const hd_input *input, const ch
     }
     if (annotations)
         *annotations = result.annotations;
-    return outcome;
+    return status;
 }
 
 static hd_report_options options_of(const hd_context *context, const hd_report_settings *s)
@@ -284,53 +301,53 @@ static hd_gates *gates_of(hd_context *context, const hd_report_settings *s, hd_g
 
 /* Reports on the input; the context owns the job until the next one. NULL if there is no report. */
 static const hd_report_module *run_report(hd_context *context, const hd_input *input, const hd_report_settings *s,
-                                          hd_outcome *outcome)
+                                          hd_status *status)
 {
     hd_report_options options = options_of(context, s);
-    begin_job(context);
     options.gates = gates_of(context, s, HD_GATES_OF_VALUES);
     if ((options.gates || !s->require) && read_input(context, input, &context->sources[0]))
         context->report = hd_report_new(&context->sources[0], &options, &context->diagnostics);
     if (options.gates && context->report && hd_report_of(context->report)->arch)
         hd_gates_warn_of_unused(options.gates, &context->diagnostics);
-    *outcome = outcome_of(&context->diagnostics);
+    *status = hd_status_of(&context->diagnostics);
     end_job(context);
     hd_gates_free(options.gates);
     return context->report && hd_report_of(context->report)->arch ? hd_report_of(context->report) : NULL;
 }
 
-static const hd_report_settings report_defaults = {0};
-
-hd_outcome hd_context_report_results(hd_context *context, const hd_input *input, const hd_report_settings *settings,
-                                     const hd_report_module **report)
+hd_status hd_context_report_results(hd_context *context, const hd_input *input, const hd_report_settings *settings,
+                                    const hd_report_module **report)
 {
-    hd_outcome outcome;
-    *report = run_report(context, input, settings ? settings : &report_defaults, &outcome);
-    return outcome;
+    hd_report_settings s = {0};
+    hd_status status = HD_STATUS_USAGE;
+    bool good = begin_job(context, settings, &s, sizeof s);
+    *report = good ? run_report(context, input, &s, &status) : NULL;
+    return status;
 }
 
-hd_outcome hd_context_report(hd_context *context, const hd_input *input, const hd_report_settings *settings,
-                             hd_text *text)
+hd_status hd_context_report(hd_context *context, const hd_input *input, const hd_report_settings *settings,
+                            hd_text *text)
 {
-    const hd_report_settings *s = settings ? settings : &report_defaults;
-    const hd_report_style style = {.listing = s->listing};
-    hd_outcome outcome;
+    hd_report_settings s = {0};
+    hd_status status = HD_STATUS_USAGE;
     hd_writer writer;
     *text = (hd_text){0};
-    const hd_report_module *report = run_report(context, input, s, &outcome);
+    bool good = begin_job(context, settings, &s, sizeof s);
+    const hd_report_module *report = good ? run_report(context, input, &s, &status) : NULL;
     if (!report)
-        return outcome;
+        return status;
     hd_writer_to_memory(&writer);
     const hd_reports reports = {&report, 1};
+    const hd_report_style style = {.listing = s.listing};
     const hd_report_texts texts = {.ptx = hd_report_source(context->report)};
-    switch (s->format) {
+    switch (s.format) {
     case HD_FORMAT_JSON: hd_emit_report_json(&writer, &reports, &style); break;
     case HD_FORMAT_TEXT: hd_emit_report_text(&writer, &reports, &style); break;
     case HD_FORMAT_HTML: hd_emit_report_html(&writer, &reports, &texts); break;
     case HD_FORMAT_SARIF: hd_emit_report_sarif(&writer, &reports); break;
     }
     take_text(&writer, !writer.error, text);
-    return outcome;
+    return status;
 }
 
 /* false where one cannot be read: then nothing is held. */
@@ -346,48 +363,50 @@ static bool read_both(hd_context *context, const hd_input *before, const hd_inpu
 
 /* Compares two inputs; the job stays the context's until the next one. NULL where nothing is compared. */
 static const hd_diff *run_diff(hd_context *context, const hd_input *before, const hd_input *after,
-                               const hd_report_settings *s, hd_outcome *outcome)
+                               const hd_report_settings *s, hd_status *status)
 {
     hd_report_options options = options_of(context, s);
     hd_source *const sources[2] = {&context->sources[0], &context->sources[1]};
-    begin_job(context);
     options.gates = gates_of(context, s, HD_GATES_OF_CHANGES);
     if ((options.gates || !s->require) && read_both(context, before, after))
         context->diff = hd_diff_new(sources, &options, &context->diagnostics);
     const hd_diff *diff = context->diff ? hd_diff_of(context->diff) : NULL;
     if (options.gates && diff)
         hd_gates_warn_of_unused(options.gates, &context->diagnostics);
-    *outcome = outcome_of(&context->diagnostics);
+    *status = hd_status_of(&context->diagnostics);
     end_job(context);
     hd_gates_free(options.gates);
     return diff;
 }
 
-hd_outcome hd_context_diff_results(hd_context *context, const hd_input *before, const hd_input *after,
-                                   const hd_report_settings *settings, const hd_diff **diff)
+hd_status hd_context_diff_results(hd_context *context, const hd_input *before, const hd_input *after,
+                                  const hd_report_settings *settings, const hd_diff **diff)
 {
-    hd_outcome outcome;
-    *diff = run_diff(context, before, after, settings ? settings : &report_defaults, &outcome);
-    return outcome;
+    hd_report_settings s = {0};
+    hd_status status = HD_STATUS_USAGE;
+    bool good = begin_job(context, settings, &s, sizeof s);
+    *diff = good ? run_diff(context, before, after, &s, &status) : NULL;
+    return status;
 }
 
-hd_outcome hd_context_diff(hd_context *context, const hd_input *before, const hd_input *after,
-                           const hd_report_settings *settings, hd_text *text)
+hd_status hd_context_diff(hd_context *context, const hd_input *before, const hd_input *after,
+                          const hd_report_settings *settings, hd_text *text)
 {
-    const hd_report_settings *s = settings ? settings : &report_defaults;
-    hd_outcome outcome;
+    hd_report_settings s = {0};
+    hd_status status = HD_STATUS_USAGE;
     hd_writer writer;
     *text = (hd_text){0};
-    const hd_diff *diff = run_diff(context, before, after, s, &outcome);
+    bool good = begin_job(context, settings, &s, sizeof s);
+    const hd_diff *diff = good ? run_diff(context, before, after, &s, &status) : NULL;
     if (!diff)
-        return outcome;
+        return status;
     hd_writer_to_memory(&writer);
-    if (s->format == HD_FORMAT_TEXT)
+    if (s.format == HD_FORMAT_TEXT)
         hd_emit_diff_text(&writer, diff);
     else
         hd_emit_diff_json(&writer, diff);
     take_text(&writer, !writer.error, text);
-    return outcome;
+    return status;
 }
 
 /* What only cycles can give. */
@@ -413,7 +432,7 @@ static bool check_replay_settings(hd_context *context, const hd_replay_settings 
 
 /* Opens and runs a replay; the context owns it until the next job. NULL if a setting is invalid. */
 static const hd_replay_report *run_replay(hd_context *context, const char *const *launch_files, size_t count,
-                                          const hd_replay_settings *s, hd_outcome *outcome)
+                                          const hd_replay_settings *s, hd_status *status)
 {
     hd_replay_options options = {.gpu = s->gpu,
                                  .settings = s->gpu_values,
@@ -430,9 +449,8 @@ static const hd_replay_report *run_replay(hd_context *context, const char *const
                                  .timeline_sm = s->timeline_sm,
                                  .timeline_first = s->timeline_first,
                                  .timeline_end = s->timeline_end};
-    begin_job(context);
     bool good = check_replay_settings(context, s);
-    *outcome = HD_OUTCOME_USAGE;
+    *status = HD_STATUS_USAGE;
     if (good) {
         context->replay = hd_replay_new(&options, &context->diagnostics);
         good = hd_replay_status(context->replay) == HD_STATUS_DONE;
@@ -441,41 +459,42 @@ static const hd_replay_report *run_replay(hd_context *context, const char *const
         bool listed = good && hd_replay_expand(&names, &launch_files, &files, &context->diagnostics);
         if (listed)
             hd_replay_files(context->replay, launch_files, files);
-        *outcome = good && !listed ? HD_OUTCOME_REJECTED : (hd_outcome)hd_replay_status(context->replay);
+        *status = good && !listed ? HD_STATUS_REJECTED : hd_replay_status(context->replay);
         hd_arena_free(&names);
     }
     end_job(context);
     return good ? hd_replay_report_of(context->replay) : NULL;
 }
 
-static const hd_replay_settings replay_defaults = {0};
-
-hd_outcome hd_context_replay_results(hd_context *context, const char *const *launch_files, size_t count,
-                                     const hd_replay_settings *settings, const hd_replay_report **report)
+hd_status hd_context_replay_results(hd_context *context, const char *const *launch_files, size_t count,
+                                    const hd_replay_settings *settings, const hd_replay_report **report)
 {
-    hd_outcome outcome;
-    *report = run_replay(context, launch_files, count, settings ? settings : &replay_defaults, &outcome);
-    return outcome;
+    hd_replay_settings s = {0};
+    hd_status status = HD_STATUS_USAGE;
+    bool good = begin_job(context, settings, &s, sizeof s);
+    *report = good ? run_replay(context, launch_files, count, &s, &status) : NULL;
+    return status;
 }
 
-hd_outcome hd_context_replay(hd_context *context, const char *const *launch_files, size_t count,
-                             const hd_replay_settings *settings, hd_text *report)
+hd_status hd_context_replay(hd_context *context, const char *const *launch_files, size_t count,
+                            const hd_replay_settings *settings, hd_text *report)
 {
-    const hd_replay_settings *s = settings ? settings : &replay_defaults;
-    hd_outcome outcome;
+    hd_replay_settings s = {0};
+    hd_status status = HD_STATUS_USAGE;
     hd_writer writer;
     *report = (hd_text){0};
-    const hd_replay_report *results = run_replay(context, launch_files, count, s, &outcome);
+    bool good = begin_job(context, settings, &s, sizeof s);
+    const hd_replay_report *results = good ? run_replay(context, launch_files, count, &s, &status) : NULL;
     if (!results)
-        return outcome;
+        return status;
     hd_writer_to_memory(&writer);
-    switch (s->format) {
+    switch (s.format) {
     case HD_REPLAY_JSON: hd_emit_replay_json(&writer, results); break;
-    case HD_REPLAY_TEXT: hd_emit_replay_text(&writer, results, s->counters); break;
+    case HD_REPLAY_TEXT: hd_emit_replay_text(&writer, results, s.counters); break;
     case HD_REPLAY_CSV: hd_emit_replay_csv(&writer, results); break;
     case HD_REPLAY_HTML: hd_emit_replay_html(&writer, results); break;
     case HD_REPLAY_TIMELINE: hd_emit_replay_timeline(&writer, results); break;
     }
     take_text(&writer, !writer.error, report);
-    return outcome;
+    return status;
 }

@@ -2,9 +2,9 @@
  *
  *     hd_context *context = hd_context_new();
  *     hd_input input = {.name = "kernel.ptx"};                  a file; with .text and .length, a text in memory
- *     hd_rewrite_settings settings = {.passes = "bow(iw=3)"};
+ *     hd_rewrite_settings settings = {.size = sizeof settings, .passes = "bow(iw=3)"};
  *     hd_text out;
- *     if (hd_context_rewrite(context, &input, &settings, &out) == HD_OUTCOME_DONE)
+ *     if (hd_context_rewrite(context, &input, &settings, &out) == HD_STATUS_DONE)
  *         fwrite(out.bytes, 1, out.length, stdout);
  *     for (size_t i = 0; i < hd_context_message_count(context); i++) {
  *         hd_message m = hd_context_message(context, i);
@@ -17,8 +17,10 @@
  * again. A context may be used by one thread at a time; different contexts are independent. The library prints nothing,
  * changes no global state, and ends the process only when the system is out of memory.
  *
- * Zero-initialize settings structures: a member that is 0 or NULL has its default value, so that members can be added
- * in later versions. Strings passed to the library may be freed when the call returns. Link with -lheddle; with
+ * A settings structure begins with its size. Zero-initialize its other members: one that is 0 or NULL has its default
+ * value. Later versions add members at the end, and take the shorter structure of a program that was compiled for an
+ * earlier one; a longer one is taken as far as what this version does not know is zero. Otherwise, and where the size
+ * is 0, the job ends with HD_STATUS_USAGE. A pointer to settings may be NULL: all defaults. Strings passed to the library may be freed when the call returns. Link with -lheddle; with
  * the static library, also with -lxxhash -ljansson -lyaml -lzstd -liberty -lm -pthread.
  */
 #ifndef HEDDLE_HEDDLE_H
@@ -27,6 +29,7 @@
 #include "heddle/diff_result.h"
 #include "heddle/replay_result.h"
 #include "heddle/report_result.h"
+#include "heddle/status.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,18 +41,6 @@ extern "C" {
 #ifdef __GNUC__
 #pragma GCC visibility push(default)
 #endif
-
-/* How a job ended. The values are the program's exit statuses. */
-typedef enum hd_outcome {
-    HD_OUTCOME_DONE = 0,
-    HD_OUTCOME_REJECTED = 1,  /* an input is invalid or cannot be read */
-    HD_OUTCOME_USAGE = 2,     /* a setting is invalid: for example an unknown pass or technique */
-    HD_OUTCOME_WRONG = 3,     /* verification failed: wrong results, a failed proof, an unsound annotation */
-    HD_OUTCOME_INTERNAL = 4,  /* a bug in heddle */
-    HD_OUTCOME_FAULT = 5,     /* the kernel faulted in the model */
-    HD_OUTCOME_UNDECIDED = 6, /* the model does not implement an instruction of the kernel */
-    HD_OUTCOME_MEMORY = 7,    /* the system is out of memory: the exit status of the process, which ends with it */
-} hd_outcome;
 
 /* ---- contexts ---------------------------------------------------------------------------------------------------- */
 
@@ -94,7 +85,7 @@ size_t hd_context_message_count(const hd_context *context);
 /* The message at `index`, which is below hd_context_message_count(). Messages are in the order of discovery. */
 hd_message hd_context_message(const hd_context *context, size_t index);
 
-/* The number of errors that the last job reported; 0 if it ended with HD_OUTCOME_DONE. */
+/* The number of errors that the last job reported; 0 if it ended with HD_STATUS_DONE. */
 size_t hd_context_error_count(const hd_context *context);
 
 /* ---- inputs and outputs ------------------------------------------------------------------------------------------ */
@@ -118,6 +109,7 @@ void hd_text_free(hd_text *text);
 /* ---- jobs -------------------------------------------------------------------------------------------------------- */
 
 typedef struct hd_rewrite_settings {
+    size_t size; /* sizeof(hd_rewrite_settings) */
     const char *passes; /* as the program's -p option: "bow(iw=3)"; NULL: no pass, and the output equals the input */
     const char *kernel; /* glob; only functions whose name matches it (no match: REJECTED); NULL: all functions */
     uint32_t threads;   /* 0: one per processor; the output does not depend on it */
@@ -131,19 +123,20 @@ typedef struct hd_rewrite_settings {
 
 /* Runs passes over a module and prints the result; see heddle-rewrite(1). `settings` may be NULL. *out is empty unless
  * the outcome is DONE. */
-hd_outcome hd_context_rewrite(hd_context *context, const hd_input *input, const hd_rewrite_settings *settings,
+hd_status hd_context_rewrite(hd_context *context, const hd_input *input, const hd_rewrite_settings *settings,
                               hd_text *out);
 
 /* Removes heddle's annotations from a module; see heddle-strip(1). *out is empty unless the outcome is DONE. */
-hd_outcome hd_context_strip(hd_context *context, const hd_input *input, hd_text *out);
+hd_status hd_context_strip(hd_context *context, const hd_input *input, hd_text *out);
 
 /* Verifies a module's annotations statically; see heddle-check(1). The outcome is WRONG if one is refuted. `kernel` is
  * a glob over function names, or NULL. *annotations, if not NULL, receives the number of annotations checked. */
-hd_outcome hd_context_check(hd_context *context, const hd_input *input, const char *kernel, uint64_t *annotations);
+hd_status hd_context_check(hd_context *context, const hd_input *input, const char *kernel, uint64_t *annotations);
 
 typedef enum hd_report_format { HD_FORMAT_JSON, HD_FORMAT_TEXT, HD_FORMAT_HTML, HD_FORMAT_SARIF } hd_report_format;
 
 typedef struct hd_report_settings {
+    size_t size; /* sizeof(hd_report_settings) */
     const char *gpu;       /* name ("sm_80") or file; NULL: the GPU of the module's target */
     const char *kernel;    /* glob; only functions whose name matches it (no match: REJECTED); NULL: all functions */
     const char *require;   /* gates: "registers<=96,occupancy>=50%"; NULL: none */
@@ -164,22 +157,22 @@ typedef struct hd_report_settings {
 /* Reports the resources that each kernel of a module needs (see heddle-report(1)), as data. `settings` may be NULL; its
  * format and listing are ignored. *report is NULL unless the outcome is DONE, or REJECTED only because a gate is not
  * met. The results belong to the context and are valid until its next job. */
-hd_outcome hd_context_report_results(hd_context *context, const hd_input *input, const hd_report_settings *settings,
+hd_status hd_context_report_results(hd_context *context, const hd_input *input, const hd_report_settings *settings,
                                      const hd_report_module **report);
 
 /* The same as a text in the requested format; empty if there are no results. HTML does not include source text. */
-hd_outcome hd_context_report(hd_context *context, const hd_input *input, const hd_report_settings *settings,
+hd_status hd_context_report(hd_context *context, const hd_input *input, const hd_report_settings *settings,
                              hd_text *report);
 
 /* Compares two sides, kernel by kernel, as heddle-diff(1) says, and gives the results as data. Each side is PTX, which
  * is reported on as `settings` (may be NULL) say, or a report as JSON. `settings->kernel` is a glob over names of
  * either side, `settings->require` has gates on changes. Where the outcome is not DONE, *diff is NULL; but where only
  * gates are not met (REJECTED), it is there. The results belong to the context, until its next job. */
-hd_outcome hd_context_diff_results(hd_context *context, const hd_input *before, const hd_input *after,
+hd_status hd_context_diff_results(hd_context *context, const hd_input *before, const hd_input *after,
                                    const hd_report_settings *settings, const hd_diff **diff);
 
 /* The same as a text: a table where settings->format is HD_FORMAT_TEXT, else JSON. Empty where there are no results. */
-hd_outcome hd_context_diff(hd_context *context, const hd_input *before, const hd_input *after,
+hd_status hd_context_diff(hd_context *context, const hd_input *before, const hd_input *after,
                            const hd_report_settings *settings, hd_text *text);
 
 typedef enum hd_replay_format {
@@ -191,6 +184,7 @@ typedef enum hd_replay_format {
 } hd_replay_format;
 
 typedef struct hd_replay_settings {
+    size_t size; /* sizeof(hd_replay_settings) */
     const char *gpu;               /* name or file; NULL: the default GPU */
     const char *const *gpu_values; /* changes to its description: "timing.core.collectors=8" */
     size_t gpu_value_count;
@@ -214,12 +208,12 @@ typedef struct hd_replay_settings {
 /* Runs launch files, or plays traces, in the hardware model (see heddle-replay(1), heddle-trace(5)) and returns the
  * results as data. *report is set whatever the outcome, but NULL if a setting is invalid. It belongs to the context and
  * is valid until its next job. */
-hd_outcome hd_context_replay_results(hd_context *context, const char *const *launch_files, size_t count,
+hd_status hd_context_replay_results(hd_context *context, const char *const *launch_files, size_t count,
                                      const hd_replay_settings *settings, const hd_replay_report **report);
 
 /* The same, as a text in the requested format. `settings` may be NULL. *report is set whatever the outcome, unless a
  * setting is invalid, and covers everything that ran. The outcome is the worst of all files. */
-hd_outcome hd_context_replay(hd_context *context, const char *const *launch_files, size_t count,
+hd_status hd_context_replay(hd_context *context, const char *const *launch_files, size_t count,
                              const hd_replay_settings *settings, hd_text *report);
 
 /* The library's version: "0.1.0". */

@@ -76,9 +76,9 @@ static char *rewrite(const char *list)
     char *rewritten = NULL;
     hd_text out = {0};
     hd_input input = {.name = "random", .text = text, .length = strlen(text)};
-    hd_rewrite_settings settings = {.passes = list};
+    hd_rewrite_settings settings = {.size = sizeof settings, .passes = list};
     hd_context *context = hd_context_new();
-    if (hd_context_rewrite(context, &input, &settings, &out) == HD_OUTCOME_DONE)
+    if (hd_context_rewrite(context, &input, &settings, &out) == HD_STATUS_DONE)
         rewritten = strdup(out.bytes);
     else if (hd_context_message_count(context))
         printf("# %s: %s\n", list, hd_context_message(context, 0).text);

@@ -31,7 +31,7 @@ static void contexts_and_inputs(void **state)
     hd_text out;
     hd_input input = memory(kernel);
     assert_int_equal(hd_context_message_count(context), 0);
-    assert_int_equal(hd_context_rewrite(context, &input, NULL, &out), HD_OUTCOME_DONE);
+    assert_int_equal(hd_context_rewrite(context, &input, NULL, &out), HD_STATUS_DONE);
     assert_int_equal(out.length, sizeof kernel - 1);
     assert_string_equal(out.bytes, kernel); /* a NUL follows it */
     assert_int_equal(hd_context_message_count(context), 0);
@@ -49,42 +49,43 @@ static void passes(void **state)
     hd_context *context = hd_context_new();
     hd_text out, again, plain;
     hd_input input = memory(kernel);
-    hd_rewrite_settings settings = {.passes = "bow(iw=3)", .threads = 2};
-    assert_int_equal(hd_context_rewrite(context, &input, &settings, &out), HD_OUTCOME_DONE);
+    hd_rewrite_settings settings = {.size = sizeof settings, .passes = "bow(iw=3)", .threads = 2};
+    assert_int_equal(hd_context_rewrite(context, &input, &settings, &out), HD_STATUS_DONE);
     assert_non_null(strstr(out.bytes, "//@bow_window 3"));
     assert_non_null(strstr(out.bytes, ".section .heddle"));
     hd_input annotated = {"a.ptx", out.bytes, out.length};
 
-    assert_int_equal(hd_context_strip(context, &annotated, &plain), HD_OUTCOME_DONE);
+    assert_int_equal(hd_context_strip(context, &annotated, &plain), HD_STATUS_DONE);
     assert_string_equal(plain.bytes, kernel);
     hd_text_free(&plain);
 
-    settings = (hd_rewrite_settings){.extended = true};
-    assert_int_equal(hd_context_rewrite(context, &annotated, &settings, &again), HD_OUTCOME_DONE);
+    settings = (hd_rewrite_settings){.size = sizeof(hd_rewrite_settings), .extended = true};
+    assert_int_equal(hd_context_rewrite(context, &annotated, &settings, &again), HD_STATUS_DONE);
     assert_non_null(strstr(again.bytes, ".heddle bow_window 3;"));
     hd_text_free(&again);
 
-    settings = (hd_rewrite_settings){.no_section = true, .canonical = true};
-    assert_int_equal(hd_context_rewrite(context, &annotated, &settings, &again), HD_OUTCOME_DONE);
+    settings = (hd_rewrite_settings){.size = sizeof(hd_rewrite_settings), .no_section = true, .canonical = true};
+    assert_int_equal(hd_context_rewrite(context, &annotated, &settings, &again), HD_STATUS_DONE);
     assert_null(strstr(again.bytes, ".section"));
     assert_non_null(strstr(again.bytes, "//@bow"));
     hd_text_free(&again);
 
-    settings = (hd_rewrite_settings){.passes = "bow", .kernel = "other*"};
-    assert_int_equal(hd_context_rewrite(context, &input, &settings, &again), HD_OUTCOME_REJECTED);
+    settings = (hd_rewrite_settings){.size = sizeof(hd_rewrite_settings), .passes = "bow", .kernel = "other*"};
+    assert_int_equal(hd_context_rewrite(context, &input, &settings, &again), HD_STATUS_REJECTED);
     assert_string_equal(hd_context_message(context, 0).slug, "unknown-kernel");
     hd_text_free(&again);
     hd_text_free(&out);
 
-    settings = (hd_rewrite_settings){.passes = "nosuch"};
-    assert_int_equal(hd_context_rewrite(context, &input, &settings, &out), HD_OUTCOME_USAGE);
+    settings = (hd_rewrite_settings){.size = sizeof(hd_rewrite_settings), .passes = "nosuch"};
+    assert_int_equal(hd_context_rewrite(context, &input, &settings, &out), HD_STATUS_USAGE);
     assert_null(out.bytes);
     assert_string_equal(hd_context_message(context, 0).slug, "bad-pass");
-    settings = (hd_rewrite_settings){.passes = "select,regalloc,regmutex", .gpu = "fermi-gtx480", .block = 64};
-    assert_int_equal(hd_context_rewrite(context, &input, &settings, &out), HD_OUTCOME_DONE);
+    settings = (hd_rewrite_settings){
+        .size = sizeof(hd_rewrite_settings), .passes = "select,regalloc,regmutex", .gpu = "fermi-gtx480", .block = 64};
+    assert_int_equal(hd_context_rewrite(context, &input, &settings, &out), HD_STATUS_DONE);
     hd_text_free(&out);
     settings.gpu = "nosuch";
-    assert_int_equal(hd_context_rewrite(context, &input, &settings, &out), HD_OUTCOME_USAGE);
+    assert_int_equal(hd_context_rewrite(context, &input, &settings, &out), HD_STATUS_USAGE);
     assert_string_equal(hd_context_message(context, 0).slug, "unknown-gpu");
     hd_context_free(context);
 }
@@ -96,7 +97,7 @@ static void messages(void **state)
     hd_text out;
     char *broken = with(kernel, "%r2, %r1;", "%r9, %r1;"), *good = with(kernel, "k(", "k(");
     hd_input input = memory(broken);
-    assert_int_equal(hd_context_rewrite(context, &input, NULL, &out), HD_OUTCOME_REJECTED);
+    assert_int_equal(hd_context_rewrite(context, &input, NULL, &out), HD_STATUS_REJECTED);
     assert_null(out.bytes);
     assert_int_equal(hd_context_error_count(context), 1);
     memset(broken, 'x', strlen(broken)); /* messages keep nothing of the input */
@@ -113,7 +114,7 @@ static void messages(void **state)
         assert_int_equal(hd_context_message(context, i).severity, HD_MESSAGE_NOTE);
 
     input = memory(good); /* the next job starts anew */
-    assert_int_equal(hd_context_strip(context, &input, &out), HD_OUTCOME_DONE);
+    assert_int_equal(hd_context_strip(context, &input, &out), HD_STATUS_DONE);
     assert_int_equal(hd_context_message_count(context), 0);
     assert_int_equal(hd_context_error_count(context), 0);
     hd_text_free(&out);
@@ -122,12 +123,12 @@ static void messages(void **state)
     hd_context_free(context);
 }
 
-static hd_message first_message(hd_context *context, const char *text, hd_outcome expected)
+static hd_message first_message(hd_context *context, const char *text, hd_status expected)
 {
     hd_text out;
     hd_input input = memory(text);
     assert_int_equal(hd_context_rewrite(context, &input, NULL, &out), expected);
-    assert_true((out.bytes != NULL) == (expected == HD_OUTCOME_DONE));
+    assert_true((out.bytes != NULL) == (expected == HD_STATUS_DONE));
     hd_text_free(&out);
     return hd_context_message_count(context) ? hd_context_message(context, 0) : (hd_message){0};
 }
@@ -137,14 +138,14 @@ static void warnings(void **state)
     (void)state;
     hd_context *context = hd_context_new();
     char *unknown = with(kernel, "\tret;", "\tnosuch.u64 %r1;\n\tret;");
-    assert_int_equal(first_message(context, unknown, HD_OUTCOME_DONE).severity, HD_MESSAGE_WARNING);
+    assert_int_equal(first_message(context, unknown, HD_STATUS_DONE).severity, HD_MESSAGE_WARNING);
     hd_context_set_strict(context, true);
-    assert_int_equal(first_message(context, unknown, HD_OUTCOME_REJECTED).severity, HD_MESSAGE_ERROR);
+    assert_int_equal(first_message(context, unknown, HD_STATUS_REJECTED).severity, HD_MESSAGE_ERROR);
     hd_context_set_strict(context, false);
     assert_true(hd_context_set_warning(context, "error=unknown-opcode"));
-    assert_string_equal(first_message(context, unknown, HD_OUTCOME_REJECTED).slug, "unknown-opcode");
+    assert_string_equal(first_message(context, unknown, HD_STATUS_REJECTED).slug, "unknown-opcode");
     assert_true(hd_context_set_warning(context, "no-unknown-opcode"));
-    assert_null(first_message(context, unknown, HD_OUTCOME_DONE).slug);
+    assert_null(first_message(context, unknown, HD_STATUS_DONE).slug);
     assert_false(hd_context_set_warning(context, "nosuch"));
     assert_false(hd_context_set_warning(context, "no-syntax"));
     free(unknown);
@@ -162,7 +163,7 @@ static void many_errors(void **state)
         sprintf(text + strlen(text), "\tmov.u64 %%q%d, 0;\n", i);
     strcat(text, "\tret;\n}\n");
     hd_context *context = hd_context_new();
-    first_message(context, text, HD_OUTCOME_REJECTED);
+    first_message(context, text, HD_STATUS_REJECTED);
     assert_int_equal(hd_context_error_count(context), ERRORS);
     size_t errors = 0;
     for (size_t i = 0; i < hd_context_message_count(context); i++)
@@ -177,14 +178,14 @@ static void files(void **state)
     hd_context *context = hd_context_new();
     hd_text out;
     hd_input input = {.name = "/nonexistent/k.ptx"};
-    assert_int_equal(hd_context_rewrite(context, &input, NULL, &out), HD_OUTCOME_REJECTED);
+    assert_int_equal(hd_context_rewrite(context, &input, NULL, &out), HD_STATUS_REJECTED);
     hd_message m = hd_context_message(context, 0);
     assert_string_equal(m.slug, "unreadable");
     assert_null(m.file);
     assert_int_equal(m.line, 0);
     assert_non_null(strstr(m.text, "/nonexistent/k.ptx"));
-    assert_int_equal(hd_context_strip(context, &input, &out), HD_OUTCOME_REJECTED);
-    assert_int_equal(hd_context_check(context, &input, NULL, NULL), HD_OUTCOME_REJECTED);
+    assert_int_equal(hd_context_strip(context, &input, &out), HD_STATUS_REJECTED);
+    assert_int_equal(hd_context_check(context, &input, NULL, NULL), HD_STATUS_REJECTED);
 
     char path[] = "/tmp/heddle-api.XXXXXX";
     int descriptor = mkstemp(path);
@@ -192,13 +193,13 @@ static void files(void **state)
     FILE *file = fdopen(descriptor, "w");
     assert_true(file && fputs(kernel, file) >= 0 && fclose(file) == 0);
     input.name = path;
-    assert_int_equal(hd_context_rewrite(context, &input, NULL, &out), HD_OUTCOME_DONE);
+    assert_int_equal(hd_context_rewrite(context, &input, NULL, &out), HD_STATUS_DONE);
     assert_string_equal(out.bytes, kernel);
     hd_text_free(&out);
     remove(path);
 
     input = (hd_input){.text = "", .length = 0};
-    assert_int_equal(hd_context_rewrite(context, &input, NULL, &out), HD_OUTCOME_REJECTED);
+    assert_int_equal(hd_context_rewrite(context, &input, NULL, &out), HD_STATUS_REJECTED);
     assert_string_equal(hd_context_message(context, 0).slug, "empty-input");
     assert_string_equal(hd_context_message(context, 0).file, "<memory>");
     hd_context_free(context);
@@ -210,17 +211,17 @@ static void annotations_are_checked(void **state)
     hd_context *context = hd_context_new();
     uint64_t count = 99;
     hd_input input = memory(kernel);
-    assert_int_equal(hd_context_check(context, &input, NULL, &count), HD_OUTCOME_DONE);
+    assert_int_equal(hd_context_check(context, &input, NULL, &count), HD_STATUS_DONE);
     assert_int_equal(count, 0);
 
     /* A value that is read again nine instructions later cannot live in a window of three. */
     char *far = with(kernel, "\tst.", "\tmembar.gl;\n\tmembar.gl;\n\tmembar.gl;\n\tmembar.gl;\n\tmembar.gl;\n\tst.");
     char *tagged = with(far, "%r2, %r1;", "%r2, %r1; //@bow boc"), *wrong = with(tagged, "{", "{ //@bow_window 3");
     input = memory(wrong);
-    assert_int_equal(hd_context_check(context, &input, NULL, &count), HD_OUTCOME_WRONG);
+    assert_int_equal(hd_context_check(context, &input, NULL, &count), HD_STATUS_WRONG);
     assert_true(count > 0);
     assert_string_equal(hd_context_message(context, 0).slug, "unsound-annotation");
-    assert_int_equal(hd_context_check(context, &input, "other", &count), HD_OUTCOME_REJECTED);
+    assert_int_equal(hd_context_check(context, &input, "other", &count), HD_STATUS_REJECTED);
     free(far);
     free(tagged);
     free(wrong);
@@ -233,13 +234,13 @@ static void stale_annotations(void **state)
     hd_context *context = hd_context_new();
     hd_text out;
     hd_input input = memory(kernel);
-    hd_rewrite_settings settings = {.passes = "bow"};
-    assert_int_equal(hd_context_rewrite(context, &input, &settings, &out), HD_OUTCOME_DONE);
+    hd_rewrite_settings settings = {.size = sizeof settings, .passes = "bow"};
+    assert_int_equal(hd_context_rewrite(context, &input, &settings, &out), HD_STATUS_DONE);
     char *stale = with(out.bytes, "[%r2], %r1", "[%r2], %r2");
     hd_text_free(&out);
-    assert_string_equal(first_message(context, stale, HD_OUTCOME_REJECTED).slug, "stale-annotation");
+    assert_string_equal(first_message(context, stale, HD_STATUS_REJECTED).slug, "stale-annotation");
     hd_context_set_drop_stale(context, true);
-    assert_string_equal(first_message(context, stale, HD_OUTCOME_DONE).slug, "stale-dropped");
+    assert_string_equal(first_message(context, stale, HD_STATUS_DONE).slug, "stale-dropped");
     free(stale);
     hd_context_free(context);
 }
@@ -254,11 +255,11 @@ static void annotations_that_a_pass_drops(void **state)
         hd_text tagged, out;
         char name[16];
         hd_input input = memory(kernel);
-        hd_rewrite_settings settings = {.passes = techniques[t]};
-        assert_int_equal(hd_context_rewrite(context, &input, &settings, &tagged), HD_OUTCOME_DONE);
+        hd_rewrite_settings settings = {.size = sizeof settings, .passes = techniques[t]};
+        assert_int_equal(hd_context_rewrite(context, &input, &settings, &tagged), HD_STATUS_DONE);
         input = (hd_input){"a.ptx", tagged.bytes, tagged.length};
         settings.passes = "regalloc";
-        assert_int_equal(hd_context_rewrite(context, &input, &settings, &out), HD_OUTCOME_DONE);
+        assert_int_equal(hd_context_rewrite(context, &input, &settings, &out), HD_STATUS_DONE);
         bool said = strstr(tagged.bytes, "//@") != NULL;
         snprintf(name, sizeof name, "(%s)", techniques[t]);
         assert_int_equal(hd_context_message_count(context), said);
@@ -283,30 +284,30 @@ static void replay(void **state)
     const char *files_to_run[] = {path};
     hd_context *context = hd_context_new();
     hd_text report;
-    hd_replay_settings settings = {.techniques = "bow-wr-iw3"};
-    assert_int_equal(hd_context_replay(context, files_to_run, 1, &settings, &report), HD_OUTCOME_DONE);
+    hd_replay_settings settings = {.size = sizeof settings, .techniques = "bow-wr-iw3"};
+    assert_int_equal(hd_context_replay(context, files_to_run, 1, &settings, &report), HD_STATUS_DONE);
     assert_int_equal(report.bytes[0], '{');
     assert_non_null(strstr(report.bytes, "bow-wr-iw3"));
     assert_non_null(strstr(report.bytes, "\"registers\": \"allocated\""));
     hd_text_free(&report);
     settings.keep_virtual = true;
-    assert_int_equal(hd_context_replay(context, files_to_run, 1, &settings, &report), HD_OUTCOME_DONE);
+    assert_int_equal(hd_context_replay(context, files_to_run, 1, &settings, &report), HD_STATUS_DONE);
     assert_non_null(strstr(report.bytes, "\"registers\": \"virtual\""));
     hd_text_free(&report);
     settings.keep_virtual = false;
     settings.max_registers = 1;
-    assert_int_equal(hd_context_replay(context, files_to_run, 1, &settings, &report), HD_OUTCOME_REJECTED);
+    assert_int_equal(hd_context_replay(context, files_to_run, 1, &settings, &report), HD_STATUS_REJECTED);
     hd_text_free(&report);
     settings.max_registers = 0;
     settings.format = HD_REPLAY_TEXT;
-    assert_int_equal(hd_context_replay(context, files_to_run, 1, &settings, &report), HD_OUTCOME_DONE);
+    assert_int_equal(hd_context_replay(context, files_to_run, 1, &settings, &report), HD_STATUS_DONE);
     assert_int_not_equal(report.bytes[0], '{');
     hd_text_free(&report);
     settings.techniques = "nosuch";
-    assert_int_equal(hd_context_replay(context, files_to_run, 1, &settings, &report), HD_OUTCOME_USAGE);
+    assert_int_equal(hd_context_replay(context, files_to_run, 1, &settings, &report), HD_STATUS_USAGE);
     assert_null(report.bytes);
     files_to_run[0] = "/nonexistent.yaml";
-    assert_int_equal(hd_context_replay(context, files_to_run, 1, NULL, &report), HD_OUTCOME_REJECTED);
+    assert_int_equal(hd_context_replay(context, files_to_run, 1, NULL, &report), HD_STATUS_REJECTED);
     assert_string_equal(hd_context_message(context, 0).slug, "unreadable");
     hd_text_free(&report);
     hd_context_free(context);
@@ -330,9 +331,9 @@ static void replay_of_a_misspelt_kernel(void **state)
                      "  - {kernel: kernle, grid: 1, block: 1}\n");
     const char *files_to_run[] = {yaml};
     hd_context *context = hd_context_new();
-    hd_replay_settings settings = {.techniques = "all"};
+    hd_replay_settings settings = {.size = sizeof settings, .techniques = "all"};
     hd_text report;
-    assert_int_equal(hd_context_replay(context, files_to_run, 1, &settings, &report), HD_OUTCOME_REJECTED);
+    assert_int_equal(hd_context_replay(context, files_to_run, 1, &settings, &report), HD_STATUS_REJECTED);
     hd_message m = hd_context_message(context, 0);
     assert_string_equal(m.text, "the module has no kernel 'kernle'; did you mean 'kernel'?");
     assert_int_equal(m.line, 4);
@@ -356,7 +357,8 @@ static void replay_cycles(void **state)
     const char *files_to_run[] = {path}, *values[] = {value};
     hd_context *context = hd_context_new();
     hd_text report;
-    hd_replay_settings settings = {.gpu = "fermi-gtx480",
+    hd_replay_settings settings = {.size = sizeof settings,
+                                   .gpu = "fermi-gtx480",
                                    .gpu_values = values,
                                    .gpu_value_count = 1,
                                    .techniques = "baseline",
@@ -365,13 +367,13 @@ static void replay_cycles(void **state)
                                    .timeline_end = 50};
     for (hd_replay_format f = HD_REPLAY_JSON; f <= HD_REPLAY_TIMELINE; f++) {
         settings.format = f;
-        assert_int_equal(hd_context_replay(context, files_to_run, 1, &settings, &report), HD_OUTCOME_DONE);
+        assert_int_equal(hd_context_replay(context, files_to_run, 1, &settings, &report), HD_STATUS_DONE);
         assert_int_equal(strncmp(report.bytes, begin[f], strlen(begin[f])), 0);
         assert_non_null(strstr(report.bytes, has[f]));
         hd_text_free(&report);
     }
     const hd_replay_report *results;
-    assert_int_equal(hd_context_replay_results(context, files_to_run, 1, &settings, &results), HD_OUTCOME_DONE);
+    assert_int_equal(hd_context_replay_results(context, files_to_run, 1, &settings, &results), HD_STATUS_DONE);
     memset(value, 'x', strlen(value));
     assert_string_equal(results->settings[0], "timing.core.collectors=8");
     assert_true(results->kernels[0].results[0].timing->cycles > 100);
@@ -386,10 +388,54 @@ static void replay_cycles(void **state)
                                   {.time = true, .gpu = "sm_90"},
                                   {.gpu_values = values, .gpu_value_count = 1}};
     for (uint32_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        assert_int_equal(hd_context_replay(context, files_to_run, 1, &wrong[i], &report), HD_OUTCOME_USAGE);
+        wrong[i].size = sizeof wrong[i];
+        assert_int_equal(hd_context_replay(context, files_to_run, 1, &wrong[i], &report), HD_STATUS_USAGE);
         assert_null(report.bytes);
         assert_true(hd_context_error_count(context) > 0);
     }
+    hd_context_free(context);
+}
+
+/* A program that was compiled for an earlier version has a shorter structure, one for a later version a longer one. */
+static void sizes_of_settings(void **state)
+{
+    (void)state;
+    enum { OLD = offsetof(hd_replay_settings, timeline_sm) };
+    struct {
+        hd_replay_settings known;
+        uint64_t unknown;
+    } later = {.known = {.size = sizeof later, .techniques = "bow"}};
+    char path[4096];
+    snprintf(path, sizeof path, "%s/examples/vectorAdd/vectorAdd.yaml", getenv("TOP") ? getenv("TOP") : ".");
+    const char *files_to_run[] = {path};
+    hd_context *context = hd_context_new();
+    hd_text report;
+    hd_replay_settings *old = test_malloc(OLD); /* a read beyond it is found by the sanitizers, and by valgrind */
+    memset(old, 0, OLD);
+    old->size = OLD;
+    old->techniques = "bow";
+    assert_int_equal(hd_context_replay(context, files_to_run, 1, old, &report), HD_STATUS_DONE);
+    assert_non_null(report.bytes);
+    hd_text_free(&report);
+    test_free(old);
+    assert_int_equal(hd_context_replay(context, files_to_run, 1, &later.known, &report), HD_STATUS_DONE);
+    hd_text_free(&report);
+    later.unknown = 1;
+    assert_int_equal(hd_context_replay(context, files_to_run, 1, &later.known, &report), HD_STATUS_USAGE);
+    assert_non_null(strstr(hd_context_message(context, 0).text, "of a later version"));
+    hd_report_settings none = {.block = 64};
+    const hd_report_module *module;
+    const hd_diff *diff;
+    hd_input input = memory(kernel);
+    assert_int_equal(hd_context_report(context, &input, &none, &report), HD_STATUS_USAGE);
+    assert_null(report.bytes);
+    assert_int_equal(hd_context_report_results(context, &input, &none, &module), HD_STATUS_USAGE);
+    assert_null(module);
+    assert_int_equal(hd_context_diff(context, &input, &input, &none, &report), HD_STATUS_USAGE);
+    assert_int_equal(hd_context_diff_results(context, &input, &input, &none, &diff), HD_STATUS_USAGE);
+    assert_int_equal(hd_context_rewrite(context, &input, &(hd_rewrite_settings){.passes = "bow"}, &report),
+                     HD_STATUS_USAGE);
+    assert_non_null(strstr(hd_context_message(context, 0).text, "begin with their size"));
     hd_context_free(context);
 }
 
@@ -403,8 +449,8 @@ static void replay_results(void **state)
     const char *files_to_run[] = {path};
     hd_context *context = hd_context_new();
     const hd_replay_report *report;
-    hd_replay_settings settings = {.techniques = "bow"};
-    assert_int_equal(hd_context_replay_results(context, files_to_run, 1, &settings, &report), HD_OUTCOME_DONE);
+    hd_replay_settings settings = {.size = sizeof settings, .techniques = "bow"};
+    assert_int_equal(hd_context_replay_results(context, files_to_run, 1, &settings, &report), HD_STATUS_DONE);
     assert_int_equal(report->kernel_count, 1);
     const hd_replay_kernel *k = &report->kernels[0];
     assert_string_equal(k->name, "vectorAdd");
@@ -423,10 +469,10 @@ static void replay_results(void **state)
     assert_true(k->results[1].rf_accesses_normalized < 1 && k->results[1].energy_normalized < 1);
     assert_int_equal(k->results[1].headline.kind, HD_FIGURE_SHARE);
     settings.all_models = true;
-    assert_int_equal(hd_context_replay_results(context, files_to_run, 1, &settings, &report), HD_OUTCOME_DONE);
+    assert_int_equal(hd_context_replay_results(context, files_to_run, 1, &settings, &report), HD_STATUS_DONE);
     assert_true(report->kernels[0].result_count > 3);
     settings.techniques = "nosuch";
-    assert_int_equal(hd_context_replay_results(context, files_to_run, 1, &settings, &report), HD_OUTCOME_USAGE);
+    assert_int_equal(hd_context_replay_results(context, files_to_run, 1, &settings, &report), HD_STATUS_USAGE);
     assert_null(report);
     hd_context_free(context);
 }
@@ -438,23 +484,23 @@ static void reports(void **state)
     hd_text report;
     hd_input input = memory(kernel);
     static const char *const begin[] = {"{", "k.ptx: 1 kernel", "<!DOCTYPE html>", "{"};
-    hd_report_settings settings = {.gpu = "sm_90", .block = 64};
+    hd_report_settings settings = {.size = sizeof settings, .gpu = "sm_90", .block = 64};
     for (hd_report_format format = HD_FORMAT_JSON; format <= HD_FORMAT_SARIF; format++) {
         settings.format = format;
-        assert_int_equal(hd_context_report(context, &input, &settings, &report), HD_OUTCOME_DONE);
+        assert_int_equal(hd_context_report(context, &input, &settings, &report), HD_STATUS_DONE);
         assert_int_equal(strncmp(report.bytes, begin[format], strlen(begin[format])), 0);
         hd_text_free(&report);
     }
-    settings = (hd_report_settings){.require = "registers<=1"};
-    assert_int_equal(hd_context_report(context, &input, &settings, &report), HD_OUTCOME_REJECTED);
+    settings = (hd_report_settings){.size = sizeof(hd_report_settings), .require = "registers<=1"};
+    assert_int_equal(hd_context_report(context, &input, &settings, &report), HD_STATUS_REJECTED);
     assert_string_equal(hd_context_message(context, 0).slug, "unmet-gate");
     assert_non_null(strstr(report.bytes, "\"failed_gates\": [\n        \"registers<=1"));
     hd_text_free(&report);
     settings.require = "rubbish";
-    assert_int_equal(hd_context_report(context, &input, &settings, &report), HD_OUTCOME_USAGE);
+    assert_int_equal(hd_context_report(context, &input, &settings, &report), HD_STATUS_USAGE);
     assert_null(report.bytes);
     input = memory(".version 7.8\n.target sm_80\nrubbish");
-    assert_int_equal(hd_context_report(context, &input, NULL, &report), HD_OUTCOME_REJECTED);
+    assert_int_equal(hd_context_report(context, &input, NULL, &report), HD_STATUS_REJECTED);
     assert_null(report.bytes);
     assert_int_not_equal(hd_context_error_count(context), 0);
     hd_context_free(context);
@@ -476,8 +522,8 @@ static void report_results(void **state)
     hd_context *context = hd_context_new();
     const hd_report_module *report;
     hd_input input = memory(kernel);
-    hd_report_settings settings = {.gpu = "sm_90", .block = 64, .no_clean = true};
-    assert_int_equal(hd_context_report_results(context, &input, &settings, &report), HD_OUTCOME_DONE);
+    hd_report_settings settings = {.size = sizeof settings, .gpu = "sm_90", .block = 64, .no_clean = true};
+    assert_int_equal(hd_context_report_results(context, &input, &settings, &report), HD_STATUS_DONE);
     assert_string_equal(report->path, "k.ptx");
     assert_string_equal(report->arch, "sm_90");
     assert_string_equal(report->ptxas_unknown, "ptxas was not asked");
@@ -525,9 +571,9 @@ static void report_findings_and_gates(void **state)
     hd_context *context = hd_context_new();
     const hd_report_module *report;
     hd_input input = memory(kernel);
-    hd_report_settings settings = {.gpu = "sm_90", .require = "registers<=1", .block = 2048};
+    hd_report_settings settings = {.size = sizeof settings, .gpu = "sm_90", .require = "registers<=1", .block = 2048};
     assert_true(hd_context_set_warning(context, "error=register-pressure"));
-    assert_int_equal(hd_context_report_results(context, &input, &settings, &report), HD_OUTCOME_REJECTED);
+    assert_int_equal(hd_context_report_results(context, &input, &settings, &report), HD_STATUS_REJECTED);
     const hd_report_kernel *k = &report->kernels[0];
     assert_int_equal(k->failed_gate_count, 1);
     assert_int_equal(strncmp(k->failed_gates[0], "registers<=1", 12), 0);
@@ -539,7 +585,7 @@ static void report_findings_and_gates(void **state)
     assert_int_equal(k->findings[0].instruction, HD_REPORT_NONE);
     assert_int_equal(k->findings[0].position.ptx_line, k->position.ptx_line);
     settings.gpu = "nosuch";
-    assert_int_not_equal(hd_context_report_results(context, &input, &settings, &report), HD_OUTCOME_DONE);
+    assert_int_not_equal(hd_context_report_results(context, &input, &settings, &report), HD_STATUS_DONE);
     assert_null(report);
     hd_context_free(context);
 }
@@ -562,10 +608,10 @@ static void comparisons(void **state)
     const hd_diff *diff;
     char *longer = with(kernel, "\tst.", "\tst.global.u64 [%r2+8], %r1;\n\tst.");
     hd_input before = memory(kernel), after = memory(longer);
-    hd_report_settings settings = {.gpu = "sm_90", .no_clean = true};
-    assert_int_equal(hd_context_report(other, &before, &settings, &report), HD_OUTCOME_DONE);
+    hd_report_settings settings = {.size = sizeof settings, .gpu = "sm_90", .no_clean = true};
+    assert_int_equal(hd_context_report(other, &before, &settings, &report), HD_STATUS_DONE);
     before = (hd_input){"old.json", report.bytes, report.length};
-    assert_int_equal(hd_context_diff_results(context, &before, &after, &settings, &diff), HD_OUTCOME_DONE);
+    assert_int_equal(hd_context_diff_results(context, &before, &after, &settings, &diff), HD_STATUS_DONE);
     assert_int_equal(diff->kernel_count, 1);
     assert_int_equal(diff->counts[HD_DIFF_CHANGED], 1);
     assert_string_equal(diff->before->path, "old.json");
@@ -584,28 +630,28 @@ static void comparisons(void **state)
     assert_true(c->comparable && !c->differs && c->after == 0);
 
     settings.require = "instructions<=0";
-    assert_int_equal(hd_context_diff_results(context, &before, &after, &settings, &diff), HD_OUTCOME_REJECTED);
+    assert_int_equal(hd_context_diff_results(context, &before, &after, &settings, &diff), HD_STATUS_REJECTED);
     assert_string_equal(diff->kernels[0].failed_gates[0], "instructions<=0 (4 to 5: +1)");
     assert_string_equal(hd_context_message(context, 0).slug, "unmet-gate");
     settings.require = "rubbish";
-    assert_int_equal(hd_context_diff_results(context, &before, &after, &settings, &diff), HD_OUTCOME_USAGE);
+    assert_int_equal(hd_context_diff_results(context, &before, &after, &settings, &diff), HD_STATUS_USAGE);
     assert_null(diff);
     settings.require = NULL;
     settings.kernel = "other";
-    assert_int_equal(hd_context_diff_results(context, &before, &after, &settings, &diff), HD_OUTCOME_REJECTED);
+    assert_int_equal(hd_context_diff_results(context, &before, &after, &settings, &diff), HD_STATUS_REJECTED);
     assert_null(diff);
     settings.kernel = NULL;
 
-    assert_int_equal(hd_context_diff(context, &before, &after, &settings, &text), HD_OUTCOME_DONE);
+    assert_int_equal(hd_context_diff(context, &before, &after, &settings, &text), HD_STATUS_DONE);
     assert_non_null(strstr(text.bytes, "\"status\": \"changed\""));
     hd_text_free(&text);
     settings.format = HD_FORMAT_TEXT;
-    assert_int_equal(hd_context_diff(context, &before, &after, &settings, &text), HD_OUTCOME_DONE);
+    assert_int_equal(hd_context_diff(context, &before, &after, &settings, &text), HD_STATUS_DONE);
     assert_non_null(strstr(text.bytes, "4 -> 5"));
     hd_text_free(&text);
     after.text = NULL;
     after.name = "/nonexistent/k.ptx";
-    assert_int_equal(hd_context_diff(context, &before, &after, &settings, &text), HD_OUTCOME_REJECTED);
+    assert_int_equal(hd_context_diff(context, &before, &after, &settings, &text), HD_STATUS_REJECTED);
     assert_null(text.bytes);
     hd_text_free(&report);
     free(longer);
@@ -632,6 +678,7 @@ int main(void)
         cmocka_unit_test(replay),
         cmocka_unit_test(replay_of_a_misspelt_kernel),
         cmocka_unit_test(replay_cycles),
+        cmocka_unit_test(sizes_of_settings),
         cmocka_unit_test(replay_results),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
