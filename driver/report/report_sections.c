@@ -7,6 +7,8 @@
  * The attribute of a function is in the section that has its name, or names the function as index@(NAME). On
  * sm_90 and later .nv.shared.NAME begins with what the GPU reserves for each thread block, which a GPU description
  * counts on its own. Other listings have no such sections. Linear in the text.
+ *
+ * A listing of several cubins names functions of several architectures alike: each cubin begins with a line `.target`.
  */
 #include "driver/report/report_work.h"
 
@@ -28,6 +30,10 @@ typedef enum attribute {
 typedef struct section_reader {
     const hd_module *module;
     report_sections *sections;
+    uint32_t *cubin_of; /* by function: `.target` lines before it */
+    uint32_t *next_of;  /* by function: the next one of its name; HD_NONE */
+    uint32_t *first_of; /* by name: the first function; HD_NONE */
+    uint32_t cubin;     /* `.target` lines before the line that is read */
     section_kind kind;
     uint32_t owner;        /* the function that the section's name names; HD_NONE */
     uint32_t function;     /* of the attribute: the owner, or that of index@(); HD_NONE */
@@ -55,11 +61,20 @@ static bool take(text_line *l, const char *text)
     return true;
 }
 
-static uint32_t function_of(const hd_module *m, const char *name, size_t length)
+static bool is_target(text_line l)
 {
-    hd_name found = hd_names_find(&m->names, name, length);
-    const hd_function *f = found == HD_NO_NAME ? NULL : hd_module_function(m, found);
-    return f ? f->index : HD_NONE;
+    skip_blanks(&l);
+    return take(&l, ".target") && l.at < l.end && hd_is_blank(*l.at);
+}
+
+/* The function of that name in the cubin being read, or HD_NONE. */
+static uint32_t function_of(const section_reader *r, const char *name, size_t length)
+{
+    hd_name found = hd_names_find(&r->module->names, name, length);
+    uint32_t function = found == HD_NO_NAME ? HD_NONE : r->first_of[found];
+    while (function != HD_NONE && r->cubin_of[function] != r->cubin)
+        function = r->next_of[function];
+    return function;
 }
 
 static size_t name_length(const text_line *l)
@@ -94,7 +109,7 @@ static void begin_section(section_reader *r, text_line *l)
     else if (take(l, info) && (l->at == l->end || *l->at == ',' || take(l, ".")))
         r->kind = INFO;
     if (r->kind != OTHER)
-        r->owner = r->function = function_of(r->module, l->at, name_length(l));
+        r->owner = r->function = function_of(r, l->at, name_length(l));
 }
 
 static void begin_attribute(section_reader *r, const text_line *l)
@@ -142,7 +157,7 @@ static void read_data(section_reader *r, text_line *l)
     skip_blanks(l);
     r->bytes += is_byte;
     if (take(l, "index@(")) {
-        r->function = function_of(r->module, l->at, name_length(l));
+        r->function = function_of(r, l->at, name_length(l));
         return;
     }
     if (r->function == HD_NONE || l->at == l->end || *l->at < '0' || *l->at > '9')
@@ -167,7 +182,7 @@ static void note_entry(section_reader *r, text_line *l)
 {
     skip_blanks(l);
     size_t length = name_length(l);
-    uint32_t function = function_of(r->module, l->at, length);
+    uint32_t function = function_of(r, l->at, length);
     l->at += length;
     if (function == HD_NONE || !memmem(l->at, (size_t)(l->end - l->at), "STO_CUDA_ENTRY", 14))
         return;
@@ -178,7 +193,9 @@ static void note_entry(section_reader *r, text_line *l)
 static void read_line(section_reader *r, text_line l)
 {
     skip_blanks(&l);
-    if (take(&l, ".section") && l.at < l.end && hd_is_blank(*l.at)) {
+    if (is_target(l))
+        r->cubin++;
+    else if (take(&l, ".section") && l.at < l.end && hd_is_blank(*l.at)) {
         begin_section(r, &l);
     } else if (take(&l, ".other")) {
         note_entry(r, &l);
@@ -196,16 +213,48 @@ static void read_line(section_reader *r, text_line l)
     }
 }
 
+static bool next_line(const char **at, const char *end, text_line *line)
+{
+    if (*at >= end)
+        return false;
+    const char *newline = memchr(*at, '\n', (size_t)(end - *at)), *stop = newline ? newline : end;
+    *line = (text_line){*at, stop > *at && stop[-1] == '\r' ? stop - 1 : stop};
+    *at = stop + 1;
+    return true;
+}
+
+/* Functions are in the order of the text. */
+static void index_functions(section_reader *r, hd_arena *arena)
+{
+    const hd_module *m = r->module;
+    const char *at = m->source->text, *end = at + m->source->length;
+    uint32_t count = m->functions.count, f = 0, cubin = 0;
+    r->cubin_of = HD_ARENA_ARRAY(arena, uint32_t, count + 1);
+    r->next_of = HD_ARENA_ARRAY(arena, uint32_t, count + 1);
+    r->first_of = HD_ARENA_ARRAY(arena, uint32_t, m->names.entries.count + 1);
+    for (text_line line; next_line(&at, end, &line);) {
+        for (; f < count && m->functions.items[f]->header_span.begin < line.at - m->source->text; f++)
+            r->cubin_of[f] = cubin;
+        cubin += is_target(line);
+    }
+    for (; f < count; f++)
+        r->cubin_of[f] = cubin;
+    memset(r->first_of, 0xff, (m->names.entries.count + 1) * sizeof *r->first_of);
+    while (f-- > 0) {
+        hd_name name = m->functions.items[f]->name;
+        r->next_of[f] = r->first_of[name];
+        r->first_of[name] = f;
+    }
+}
+
 report_sections report_read_sections(const hd_module *module, hd_arena *arena)
 {
     report_sections sections = {.functions = HD_ARENA_ARRAY(arena, report_section, module->functions.count + 1)};
     section_reader r = {.module = module, .sections = &sections, .function = HD_NONE};
     const char *at = module->source->text, *end = at + module->source->length;
-    while (at < end) {
-        const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline ? newline : end;
-        read_line(&r, (text_line){at, stop > at && stop[-1] == '\r' ? stop - 1 : stop});
-        at = stop + 1;
-    }
+    index_functions(&r, arena);
+    for (text_line line; next_line(&at, end, &line);)
+        read_line(&r, line);
     for (uint32_t f = 0; f < module->functions.count; f++) {
         report_section *s = &sections.functions[f];
         if (module->functions.items[f]->machine->sm >= FIRST_SM_WITH_RESERVE && s->shared_bytes >= RESERVED_BYTES)
