@@ -41,10 +41,10 @@ PIC := $(if $(SANITIZE),,-fPIC $(if $(SHARED),,-fvisibility=hidden))
 ALL_CFLAGS = -std=c17 $(WARNINGS) $(SANITIZERS) $(CFLAGS) $(PIC) -pthread
 ALL_LDFLAGS = $(SANITIZERS) $(CFLAGS) $(LDFLAGS) -pthread \
               $(if $(SHARED),-Wl$(comma)--enable-new-dtags$(comma)-rpath$(comma)$(abspath $(O)))
-LIBS := -lxxhash -ljansson -lyaml -lzstd -llzma -liberty -lm
+LIBS := -lxxhash -ljansson -lyaml -lzstd -llz4 -llzma -liberty -lm
 VERSION := $(shell sed -n 's/^\#define HD_VERSION "\(.*\)"/\1/p' base/version.h)
 SONAME := libheddle.so.$(firstword $(subst ., ,$(VERSION)))
-RUNTIME_LIBS := -llz4 -ldl
+RUNTIME_LIBS := -ldl
 
 # ---- what there is -------------------------------------------------------------------------------------------------
 LIB_DIRS := base target ir lexer parser passes passes/analysis passes/graph passes/clean passes/regalloc passes/estimate \
@@ -147,10 +147,6 @@ $(O)/cudart/libheddle-cudart.so: $(RUNTIME_OBJ) $(LIB) cudart/libcudart.map
 	@echo "  LINK    $@"
 	$(Q)mkdir -p $(@D) && $(CC) -shared $(ALL_LDFLAGS) -Wl$(comma)--version-script=cudart/libcudart.map -o $@ $(RUNTIME_OBJ) \
 	    $(LIB) $(LIBS) $(RUNTIME_LIBS) && for n in $(RUNTIME_NAMES); do ln -sf $(@F) $(@D)/$$n; done
-# These two are linked with the reader of containers, which is in no library but the runtime's.
-OF_CONTAINERS := $(O)/tests/unit/test_fatbin $(O)/tests/fuzz/fuzz_fatbin
-$(OF_CONTAINERS): $(O)/obj/cudart/fatbin.o
-$(OF_CONTAINERS): private LIBS := $(O)/obj/cudart/fatbin.o $(LIB) -llz4 $(LIBS)
 $(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $(UNIT_HELP_OBJ) $(LIB)
 	@echo "  LINK    $@"
 	$(Q)mkdir -p $(@D) && $(CC) $(ALL_LDFLAGS) -o $@ $< $(UNIT_HELP_OBJ) $(LIB) -lcmocka $(LIBS)

@@ -151,7 +151,7 @@ typedef struct hd_memory_location {
 } hd_memory_location;
 
 /* The container of a program's device code, and what __cudaRegisterFatBinary gets. */
-enum { HD_FATBIN_WRAPPER = 0x466243b1, HD_FATBIN_CONTAINER = (int)0xba55ed50 };
+enum { HD_FATBIN_WRAPPER = 0x466243b1 };
 typedef struct hd_fatbin_wrapper {
     uint32_t magic, version;
     const void *data, *linked; /* linked: of a device link, the containers of all objects, up to NULL */

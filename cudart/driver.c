@@ -143,7 +143,7 @@ static int load(hd_runtime *r, const void *image, void **module)
     memcpy(&magic, image, sizeof magic);
     if (magic == HD_FATBIN_WRAPPER)
         return load_container(r, ((const hd_fatbin_wrapper *)image)->data, module);
-    if (magic == (uint32_t)HD_FATBIN_CONTAINER)
+    if (magic == (uint32_t)HD_FATBIN_MAGIC)
         return load_container(r, image, module);
     if (memcmp(image, elf, sizeof elf) == 0) {
         hd_runtime_say("the program loads machine code (a cubin): the model runs PTX");

@@ -20,7 +20,7 @@
 #define HD_CUDART_RUNTIME_H
 
 #include "cudart/abi.h"
-#include "cudart/fatbin.h"
+#include "parser/fatbin.h"
 #include "cudart/options.h"
 #include "base/index.h"
 #include "hwmodel/exec/exec.h"

@@ -499,6 +499,14 @@ static bool write_listing(lister *l)
                                             "its listing has more than %d bytes for each byte of the file", MOST_TEXT);
 }
 
+static bool has_code(const hd_elf *elf)
+{
+    for (uint32_t i = 0; i < elf->sections.count; i++)
+        if (is_code(&elf->sections.items[i]))
+            return true;
+    return false;
+}
+
 static void free_code(lister *l)
 {
     for (uint32_t i = 0; i < l->code.count; i++) {
@@ -516,10 +524,10 @@ hd_cubin_outcome hd_cubin_list(hd_source *cubin, hd_writer *listing, uint32_t *g
     if (hd_elf_read(&l.elf, cubin, diagnostics)) {
         bool has_wide_flags = l.elf.abi_version >= FIRST_ABI_OF_WIDE_FLAGS;
         *generation = l.generation = (has_wide_flags ? l.elf.flags >> 8 : l.elf.flags) & 0xff;
-        if (!hd_sass_decodes(l.generation))
+        if (has_code(&l.elf) && !hd_sass_decodes(l.generation))
             outcome = HD_CUBIN_OTHER_CODE;
         else if (write_listing(&l))
-            outcome = l.in_part ? HD_CUBIN_IN_PART : HD_CUBIN_LISTED;
+            outcome = l.in_part ? HD_CUBIN_IN_PART : l.code.count ? HD_CUBIN_LISTED : HD_CUBIN_EMPTY;
     }
     free_code(&l);
     hd_elf_free(&l.elf);

@@ -12,6 +12,7 @@
 typedef enum hd_cubin_outcome {
     HD_CUBIN_LISTED,
     HD_CUBIN_IN_PART,    /* listed, with instructions that are not decoded, each with a warning (undecoded) */
+    HD_CUBIN_EMPTY,      /* listed, and there is no code in it */
     HD_CUBIN_OTHER_CODE, /* not listed: the encoding of the architecture, *generation, is not known */
     HD_CUBIN_DAMAGED,    /* an error was reported (bad-cubin) */
 } hd_cubin_outcome;

@@ -2,7 +2,7 @@
  * memory; the listing is collected in memory. Linux: memfd_create, /proc/self/fd. */
 #include "driver/report/tool.h"
 
-#include "parser/cubin.h"
+#include "parser/binary.h"
 #include "parser/recognize.h"
 
 #include <errno.h>
@@ -174,30 +174,31 @@ static bool disassemble(const char *path, const char *option, hd_source *source,
     return good;
 }
 
-static void report_missing(const hd_source *source, bool is_cubin, hd_diagnostics *diagnostics)
+static void report_missing(const hd_source *source, uint32_t generation, bool is_cubin, hd_diagnostics *diagnostics)
 {
     hd_diagnostic *d =
         hd_report(diagnostics, HD_DIAG_MISSING_TOOL, NULL, (hd_span){0, 0},
-                  "'%s' is %s, and there is no %s in PATH, CUDA_HOME or /usr/local/cuda to list its machine code",
-                  source->name, hd_kind_name(source), is_cubin ? "nvdisasm and no cuobjdump" : "cuobjdump");
+                  "'%s' is %s, of sm_%u, which heddle does not decode; and there is no %s in PATH, CUDA_HOME or "
+                  "/usr/local/cuda to list its machine code",
+                  source->name, hd_kind_name(source), generation, is_cubin ? "nvdisasm and no cuobjdump" : "cuobjdump");
     hd_note_add(diagnostics, d, NULL, (hd_span){0, 0},
                 "the CUDA toolkit has both; PTX, and listings that they made elsewhere, are read without them");
 }
 
-/* Lists a cubin by the table of encodings. Where that leaves instructions undecoded, or does not have the architecture,
+/* Lists the file by the table of encodings. Where that leaves instructions undecoded, or does not have the architecture,
  * the toolkit's disassembler lists it, if there is one: *listed is false then, and nothing was reported. */
-static bool list_cubin(hd_source *source, bool has_tool, bool *listed, hd_diagnostics *diagnostics)
+static bool list_binary(hd_source *source, bool has_tool, bool *listed, uint32_t *generation,
+                        hd_diagnostics *diagnostics)
 {
     hd_writer listing;
     hd_diagnostics part;
-    uint32_t generation;
     hd_writer_to_memory(&listing);
     hd_diagnostics_init_part(&part, diagnostics);
-    hd_cubin_outcome outcome = hd_cubin_list(source, &listing, &generation, &part);
-    *listed = outcome == HD_CUBIN_LISTED || outcome == HD_CUBIN_DAMAGED || (outcome == HD_CUBIN_IN_PART && !has_tool);
+    hd_binary_outcome outcome = hd_binary_list(source, &listing, generation, &part);
+    *listed = outcome != HD_BINARY_OTHER_CODE && (outcome != HD_BINARY_IN_PART || !has_tool);
     if (*listed)
         hd_diagnostics_join(diagnostics, &part);
-    bool good = outcome != HD_CUBIN_DAMAGED && listing.buffer.count < UINT32_MAX - 16;
+    bool good = outcome != HD_BINARY_REFUSED && listing.buffer.count < UINT32_MAX - 16;
     if (*listed && good)
         take_text(source, listing.buffer.items, listing.buffer.count);
     hd_diagnostics_free(&part);
@@ -210,16 +211,15 @@ bool hd_disassemble(hd_source *source, hd_diagnostics *diagnostics)
     hd_binary binary = hd_binary_of(source);
     if (binary == HD_BINARY_NONE)
         return true;
-    bool is_cubin = binary == HD_BINARY_CUBIN;
+    bool is_cubin = binary == HD_BINARY_CUBIN, listed;
+    uint32_t generation;
     char *nvdisasm = is_cubin ? hd_tool_find("nvdisasm") : NULL,
          *cuobjdump = nvdisasm ? NULL : hd_tool_find("cuobjdump");
-    bool has_tool = nvdisasm || cuobjdump, listed = false, good = false;
-    if (is_cubin)
-        good = list_cubin(source, has_tool, &listed, diagnostics);
+    bool has_tool = nvdisasm || cuobjdump, good = list_binary(source, has_tool, &listed, &generation, diagnostics);
     if (!listed && has_tool)
         good = disassemble(nvdisasm ? nvdisasm : cuobjdump, nvdisasm ? "-gi" : "-sass", source, diagnostics);
     else if (!listed) {
-        report_missing(source, is_cubin, diagnostics);
+        report_missing(source, generation, is_cubin, diagnostics);
         good = false;
     }
     free(nvdisasm);

@@ -21,7 +21,7 @@
  * value. Later versions add members at the end, and take the shorter structure of a program that was compiled for an
  * earlier one; a longer one is taken as far as what this version does not know is zero. Otherwise, and where the size
  * is 0, the job ends with HD_STATUS_USAGE. A pointer to settings may be NULL: all defaults. Strings passed to the library may be freed when the call returns. Link with -lheddle; with
- * the static library, also with -lxxhash -ljansson -lyaml -lzstd -liberty -lm -pthread.
+ * the static library, also with -lxxhash -ljansson -lyaml -lzstd -llz4 -llzma -liberty -lm -pthread.
  */
 #ifndef HEDDLE_HEDDLE_H
 #define HEDDLE_HEDDLE_H

@@ -75,3 +75,33 @@ def make(listing, arch, abi=8):
     head = struct.pack("<4sBBBBB7sHHIQQQIHHHHHH", b"\x7fELF", 2, 1, 1, 0x41, abi, b"", 2, 190, 1, 0, 0, offset + len(body), flags, 64, 0, 0,
                        64, len(headers), strings)
     return head + body + b"".join(headers)
+
+
+# ---- files that have cubins in them -----------------------------------------------------------------------------------------
+
+
+def container(entries, header=16):
+    """A fat binary of [(kind, architecture, contents)], as nvcc -fatbin --no-compress writes it; kind: 1 is PTX, 2 a cubin."""
+    body = b""
+    for kind, arch, data in entries:
+        body += struct.pack("<HHIQIIHHIIIQQQ", kind, 0x101, 64, len(data), 0, 0, 0, 8, arch, 0, 0, 0x11, 0, 0) + data
+    return struct.pack("<IHHQ", 0xba55ed50, 1, header, len(body)) + bytes(header - 16) + body
+
+
+def host_file(sections, kind=1):
+    """An ELF file of the host with sections [(name, contents)]; kind: 1 is an object, 2 a program, 3 a shared library."""
+    names, headers, body = b"\0", [bytes(64)], b""
+    for name, data in [*sections, (".shstrtab", None)]:
+        at = len(names)
+        names += name.encode() + b"\0"
+        data = names if data is None else data
+        headers.append(struct.pack("<IIQQQQIIQQ", at, 3 if data is names else 1, 2, 0, 64 + len(body), len(data), 0, 0, 8, 0))
+        body += data + bytes(-len(data) % 8)
+    return struct.pack("<4sBBBBB7sHHIQQQIHHHHHH", b"\x7fELF", 2, 1, 1, 0, 0, b"", kind, 62, 1, 0, 0, 64 + len(body), 0, 64, 0, 0, 64,
+                       len(headers), len(headers) - 1) + body + b"".join(headers)
+
+
+def archive(members):
+    """An archive of [(name, contents)]."""
+    return b"!<arch>\n" + b"".join(b"%-16s%-12d%-6d%-6d%-8o%-10d`\n" % (name.encode(), 0, 0, 0, 0o644, len(data)) + data + b"\n" * (len(data) % 2)
+                                   for name, data in members)

@@ -1,6 +1,6 @@
 /* Fuzz target of containers of device code: any bytes are read or refused, and no more memory is asked for than a text
  * may have of its compressed bytes. */
-#include "cudart/fatbin.h"
+#include "parser/fatbin.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,7 +2,7 @@
  * container ends where the memory does, so that what reads beyond it crashes. */
 #include "unit.h"
 
-#include "cudart/fatbin.h"
+#include "parser/fatbin.h"
 #include <lz4.h>
 #include <sys/mman.h>
 #include <unistd.h>
