@@ -142,15 +142,17 @@ static void canon(work *w)
 
 static void rewrite(work *w)
 {
-    hd_rewrite_options options = {.passes = "bow(iw=3)", .pipeline = {.threads = 1}, .parse = {.takes_listings = true}};
     hd_writer writer;
     hd_writer_to_memory(&writer);
     hd_diagnostics_init(&w->diagnostics);
+    hd_pipeline *passes = hd_pipeline_parse("bow(iw=3)", &w->diagnostics);
+    hd_rewrite_options options = {.passes = passes, .pipeline = {.threads = 1}, .parse = {.takes_listings = true}};
     w->module = hd_rewrite(&w->source, &options, &writer, &w->diagnostics);
     if (w->diagnostics.error_count)
         fail("rewrite failed", w->path);
     w->checksum += writer.written_bytes;
     hd_writer_free(&writer);
+    hd_pipeline_free(passes);
 }
 
 /* The stages that start from text and leave a module, and those that start from a module. */

@@ -94,24 +94,26 @@ static bool check_print_after(const hd_cli *cli)
     return known && (!name || cli->values[HD_CLI_PASSES]);
 }
 
-/* Once, not for each input. */
-static bool check_passes(hd_cli *cli)
+static void free_passes(void *passes) { hd_pipeline_free(passes); }
+
+static bool read_passes(hd_cli *cli, hd_rewrite_options *options)
 {
-    const char *passes = cli->values[HD_CLI_PASSES], *after = cli->values[HD_CLI_PRINT_AFTER];
-    if (!passes || compares_techniques(cli))
+    const char *list = cli->values[HD_CLI_PASSES], *after = cli->values[HD_CLI_PRINT_AFTER];
+    if (!list || compares_techniques(cli))
         return true;
-    hd_pipeline *pipeline = hd_pipeline_parse(passes, &cli->diagnostics);
-    bool good = pipeline && (!after || hd_pipeline_has(pipeline, after));
-    if (pipeline && !good)
+    hd_pipeline *passes = hd_pipeline_parse(list, &cli->diagnostics);
+    options->passes = passes;
+    if (passes)
+        hd_cli_keep(cli, passes, free_passes);
+    bool good = passes && (!after || hd_pipeline_has(passes, after));
+    if (passes && !good)
         hd_cli_usage_error("--print-after: '%s' is not in the list of passes", after);
-    hd_pipeline_free(pipeline);
     return good;
 }
 
 static bool read_options(hd_cli *cli, hd_rewrite_options *options)
 {
     int spelling = hd_cli_choice(cli, HD_CLI_EMIT);
-    options->passes = cli->values[HD_CLI_PASSES];
     options->parse = hd_cli_parse_options(cli);
     options->parse.takes_listings = true;
     options->emit = (hd_emit_options){.spelling = spelling == 1 ? HD_SPELLING_EXTENDED : HD_SPELLING_PORTABLE,
@@ -133,7 +135,7 @@ static bool read_options(hd_cli *cli, hd_rewrite_options *options)
 
 bool hd_cli_rewrite_options(hd_cli *cli, hd_rewrite_options *options)
 {
-    return read_options(cli, options) && check_passes(cli);
+    return read_options(cli, options) && read_passes(cli, options);
 }
 
 static void free_gpu(void *gpu) { hd_gpu_free(gpu); }
@@ -294,7 +296,7 @@ int hd_cli_rewrite(hd_cli *cli)
     rewrite_job job = {.options = {0}};
     hd_rewrite_options *options = &job.options;
     hd_each each = {.run = rewrite_one, .join = join_one, .job = &job};
-    if (!read_options(cli, options) || !check_all(cli) || !check_passes(cli) || !hd_cli_inputs_fit(cli))
+    if (!read_options(cli, options) || !check_all(cli) || !read_passes(cli, options) || !hd_cli_inputs_fit(cli))
         return HD_STATUS_USAGE;
     bool compares = compares_techniques(cli);
     hd_status status = compares ? HD_STATUS_DONE : hd_cli_prepare_outputs(cli);

@@ -6,21 +6,10 @@ static bool run_passes(hd_module *module, const hd_rewrite_options *options, hd_
 {
     if (!options->passes)
         return hd_module_check_selection(module, options->pipeline.kernel, diagnostics);
-    hd_pipeline *pipeline = hd_pipeline_parse(options->passes, diagnostics);
-    if (!pipeline)
-        return false;
     hd_pipeline_options run = options->pipeline;
-    if (run.print_after && !hd_pipeline_has(pipeline, run.print_after)) {
-        hd_report(diagnostics, HD_DIAG_BAD_PASS, NULL, (hd_span){0, 0},
-                  "--print-after: '%s' is not in the list of passes", run.print_after);
-        hd_pipeline_free(pipeline);
-        return false;
-    }
     run.print_function = hd_emit_function;
     run.brings = true;
-    bool ok = hd_pipeline_run(pipeline, module, &run, diagnostics);
-    hd_pipeline_free(pipeline);
-    return ok;
+    return hd_pipeline_run(options->passes, module, &run, diagnostics);
 }
 
 /* Records of unknown kinds refer to instructions by ordinal: after changes they would refer to wrong ones. */

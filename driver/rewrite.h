@@ -7,7 +7,7 @@
 #include "passes/manager/manager.h"
 
 typedef struct hd_rewrite_options {
-    const char *passes; /* as for -p; NULL: none, and the output equals the input */
+    const hd_pipeline *passes; /* NULL: none, and the output equals the input */
     hd_parse_options parse;
     hd_pipeline_options pipeline; /* print_function is set here */
     hd_emit_options emit;

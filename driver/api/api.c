@@ -204,29 +204,29 @@ static void take_text(hd_writer *writer, bool good, hd_text *out)
 
 /* ---- jobs -------------------------------------------------------------------------------------------------------- */
 
-/* `gpu`: its name or file; NULL: not given. */
-static hd_status run_rewrite(hd_context *context, const hd_input *input, hd_rewrite_options *options, const char *gpu,
-                             hd_text *out)
+/* `passes` as for -p, `gpu` a name or a file; NULL: not given. */
+static hd_status run_rewrite(hd_context *context, const hd_input *input, hd_rewrite_options *options,
+                             const char *passes, const char *gpu, hd_text *out)
 {
     hd_source source;
+    hd_module *module = NULL;
     hd_gpu *machine = gpu ? hd_gpu_load(gpu, &context->diagnostics) : NULL;
+    hd_pipeline *pipeline = passes ? hd_pipeline_parse(passes, &context->diagnostics) : NULL;
+    options->passes = pipeline;
     options->pipeline.gpu = machine;
-    if ((!machine || machine->valid) && read_input(context, input, &source)) {
+    if ((!machine || machine->valid) && (!passes || pipeline) && read_input(context, input, &source)) {
         hd_writer writer;
         hd_writer_to_memory(&writer);
-        hd_module *module = hd_rewrite(&source, options, &writer, &context->diagnostics);
+        module = hd_rewrite(&source, options, &writer, &context->diagnostics);
         if (writer.error)
             hd_report(&context->diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "the output is too long: %s",
                       strerror(writer.error));
-        hd_status status = hd_status_of(&context->diagnostics);
-        take_text(&writer, status == HD_STATUS_DONE, out);
-        end_job(context);
-        hd_module_free(module);
-        hd_gpu_free(machine);
-        return status;
+        take_text(&writer, hd_status_of(&context->diagnostics) == HD_STATUS_DONE, out);
     }
     hd_status status = hd_status_of(&context->diagnostics);
     end_job(context);
+    hd_module_free(module);
+    hd_pipeline_free(pipeline);
     hd_gpu_free(machine);
     return status;
 }
@@ -238,12 +238,12 @@ hd_status hd_context_rewrite(hd_context *context, const hd_input *input, const h
     *out = (hd_text){0};
     if (!begin_job(context, settings, &s, sizeof s))
         return HD_STATUS_USAGE;
-    hd_rewrite_options options = {.passes = s.passes, .parse = context->parse};
+    hd_rewrite_options options = {.parse = context->parse};
     options.emit = (hd_emit_options){.spelling = s.extended ? HD_SPELLING_EXTENDED : HD_SPELLING_PORTABLE,
                                      .canonical = s.canonical,
                                      .no_section = s.no_section};
     options.pipeline = (hd_pipeline_options){.threads = s.threads, .kernel = s.kernel, .block = s.block};
-    return run_rewrite(context, input, &options, s.gpu, out);
+    return run_rewrite(context, input, &options, s.passes, s.gpu, out);
 }
 
 hd_status hd_context_strip(hd_context *context, const hd_input *input, hd_text *out)
@@ -252,7 +252,7 @@ hd_status hd_context_strip(hd_context *context, const hd_input *input, hd_text *
     options.parse.locate_annotations = true;
     *out = (hd_text){0};
     begin_job(context, NULL, NULL, 0);
-    return run_rewrite(context, input, &options, NULL, out);
+    return run_rewrite(context, input, &options, NULL, NULL, out);
 }
 
 hd_status hd_context_check(hd_context *context, const hd_input *input, const char *kernel, uint64_t *annotations)

@@ -41,7 +41,7 @@ hd_wide_hash hd_rewrite_settings_hash(const hd_rewrite_options *options, const h
     hd_writer_to_memory(&text);
     add_string(&text, "heddle " HD_VERSION);
     add_file(&text, "/proc/self/exe");
-    add_string(&text, options->passes);
+    add_string(&text, options->passes ? hd_pipeline_text(options->passes) : NULL);
     add_string(&text, options->pipeline.kernel);
     const uint32_t flags[] = {options->emit.spelling,    options->emit.canonical,
                               options->emit.no_section,  options->emit.no_annotations,

@@ -61,6 +61,20 @@ static void fill_settings(hd_replay *r, const hd_replay_options *options)
     report->max_registers = options->max_registers;
 }
 
+/* What precedes all models in a module without annotations. */
+static void read_allocation(hd_replay *r)
+{
+    uint32_t most = r->plan.options->max_registers;
+    hd_pipeline *any = hd_pipeline_parse("select,regalloc", r->diagnostics);
+    hd_pipeline *any32 = hd_pipeline_parse("address32,select,regalloc", r->diagnostics);
+    r->plan.allocation = most ? hd_pipeline_with(any, "regalloc", "max", most) : any;
+    r->plan.allocation32 = most ? hd_pipeline_with(any32, "regalloc", "max", most) : any32;
+    if (most) {
+        hd_pipeline_free(any);
+        hd_pipeline_free(any32);
+    }
+}
+
 hd_replay *hd_replay_new(const hd_replay_options *options, hd_diagnostics *diagnostics)
 {
     hd_replay *r = hd_calloc(1, sizeof *r);
@@ -80,6 +94,7 @@ hd_replay *hd_replay_new(const hd_replay_options *options, hd_diagnostics *diagn
         r->status = hd_status_of(diagnostics);
     else if (!hd_gpu_set(gpu, options->settings, options->setting_count))
         r->status = HD_STATUS_USAGE;
+    read_allocation(r);
     r->plan.sms = options->sms ? options->sms : gpu->limits.sms;
     fill_settings(r, options);
     if (options->time && (!has_machine(r) || !has_shown_sm(r)))
@@ -101,6 +116,11 @@ void hd_replay_free(hd_replay *r)
         hd_array_free(&r->parts[i].listed);
         hd_arena_free(&r->parts[i].arena);
     }
+    for (uint32_t i = 0; i < r->plan.pipelines.count; i++)
+        hd_pipeline_free(r->plan.pipelines.items[i]);
+    hd_array_free(&r->plan.pipelines);
+    hd_pipeline_free(r->plan.allocation);
+    hd_pipeline_free(r->plan.allocation32);
     hd_array_free(&r->kernels);
     hd_array_free(&r->listed);
     hd_outputs_free(&r->saves);

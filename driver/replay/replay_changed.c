@@ -8,38 +8,31 @@
 #include "driver/replay/replay_work.h"
 #include "ir/annotations.h"
 #include "passes/check/restore.h"
-#include "passes/manager/manager.h"
-
-/* Whether a pass list, as models name it, changes instructions. */
-static bool changes_code(const char *passes)
-{
-    const hd_pass_info *pass = hd_pass_find(passes, strcspn(passes, "(,"));
-    return pass && pass->keeps != HD_KEEPS_ALL;
-}
 
 /* A model that asks for values has a run of its own, so that no other one is slowed down by it; but not where a lane is
  * faulty, for the fault is in the first run. */
 static bool is_apart(const replay_part *p, uint32_t m)
 {
-    return !p->plan->faulty && hd_rf_asks_for_values(p->plan->models[m]);
+    return !p->plan->faulty && hd_rf_asks_for_values(p->plan->models[m].info);
 }
 
-/* The pass for the model's own copy of the code: it changes the code, or the model has a run of its own; NULL: it has
- * none, or the module was already annotated. */
-static const char *rewriting_of(const replay_part *p, const replay_file *f, uint32_t m)
+/* Whether the model gets a copy of the code: its passes change instructions and the module is not annotated yet, or
+ * the model has a run of its own. */
+static bool needs_copy(const replay_part *p, const replay_file *f, uint32_t m)
 {
-    const hd_rf_model_info *info = p->plan->models[m];
+    const replay_model *model = &p->plan->models[m];
     if (f->traced)
-        return NULL;
-    bool rewritten = changes_code(info->pass) && !replay_has_annotations(f->module, info->technique);
-    return rewritten || is_apart(p, m) ? info->pass : NULL;
+        return false;
+    bool rewritten = model->passes && !hd_pipeline_only_annotates(model->passes) &&
+                     !replay_has_annotations(f->module, model->info->technique);
+    return rewritten || is_apart(p, m);
 }
 
 static const replay_file *changed_for(const replay_part *p, const replay_file *f, uint32_t m)
 {
-    const char *rewriting = rewriting_of(p, f, m);
-    for (uint32_t i = 0; i < f->changed.count && rewriting; i++)
-        if (!strcmp(f->changed.items[i]->rewriting, rewriting) && f->changed.items[i]->apart == is_apart(p, m))
+    bool copied = needs_copy(p, f, m);
+    for (uint32_t i = 0; i < f->changed.count && copied; i++)
+        if (f->changed.items[i]->rewriting == p->plan->models[m].passes && f->changed.items[i]->apart == is_apart(p, m))
             return f->changed.items[i];
     return NULL;
 }
@@ -82,14 +75,15 @@ static bool open_one(replay_part *p, replay_file *unchanged, uint32_t m)
 {
     replay_file *f = HD_ARENA_NEW(&p->arena, replay_file);
     f->path = unchanged->path;
-    f->rewriting = p->plan->models[m]->pass;
+    f->is_copy = true;
+    f->rewriting = p->plan->models[m].passes;
     f->apart = is_apart(p, m);
     hd_array_push(&p->files, f);
     hd_array_push(&unchanged->changed, f);
     f->launch = unchanged->launch;
     f->module = hd_module_copy(unchanged->module, &p->diagnostics);
     hd_diagnostics_join(&p->diagnostics, &unchanged->said);
-    bool as_written = f->apart && (!*f->rewriting || replay_brings_annotations_of(f->module, f->rewriting));
+    bool as_written = f->apart && (!f->rewriting || replay_brings_annotations_of(f->module, f->rewriting));
     if (!as_written && !replay_run_passes(p, f, f->rewriting, &p->diagnostics))
         return false;
     f->untouched = !f->apart && !differ(unchanged->module, f->module);
@@ -100,14 +94,14 @@ uint32_t replay_most_changed(const replay_part *p, const replay_file *f)
 {
     uint32_t most = 0;
     for (uint32_t m = 0; m < p->plan->model_count; m++)
-        most += rewriting_of(p, f, m) != NULL;
+        most += needs_copy(p, f, m);
     return most;
 }
 
 bool replay_open_changed(replay_part *p, replay_file *f)
 {
     for (uint32_t m = 0; m < p->plan->model_count; m++)
-        if (rewriting_of(p, f, m) && !changed_for(p, f, m) && !open_one(p, f, m))
+        if (needs_copy(p, f, m) && !changed_for(p, f, m) && !open_one(p, f, m))
             return false;
     return true;
 }

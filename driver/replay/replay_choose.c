@@ -22,12 +22,13 @@
 typedef struct variant {
     uint32_t model; /* index in the table */
     hd_rf_model_info info;
+    const hd_pipeline *passes;
 } variant;
 
 typedef struct chooser {
     hd_replay *replay;
     hd_option_cursor in;
-    bool failed;
+    bool failed, asked_for_all;
     bool *chosen; /* by model of the table */
     HD_ARRAY(variant) variants;
 } chooser;
@@ -95,10 +96,10 @@ static bool is_meant(const chooser *c, const hd_rf_model_info *m, const char *na
 }
 
 /* Techniques that "all" left out; NULL: none. */
-static const char *left_out(const chooser *c, const char *list)
+static const char *left_out(const chooser *c)
 {
     const char *names = NULL, *last = "";
-    for (uint32_t m = 0; m < hd_rf_model_count && strstr(list, "all"); m++) {
+    for (uint32_t m = 0; m < hd_rf_model_count && c->asked_for_all; m++) {
         const hd_rf_model_info *model = &hd_rf_models[m];
         if (c->chosen[m] || !hd_rf_standard_title(model) || is_meant(c, model, "all") ||
             !strcmp(model->technique, last))
@@ -154,6 +155,7 @@ static void choose(chooser *c, const char *name, const char *begin)
 {
     hd_arena *arena = &c->replay->arena;
     bool any = false;
+    c->asked_for_all = c->asked_for_all || !strcmp(name, "all");
     for (uint32_t i = 0; i < hd_rf_family_count; i++)
         if (hd_technique_find(name, strlen(name)) < 0 && !strcmp(name, hd_rf_families[i].name))
             name = hd_rf_families[i].model;
@@ -279,31 +281,22 @@ static bool read_option(chooser *c, const hd_rf_model_info *model, choice *to)
 
 /* ---- models with options ----------------------------------------------------------------------------------------- */
 
-/* The list of passes with the option `name` of `pass` set to the number; the list unchanged if it does not contain the
- * pass. */
-static const char *set_in_passes(hd_arena *arena, const char *passes, const char *pass, const char *name,
-                                 uint32_t number)
+/* The plan's list that equals it; takes `passes`. */
+static const hd_pipeline *share(replay_plan *plan, hd_pipeline *passes)
 {
-    size_t length = strlen(pass);
-    for (const char *at = passes; *at; at += strcspn(at, ",("), at += *at == ',') {
-        bool bare = !strncmp(at, pass, length) && strchr(",", at[length]);
-        if (bare)
-            return hd_arena_printf(arena, "%.*s(%s=%u)%s", (int)(at + length - passes), passes, name, number,
-                                   at + length);
-        if (!strncmp(at, pass, length) && at[length] == '(') {
-            const char *close = strchr(at, ')'), *old = at + length + 1;
-            while (old < close && (strncmp(old, name, strlen(name)) || old[strlen(name)] != '=')) {
-                old += strcspn(old, ",)");
-                old += *old == ',';
-            }
-            const char *rest = old < close ? old + strcspn(old, ",)") : close;
-            const char *comma = old < close ? "" : ",";
-            return hd_arena_printf(arena, "%.*s%s%s=%u%s", (int)(old - passes), passes, comma, name, number, rest);
+    for (uint32_t i = 0; i < plan->pipelines.count && passes; i++)
+        if (!strcmp(hd_pipeline_text(plan->pipelines.items[i]), hd_pipeline_text(passes))) {
+            hd_pipeline_free(passes);
+            return plan->pipelines.items[i];
         }
-        at += strcspn(at, ",(");
-        at += *at == '(' ? strcspn(at, ")") + (strchr(at, ')') != NULL) : 0;
-    }
+    if (passes)
+        hd_array_push(&plan->pipelines, passes);
     return passes;
+}
+
+static const hd_pipeline *passes_of(hd_replay *r, const hd_rf_model_info *model)
+{
+    return *model->pass ? share(&r->plan, hd_pipeline_parse(model->pass, r->diagnostics)) : NULL;
 }
 
 /* The options of models.def that are not overridden. */
@@ -326,14 +319,14 @@ static void add_variant(chooser *c, const hd_rf_model_info *model, const char *c
                         const uint32_t *numbers)
 {
     hd_arena *arena = &c->replay->arena;
-    variant v = {(uint32_t)(model - hd_rf_models), *model};
+    variant v = {(uint32_t)(model - hd_rf_models), *model, passes_of(c->replay, model)};
     const char *options = NULL;
     for (uint32_t i = 0; i < given->count; i++) {
         const hd_rf_option_info *o = given->items[i].option;
         const char *text = o->most ? hd_arena_printf(arena, "%s=%u", o->name, numbers[i]) : o->name;
         options = options ? hd_arena_printf(arena, "%s,%s", options, text) : text;
-        if (*o->pass)
-            v.info.pass = set_in_passes(arena, v.info.pass, o->pass, o->name, numbers[i]);
+        if (*o->pass && v.passes)
+            v.passes = share(&c->replay->plan, hd_pipeline_with(v.passes, o->pass, o->name, numbers[i]));
     }
     v.info.name = hd_arena_printf(arena, "%s(%s)", called, options);
     v.info.options = hd_arena_printf(arena, "%s%s", kept_options(arena, model->options, given), options);
@@ -422,14 +415,15 @@ static void read_items(chooser *c)
 static void keep_models(chooser *c)
 {
     hd_replay *r = c->replay;
-    r->plan.models = HD_ARENA_ARRAY(&r->arena, const hd_rf_model_info *, hd_rf_model_count + c->variants.count);
+    r->plan.models = HD_ARENA_ARRAY(&r->arena, replay_model, hd_rf_model_count + c->variants.count);
     for (uint32_t m = 0; m < hd_rf_model_count; m++) {
         if (c->chosen[m])
-            r->plan.models[r->plan.model_count++] = &hd_rf_models[m];
+            r->plan.models[r->plan.model_count++] = (replay_model){&hd_rf_models[m], passes_of(r, &hd_rf_models[m])};
         for (uint32_t i = 0; i < c->variants.count; i++)
             if (c->variants.items[i].model == m)
-                r->plan.models[r->plan.model_count++] =
-                    hd_arena_copy(&r->arena, &c->variants.items[i].info, sizeof c->variants.items[i].info);
+                r->plan.models[r->plan.model_count++] = (replay_model){
+                    hd_arena_copy(&r->arena, &c->variants.items[i].info, sizeof c->variants.items[i].info),
+                    c->variants.items[i].passes};
     }
 }
 
@@ -444,7 +438,7 @@ bool replay_choose_models(hd_replay *r, const char *list)
     c.chosen[0] = true; /* the baseline */
     if (*list)
         read_items(&c);
-    r->report.left_out = left_out(&c, list);
+    r->report.left_out = left_out(&c);
     keep_models(&c);
     hd_array_free(&c.variants);
     return !c.failed;

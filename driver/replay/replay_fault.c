@@ -43,7 +43,7 @@ static bool choose_thread(hd_replay *r, hd_faulty_lane *lane)
     const hd_rf_model_info *first = NULL;
     lane->thread = lane->fault.lane;
     for (uint32_t m = 1; m < r->plan.model_count; m++) {
-        const hd_rf_model_info *model = r->plan.models[m];
+        const hd_rf_model_info *model = r->plan.models[m].info;
         if (!model->ops->thread_of_lane)
             return refuse(r,
                           hd_arena_printf(&r->arena,
@@ -81,7 +81,7 @@ bool replay_choose_fault(hd_replay *r)
 const hd_replay_detection *replay_detection_of(replay_part *p, uint32_t m, const replay_tally *t)
 {
     const hd_rf_detection *from = t->timed ? &t->timed_detection : &t->detection;
-    if (!p->plan->faulty || !p->plan->models[m]->ops->thread_of_lane || !t->ran)
+    if (!p->plan->faulty || !p->plan->models[m].info->ops->thread_of_lane || !t->ran)
         return NULL;
     hd_replay_detection to = {.wrong = from->wrong,
                               .caught = from->caught,

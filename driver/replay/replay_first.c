@@ -16,20 +16,10 @@ static void remove_annotations(hd_module *module, const char *technique)
         hd_annotations_remove(module->functions.items[i], technique);
 }
 
-/* Whether the technique's pass is in the list. */
-static bool takes_part(const char *passes, const hd_technique_info *technique)
-{
-    size_t length = strlen(technique->pass);
-    for (const char *at = passes; *at; at += strcspn(at, ","), at += *at == ',')
-        if (length && !strncmp(at, technique->pass, length) && strchr("(,", at[length]))
-            return true;
-    return false;
-}
-
-bool replay_brings_annotations_of(const hd_module *module, const char *passes)
+bool replay_brings_annotations_of(const hd_module *module, const hd_pipeline *passes)
 {
     for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
-        if (takes_part(passes, &hd_techniques[t]) && replay_has_annotations(module, hd_techniques[t].spelling))
+        if (hd_pipeline_has(passes, hd_techniques[t].pass) && replay_has_annotations(module, hd_techniques[t].spelling))
             return true;
     return false;
 }
@@ -37,19 +27,19 @@ bool replay_brings_annotations_of(const hd_module *module, const char *passes)
 /* Models with the same passes are created together, from the annotations of these; then the module is restored. */
 static bool add_models_of(replay_part *p, replay_file *f, uint32_t first, bool *done)
 {
-    const char *passes = p->plan->models[first]->pass;
-    bool as_written = !*passes || replay_brings_annotations_of(f->module, passes);
-    if (*passes)
+    const hd_pipeline *passes = p->plan->models[first].passes;
+    bool as_written = !passes || replay_brings_annotations_of(f->module, passes);
+    if (passes)
         f->annotated = f->annotated || as_written;
     if (!as_written && !replay_run_passes(p, f, passes, &p->diagnostics))
         return false;
     for (uint32_t m = first; m < p->plan->model_count; m++)
-        if (!done[m] && !strcmp(p->plan->models[m]->pass, passes)) {
+        if (!done[m] && p->plan->models[m].passes == passes) {
             replay_add_model(p, f, m);
             done[m] = true;
         }
     for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT && !as_written; t++)
-        if (takes_part(passes, &hd_techniques[t]))
+        if (hd_pipeline_has(passes, hd_techniques[t].pass))
             remove_annotations(f->module, hd_techniques[t].spelling);
     return true;
 }
@@ -74,17 +64,6 @@ static bool add_models(replay_part *p, replay_file *f)
 }
 
 /* ---- before the run ---------------------------------------------------------------------------------------------- */
-
-static bool allocate_registers(const replay_part *p, replay_file *f, hd_diagnostics *diagnostics)
-{
-    char passes[64];
-    const char *first = f->module->low_memory ? "address32,select" : "select";
-    if (p->plan->options->max_registers)
-        snprintf(passes, sizeof passes, "%s,regalloc(max=%u)", first, p->plan->options->max_registers);
-    else
-        snprintf(passes, sizeof passes, "%s,regalloc", first);
-    return replay_run_passes(p, f, passes, diagnostics);
-}
 
 /* Functions that the allocation leaves unchanged stay virtual. */
 static void set_registers(const replay_file *f, hd_replay_kernel *k)
@@ -186,7 +165,8 @@ static const char *const *find_orders(replay_part *p, const replay_file *f)
 hd_status replay_prepare(replay_part *p, replay_file *f)
 {
     const char *const *orders = find_orders(p, f);
-    if ((f->allocates && !allocate_registers(p, f, &p->diagnostics)) || !add_models(p, f))
+    const hd_pipeline *allocation = f->module->low_memory ? p->plan->allocation32 : p->plan->allocation;
+    if ((f->allocates && !replay_run_passes(p, f, allocation, &p->diagnostics)) || !add_models(p, f))
         return HD_STATUS_REJECTED;
     /* a lane may take another way than the others because of a wrong result; of a trace, no branch splits a warp */
     if (!p->plan->faulty && !f->traced)

@@ -2,7 +2,6 @@
 #include "driver/replay/replay_work.h"
 #include "hwmodel/count/memo/memo.h"
 #include "passes/analysis/liveness.h"
-#include "passes/manager/manager.h"
 
 bool replay_has_annotations(const hd_module *module, const char *technique)
 {
@@ -12,16 +11,11 @@ bool replay_has_annotations(const hd_module *module, const char *technique)
     return false;
 }
 
-bool replay_run_passes(const replay_part *p, replay_file *f, const char *passes, hd_diagnostics *diagnostics)
+bool replay_run_passes(const replay_part *p, replay_file *f, const hd_pipeline *passes, hd_diagnostics *diagnostics)
 {
-    hd_pipeline *pipeline = hd_pipeline_parse(passes, diagnostics);
-    if (!pipeline)
-        return false;
     hd_pipeline_options options = {
         .threads = p->threads, .gpu = p->plan->gpu, .contexts = f->contexts.items ? &f->contexts : NULL};
-    bool good = hd_pipeline_run(pipeline, f->module, &options, diagnostics);
-    hd_pipeline_free(pipeline);
-    return good;
+    return hd_pipeline_run(passes, f->module, &options, diagnostics);
 }
 
 uint32_t replay_kernel_registers(const replay_file *f, const char *kernel)
@@ -53,10 +47,10 @@ void replay_open_count(replay_part *p, replay_file *f, hd_arena *arena, hd_diagn
 
 void replay_add_model(const replay_part *p, replay_file *f, uint32_t m)
 {
-    hd_rf_model *model = hd_rf_model_new(p->plan->models[m], f->code, &f->refusals[m]);
+    hd_rf_model *model = hd_rf_model_new(p->plan->models[m].info, f->code, &f->refusals[m]);
     if (!model)
         return;
-    if (f->timer && !hd_timer_add(f->timer, p->plan->models[m], &f->refusals[m])) {
+    if (f->timer && !hd_timer_add(f->timer, p->plan->models[m].info, &f->refusals[m])) {
         hd_rf_model_free(model);
         return;
     }

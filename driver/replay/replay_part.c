@@ -128,7 +128,7 @@ static void close_file(replay_file *f)
     hd_module_free(f->original);
     close_module(f->module);
     hd_traced_free(f->traced);
-    if (f->launch && !f->rewriting) {
+    if (f->launch && !f->is_copy) {
         f->yaml = f->launch->yaml;
         f->launch->yaml = NULL;
         hd_launch_free(f->launch);

@@ -122,8 +122,9 @@ static const hd_replay_timing *timing_of(replay_part *p, uint32_t m, const repla
     const hd_gpu *gpu = p->plan->gpu;
     if (!t->timed || !c->cycles)
         return NULL;
-    double leaked = static_pj(p, p->plan->models[m], t);
-    double without = baseline->timed ? baseline->timed_pj + static_pj(p, p->plan->models[0], baseline) : (double)NAN;
+    double leaked = static_pj(p, p->plan->models[m].info, t);
+    double without =
+        baseline->timed ? baseline->timed_pj + static_pj(p, p->plan->models[0].info, baseline) : (double)NAN;
     hd_replay_timing timing = {
         .cycles = c->cycles,
         .sampled_fraction = ratio((double)c->timed_blocks, (double)c->blocks),
@@ -153,7 +154,7 @@ static const hd_replay_timing *timing_of(replay_part *p, uint32_t m, const repla
 
 static hd_replay_result result_of(replay_part *p, const hd_replay_kernel *k, uint32_t m)
 {
-    const hd_rf_model_info *model = p->plan->models[m];
+    const hd_rf_model_info *model = p->plan->models[m].info;
     const replay_tally *tallies = &p->tallies[k->launch * p->plan->model_count], *t = &tallies[m];
     const char *title = hd_rf_standard_title(model);
     bool energies = t->energy_known && tallies[0].energy_known;

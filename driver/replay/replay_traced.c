@@ -2,7 +2,6 @@
  * has no values, so nothing is compared at the end; operands are verified as in any replay. */
 #include "driver/replay/replay_work.h"
 #include "ir/asynchronous.h"
-#include "passes/manager/manager.h"
 
 /* A launch of the trace's shape, for rows and amounts. */
 static hd_launch_file *make_launch(const hd_traced *t, const char *path)
@@ -52,27 +51,28 @@ bool replay_read_trace(replay_part *p, replay_file *f)
     return true;
 }
 
-static const char *trace_refusal(const hd_rf_model_info *info, const replay_file *f)
+static const char *trace_refusal(const replay_model *model, const replay_file *f)
 {
+    const hd_rf_model_info *info = model->info;
     if (info->ops->needs_flags && !f->traced->has_listing)
         return "a trace has no .reuse: give the listing of its code, --sass";
     if (info->ops->columns & HD_COLUMN_WIDTHS)
         return "a trace has no values, and so not how many bytes they need";
     if (info->ops->columns & (HD_COLUMN_RESULTS | HD_COLUMN_LOADED))
         return "a trace has no values";
-    if (*info->pass && f->traced->several_entries)
+    if (model->passes && f->traced->several_entries)
         return "warps begin at different instructions: the trace is not whole";
-    return *info->pass && hd_function_has_async(f->module->functions.items[0])
+    return model->passes && hd_function_has_async(f->module->functions.items[0])
                ? "an instruction uses registers after it has been issued"
                : NULL;
 }
 
 const char *replay_refusal(const replay_part *p, const replay_file *f, uint32_t m)
 {
-    const hd_rf_model_info *info = p->plan->models[m];
+    const replay_model *model = &p->plan->models[m];
     if (f->traced)
-        return trace_refusal(info, f);
-    return info->ops->needs_flags ? "PTX has no .reuse flags, as machine code has" : NULL;
+        return trace_refusal(model, f);
+    return model->info->ops->needs_flags ? "PTX has no .reuse flags, as machine code has" : NULL;
 }
 
 const hd_memory *replay_trace_spaces(replay_run *run)

@@ -168,7 +168,7 @@ static void open_timer(replay_run *run, hd_session_watch *watch, hd_sink *sinks)
 static hd_status report_lock(replay_run *run, uint32_t m)
 {
     const replay_file *f = run->file;
-    const char *name = run->part->plan->models[m]->name;
+    const char *name = run->part->plan->models[m].info->name;
     hd_rf_wait waits[HD_RF_WAITS];
     uint32_t count = hd_timer_waits(f->timer, f->model_index[m], waits, HD_RF_WAITS);
     bool gated = !count;
@@ -187,7 +187,7 @@ static hd_status report_lock(replay_run *run, uint32_t m)
 static void report_timing(replay_run *run, uint32_t m, hd_timing_status status, replay_tally *t)
 {
     const replay_file *f = run->file;
-    const char *name = run->part->plan->models[m]->name;
+    const char *name = run->part->plan->models[m].info->name;
     hd_status failed = HD_STATUS_UNDECIDED;
     t->check = HD_CHECK_INCOMPLETE;
     if (status == HD_TIMING_WRONG &&

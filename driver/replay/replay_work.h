@@ -9,7 +9,7 @@
 #include "hwmodel/sm/timer.h"
 #include "hwmodel/trace/accel_sim.h"
 #include "parser/link.h"
-#include "passes/analysis/analyses.h"
+#include "passes/manager/manager.h"
 #include "target/gpu.h"
 #include <pthread.h>
 
@@ -39,23 +39,30 @@ typedef struct replay_file {
     hd_count *count;
     hd_timer *timer; /* with the models of `count`, in the same order; NULL: cycles are not asked for */
     bool annotated;
-    const char **refusals; /* by chosen model */
-    uint32_t *model_index; /* by chosen model: index in the count, or HD_NONE */
-    /* the pass that changes the code for the models of this run; NULL: the unchanged code */
-    const char *rewriting;
+    const char **refusals;                  /* by chosen model */
+    uint32_t *model_index;                  /* by chosen model: index in the count, or HD_NONE */
+    bool is_copy;                           /* of the first file's module, for models that need a run of their own */
+    const hd_pipeline *rewriting;           /* of a copy: the passes that it is for; NULL: none */
     bool untouched;                         /* the pass changed no instruction: its models use the first run */
     bool apart;                             /* of models that ask for values */
     HD_ARRAY(struct replay_file *) changed; /* copies rewritten by passes, one per pass */
 } replay_file;
 
+typedef struct replay_model { /* a chosen model */
+    const hd_rf_model_info *info;
+    const hd_pipeline *passes; /* that annotate the code for it, shared by models with equal ones; NULL: none */
+} replay_model;
+
 /* Shared by all parts and not modified. */
 typedef struct replay_plan {
     const hd_replay_options *options;
     hd_gpu *gpu;
-    const hd_rf_model_info **models; /* chosen, the baseline first */
+    replay_model *models; /* the baseline first */
     uint32_t model_count;
-    uint32_t sms; /* that are simulated, with options->time */
-    bool faulty;  /* options->lane_fault: each first run has a copy of `lane` */
+    HD_ARRAY(hd_pipeline *) pipelines;      /* of the models: no two are equal */
+    hd_pipeline *allocation, *allocation32; /* what precedes all models; 32: where addresses have 32 bits */
+    uint32_t sms;                           /* that are simulated, with options->time */
+    bool faulty;                            /* options->lane_fault: each first run has a copy of `lane` */
     hd_faulty_lane lane;
 } replay_plan;
 
@@ -199,8 +206,8 @@ void replay_stop_runs(replay_part *p, uint32_t first); /* requests this run and 
 /* replay_models.c */
 bool replay_has_annotations(const hd_module *module, const char *technique);
 /* Of the technique of one of the passes. */
-bool replay_brings_annotations_of(const hd_module *module, const char *passes);
-bool replay_run_passes(const replay_part *p, replay_file *f, const char *passes, hd_diagnostics *diagnostics);
+bool replay_brings_annotations_of(const hd_module *module, const hd_pipeline *passes);
+bool replay_run_passes(const replay_part *p, replay_file *f, const hd_pipeline *passes, hd_diagnostics *diagnostics);
 /* Creates f->code and f->count, without models. The arena must live as long as f is open. */
 void replay_open_count(replay_part *p, replay_file *f, hd_arena *arena, hd_diagnostics *diagnostics);
 /* Registers per thread, including everything that the kernel calls; requires f->code. */

@@ -31,10 +31,16 @@ typedef struct hd_pass_time {
 HD_ARRAY_TYPE(hd_pass_time_array, hd_pass_time);
 void hd_pass_times_write(hd_writer *log, const hd_pass_time *times, uint32_t count); /* as a table */
 
+/* A list of passes with their options, parsed and checked once. Running it changes nothing in it: threads share it. */
 typedef struct hd_pipeline hd_pipeline;
 /* Parses "regalloc(max=63),corf,bow(iw=3)"; NULL with a diagnostic (column in the option text) if it is invalid. */
 hd_pipeline *hd_pipeline_parse(const char *text, hd_diagnostics *diagnostics);
+/* A copy in which the option of the pass has the value, which must be valid; equal if the list does not contain the
+ * pass. */
+hd_pipeline *hd_pipeline_with(const hd_pipeline *pipeline, const char *pass, const char *option, uint32_t number);
 void hd_pipeline_free(hd_pipeline *pipeline);
+/* What hd_pipeline_parse reads as this list, aliases expanded; equal lists have equal texts. */
+const char *hd_pipeline_text(const hd_pipeline *pipeline);
 bool hd_pipeline_has(const hd_pipeline *pipeline, const char *pass);
 bool hd_pipeline_only_annotates(const hd_pipeline *pipeline); /* no pass of it changes an instruction */
 
@@ -55,15 +61,15 @@ typedef struct hd_pipeline_options {
     void (*print_function)(hd_writer *, const hd_function *);
 } hd_pipeline_options;
 /* Runs the passes over every function with a body. false if a pass reported an error. */
-bool hd_pipeline_run(hd_pipeline *pipeline, hd_module *module, const hd_pipeline_options *options,
+bool hd_pipeline_run(const hd_pipeline *pipeline, hd_module *module, const hd_pipeline_options *options,
                      hd_diagnostics *diagnostics);
 /* Runs the passes over one function, in the caller's thread; appends statistics to `statistics` (may be NULL). Of the
  * options (may be NULL) only the GPU is used. false if a pass reported an error. */
-bool hd_pipeline_run_function(hd_pipeline *pipeline, hd_function *function, const hd_pipeline_options *options,
+bool hd_pipeline_run_function(const hd_pipeline *pipeline, hd_function *function, const hd_pipeline_options *options,
                               hd_statistic_array *statistics, hd_diagnostics *diagnostics);
 /* The same with a context that the caller keeps between pipelines, with its GPU: analyses stay valid until a pass
  * changes the function. After any other change a new context is required. */
-bool hd_pipeline_run_in(hd_pipeline *pipeline, hd_pass_context *context, hd_statistic_array *statistics,
+bool hd_pipeline_run_in(const hd_pipeline *pipeline, hd_pass_context *context, hd_statistic_array *statistics,
                         hd_diagnostics *diagnostics);
 
 #endif

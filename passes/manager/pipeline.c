@@ -338,21 +338,73 @@ bool hd_pass_goes_with(const hd_pass_info *pass, const hd_function *f, hd_techni
     return false;
 }
 
-hd_pipeline *hd_pipeline_parse(const char *text, hd_diagnostics *diagnostics)
+/* ---- the list as a value ----------------------------------------------------------------------------------------- */
+
+static hd_pipeline *new_pipeline(void)
 {
     hd_pipeline *pipeline = hd_calloc(1, sizeof *pipeline);
     hd_arena_init(&pipeline->arena);
+    return pipeline;
+}
+
+static void spell(hd_pipeline *pipeline)
+{
+    pipeline->text = "";
+    for (uint32_t s = 0; s < pipeline->steps.count; s++) {
+        const hd_pipeline_step *step = &pipeline->steps.items[s];
+        pipeline->text = hd_arena_printf(&pipeline->arena, "%s%s%s", pipeline->text, s ? "," : "", step->pass->name);
+        for (uint32_t o = 0; o < step->option_count; o++)
+            pipeline->text =
+                hd_arena_printf(&pipeline->arena, "%s%s%s%s%s", pipeline->text, o ? "," : "(", step->options[o].name,
+                                *step->options[o].value ? "=" : "", step->options[o].value);
+        if (step->option_count)
+            pipeline->text = hd_arena_printf(&pipeline->arena, "%s)", pipeline->text);
+    }
+}
+
+hd_pipeline *hd_pipeline_parse(const char *text, hd_diagnostics *diagnostics)
+{
+    hd_pipeline *pipeline = new_pipeline();
     hd_source *source = hd_diagnostics_source(diagnostics, "-p", text);
     reader r = {pipeline, diagnostics, {source, source->text}, false, NULL};
     read_steps(&r);
     hd_option_skip_blanks(&r.in);
     if (!r.failed && *r.in.at)
         syntax(&r, r.in.at, "',' or the end");
-    if (!r.failed && check_composition(&r))
+    if (!r.failed && check_composition(&r)) {
+        spell(pipeline);
         return pipeline;
+    }
     hd_pipeline_free(pipeline);
     return NULL;
 }
+
+hd_pipeline *hd_pipeline_with(const hd_pipeline *pipeline, const char *pass, const char *name, uint32_t number)
+{
+    hd_pipeline *copy = new_pipeline();
+    for (uint32_t s = 0; s < pipeline->steps.count; s++) {
+        hd_pipeline_step step = pipeline->steps.items[s];
+        hd_option *options = HD_ARENA_ARRAY(&copy->arena, hd_option, step.option_count + 1);
+        uint32_t set = step.option_count; /* where the option is, or will be */
+        for (uint32_t o = 0; o < step.option_count; o++) {
+            const hd_option *old = &step.options[o];
+            options[o].name = hd_arena_string(&copy->arena, old->name, strlen(old->name));
+            options[o].value = hd_arena_string(&copy->arena, old->value, strlen(old->value));
+            set = strcmp(old->name, name) == 0 ? o : set;
+        }
+        step.options = options;
+        if (strcmp(step.pass->name, pass) == 0) {
+            options[set].name = hd_arena_string(&copy->arena, name, strlen(name));
+            options[set].value = hd_arena_printf(&copy->arena, "%" PRIu32, number);
+            step.option_count += set == step.option_count;
+        }
+        hd_array_push(&copy->steps, step);
+    }
+    spell(copy);
+    return copy;
+}
+
+const char *hd_pipeline_text(const hd_pipeline *pipeline) { return pipeline->text; }
 
 bool hd_pipeline_has(const hd_pipeline *pipeline, const char *pass)
 {

@@ -15,6 +15,7 @@ typedef struct hd_pipeline_step {
 struct hd_pipeline {
     hd_arena arena;
     HD_ARRAY(hd_pipeline_step) steps;
+    const char *text; /* hd_pipeline_text */
 };
 
 /* Whether a technique's row names the pass. */

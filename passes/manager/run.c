@@ -30,7 +30,7 @@ typedef struct outcome { /* of one function */
 } outcome;
 
 typedef struct run {
-    hd_pipeline *pipeline;
+    const hd_pipeline *pipeline;
     hd_module *module;
     const hd_pipeline_options *options;
     uint32_t *functions; /* indices of the functions to run, in the module */
@@ -214,7 +214,7 @@ static void run_function(void *opaque, uint32_t index, uint32_t worker)
         finish_function(context);
 }
 
-bool hd_pipeline_run_in(hd_pipeline *pipeline, hd_pass_context *context, hd_statistic_array *statistics,
+bool hd_pipeline_run_in(const hd_pipeline *pipeline, hd_pass_context *context, hd_statistic_array *statistics,
                         hd_diagnostics *diagnostics)
 {
     outcome o = {0};
@@ -237,7 +237,7 @@ bool hd_pipeline_run_in(hd_pipeline *pipeline, hd_pass_context *context, hd_stat
     return ok;
 }
 
-bool hd_pipeline_run_function(hd_pipeline *pipeline, hd_function *function, const hd_pipeline_options *options,
+bool hd_pipeline_run_function(const hd_pipeline *pipeline, hd_function *function, const hd_pipeline_options *options,
                               hd_statistic_array *statistics, hd_diagnostics *diagnostics)
 {
     hd_pass_context context;
@@ -336,7 +336,7 @@ static bool takes_machine_code(const hd_pipeline *pipeline, const hd_module *mod
     return good;
 }
 
-bool hd_pipeline_run(hd_pipeline *pipeline, hd_module *module, const hd_pipeline_options *options,
+bool hd_pipeline_run(const hd_pipeline *pipeline, hd_module *module, const hd_pipeline_options *options,
                      hd_diagnostics *diagnostics)
 {
     if (!hd_module_check_selection(module, options->kernel, diagnostics) ||

@@ -80,7 +80,10 @@ static char *rewrite(const char *text, size_t length, const hd_rewrite_options *
 
 static bool comes_back(const char *text, const char *list, hd_emit_options emit)
 {
-    hd_rewrite_options there = {.passes = list, .pipeline = {.block = 64}, .emit = emit};
+    hd_diagnostics none;
+    hd_diagnostics_init(&none);
+    hd_pipeline *pipeline = hd_pipeline_parse(list, &none);
+    hd_rewrite_options there = {.passes = pipeline, .pipeline = {.block = 64}, .emit = emit};
     hd_rewrite_options back = {.parse = {.locate_annotations = true}, .emit = {.no_annotations = true}};
     char *annotated = rewrite(text, strlen(text), &there), *stripped = rewrite(annotated, strlen(annotated), &back);
     bool same = strcmp(stripped, text) == 0 && strcmp(annotated, text) != 0;
@@ -88,6 +91,8 @@ static bool comes_back(const char *text, const char *list, hd_emit_options emit)
         print_message("# before:\n%s\n# annotated:\n%s\n# stripped:\n%s\n", text, annotated, stripped);
     free(annotated);
     free(stripped);
+    hd_pipeline_free(pipeline);
+    hd_diagnostics_free(&none);
     return same;
 }
 
