@@ -26,7 +26,7 @@ typedef struct variant {
 } variant;
 
 typedef struct chooser {
-    hd_replay *replay;
+    replay_plan *plan;
     hd_option_cursor in;
     bool failed, asked_for_all;
     bool *chosen; /* by model of the table */
@@ -46,13 +46,12 @@ enum { MOST_VARIANTS = 256 /* maximum number of variants of one NAME(...) */ };
 static hd_diagnostic *fail(chooser *c, const char *begin, const char *message)
 {
     c->failed = true;
-    return hd_report(c->replay->diagnostics, HD_DIAG_BAD_VALUE, c->in.text, hd_option_span(&c->in, begin), "%s",
-                     message);
+    return hd_report(c->plan->diagnostics, HD_DIAG_BAD_VALUE, c->in.text, hd_option_span(&c->in, begin), "%s", message);
 }
 
 static void note(chooser *c, hd_diagnostic *d, const char *text)
 {
-    hd_note_add(c->replay->diagnostics, d, NULL, (hd_span){0, 0}, "%s", text);
+    hd_note_add(c->plan->diagnostics, d, NULL, (hd_span){0, 0}, "%s", text);
 }
 
 /* ---- names ------------------------------------------------------------------------------------------------------- */
@@ -89,7 +88,7 @@ static bool belongs(const hd_rf_model_info *m, const char *name)
  * what depends on time, and would make the replay many times as long. */
 static bool is_meant(const chooser *c, const hd_rf_model_info *m, const char *name)
 {
-    const hd_replay_options *options = c->replay->plan.options;
+    const hd_replay_options *options = c->plan->options;
     if (!strcmp(name, "all") && !options->time && m->ops->timed)
         return false;
     return belongs(m, name) && (options->all_models || hd_rf_standard_title(m) || !strcmp(name, m->name));
@@ -105,7 +104,7 @@ static const char *left_out(const chooser *c)
             !strcmp(model->technique, last))
             continue;
         last = model->technique;
-        names = names ? hd_arena_printf(&c->replay->arena, "%s, %s", names, last) : last;
+        names = names ? hd_arena_printf(&c->plan->arena, "%s, %s", names, last) : last;
     }
     return names;
 }
@@ -146,14 +145,14 @@ static bool choose_two(chooser *c, const char *name, const char *begin)
         c->chosen[model - hd_rf_models] = true;
     else
         fail(c, begin,
-             hd_arena_printf(&c->replay->arena, "'%s' and '%s' do not go together: %s", two[0]->spelling,
+             hd_arena_printf(&c->plan->arena, "'%s' and '%s' do not go together: %s", two[0]->spelling,
                              two[1]->spelling, row ? row->reason : "no paper combines them"));
     return true;
 }
 
 static void choose(chooser *c, const char *name, const char *begin)
 {
-    hd_arena *arena = &c->replay->arena;
+    hd_arena *arena = &c->plan->arena;
     bool any = false;
     c->asked_for_all = c->asked_for_all || !strcmp(name, "all");
     for (uint32_t i = 0; i < hd_rf_family_count; i++)
@@ -185,7 +184,7 @@ static void choose(chooser *c, const char *name, const char *begin)
 /* Only a model has options. */
 static const hd_rf_model_info *find_model(chooser *c, const char *name, const char *begin)
 {
-    hd_arena *arena = &c->replay->arena;
+    hd_arena *arena = &c->plan->arena;
     const hd_rf_model_info *model = hd_rf_model_find(name, strlen(name));
     for (uint32_t i = 0; i < hd_rf_family_count && !model; i++)
         if (!strcmp(name, hd_rf_families[i].name))
@@ -218,9 +217,9 @@ static char *describe(hd_arena *arena, const hd_rf_option_info *o)
                    : hd_arena_printf(arena, "%s (%s)", o->name, o->summary);
 }
 
-static void tell_options(chooser *c, hd_diagnostic *d, const hd_rf_model_info *model)
+static void note_options(chooser *c, hd_diagnostic *d, const hd_rf_model_info *model)
 {
-    hd_arena *arena = &c->replay->arena;
+    hd_arena *arena = &c->plan->arena;
     char *known = NULL;
     for (uint32_t i = 0; i < hd_rf_option_count; i++)
         if (hd_rf_options[i].ops == model->ops)
@@ -257,7 +256,7 @@ static bool value_fits(const hd_rf_option_info *option, const char *value, choic
 /* KEY or KEY=VALUE; false if it is invalid (reported). */
 static bool read_option(chooser *c, const hd_rf_model_info *model, choice *to)
 {
-    hd_arena *arena = &c->replay->arena;
+    hd_arena *arena = &c->plan->arena;
     hd_option_item item = hd_option_read(&c->in, arena);
     const char *begin = item.begin, *name = item.name, *value = item.value;
     if (!*name) {
@@ -266,10 +265,10 @@ static bool read_option(chooser *c, const hd_rf_model_info *model, choice *to)
     }
     const hd_rf_option_info *option = find_option(model, name);
     if (!option)
-        tell_options(c, fail(c, begin, hd_arena_printf(arena, "model '%s' has no option '%s'", model->name, name)),
+        note_options(c, fail(c, begin, hd_arena_printf(arena, "model '%s' has no option '%s'", model->name, name)),
                      model);
     else if (!value_fits(option, value, to))
-        tell_options(c,
+        note_options(c,
                      fail(c, begin,
                           hd_arena_printf(arena, "'%s' is not what option '%s' of model '%s' takes", value ? value : "",
                                           name, model->name)),
@@ -294,9 +293,9 @@ static const hd_pipeline *share(replay_plan *plan, hd_pipeline *passes)
     return passes;
 }
 
-static const hd_pipeline *passes_of(hd_replay *r, const hd_rf_model_info *model)
+static const hd_pipeline *passes_of(replay_plan *plan, const hd_rf_model_info *model)
 {
-    return *model->pass ? share(&r->plan, hd_pipeline_parse(model->pass, r->diagnostics)) : NULL;
+    return *model->pass ? share(plan, hd_pipeline_parse(model->pass, plan->diagnostics)) : NULL;
 }
 
 /* The options of models.def that are not overridden. */
@@ -318,15 +317,15 @@ static const char *kept_options(hd_arena *arena, const char *options, const choi
 static void add_variant(chooser *c, const hd_rf_model_info *model, const char *called, const choices *given,
                         const uint32_t *numbers)
 {
-    hd_arena *arena = &c->replay->arena;
-    variant v = {(uint32_t)(model - hd_rf_models), *model, passes_of(c->replay, model)};
+    hd_arena *arena = &c->plan->arena;
+    variant v = {(uint32_t)(model - hd_rf_models), *model, passes_of(c->plan, model)};
     const char *options = NULL;
     for (uint32_t i = 0; i < given->count; i++) {
         const hd_rf_option_info *o = given->items[i].option;
         const char *text = o->most ? hd_arena_printf(arena, "%s=%u", o->name, numbers[i]) : o->name;
         options = options ? hd_arena_printf(arena, "%s,%s", options, text) : text;
         if (*o->pass && v.passes)
-            v.passes = share(&c->replay->plan, hd_pipeline_with(v.passes, o->pass, o->name, numbers[i]));
+            v.passes = share(c->plan, hd_pipeline_with(v.passes, o->pass, o->name, numbers[i]));
     }
     v.info.name = hd_arena_printf(arena, "%s(%s)", called, options);
     v.info.options = hd_arena_printf(arena, "%s%s", kept_options(arena, model->options, given), options);
@@ -344,10 +343,10 @@ static void add_variants(chooser *c, const hd_rf_model_info *model, const char *
     for (uint32_t i = 0; i < given->count && all <= MOST_VARIANTS; i++)
         all *= given->items[i].to - given->items[i].from + 1;
     if (all > MOST_VARIANTS) {
-        fail(c, begin, hd_arena_printf(&c->replay->arena, "the ranges give more than %d models", MOST_VARIANTS));
+        fail(c, begin, hd_arena_printf(&c->plan->arena, "the ranges give more than %d models", MOST_VARIANTS));
         return;
     }
-    uint32_t *numbers = HD_ARENA_ARRAY(&c->replay->arena, uint32_t, given->count);
+    uint32_t *numbers = HD_ARENA_ARRAY(&c->plan->arena, uint32_t, given->count);
     for (uint64_t k = 0; k < all; k++) {
         uint64_t rest = k;
         for (uint32_t i = given->count; i-- > 0;) {
@@ -382,7 +381,7 @@ static void read_options(chooser *c, const char *name, const char *begin)
         if (read_option(c, model, &option) && !is_given(&given, &option))
             hd_array_push(&given, option);
         else if (!c->failed)
-            fail(c, at, hd_arena_printf(&c->replay->arena, "option '%s' is given twice", option.option->name));
+            fail(c, at, hd_arena_printf(&c->plan->arena, "option '%s' is given twice", option.option->name));
         if (!hd_option_take(&c->in, ','))
             break;
     }
@@ -398,7 +397,7 @@ static void read_options(chooser *c, const char *name, const char *begin)
 static void read_items(chooser *c)
 {
     while (!c->failed) {
-        const char *begin, *name = spelled(hd_option_word(&c->in, &c->replay->arena, &begin));
+        const char *begin, *name = spelled(hd_option_word(&c->in, &c->plan->arena, &begin));
         if (hd_option_take(&c->in, '('))
             read_options(c, name, begin);
         else
@@ -414,31 +413,32 @@ static void read_items(chooser *c)
 
 static void keep_models(chooser *c)
 {
-    hd_replay *r = c->replay;
-    r->plan.models = HD_ARENA_ARRAY(&r->arena, replay_model, hd_rf_model_count + c->variants.count);
+    replay_plan *plan = c->plan;
+    plan->models = HD_ARENA_ARRAY(&plan->arena, replay_model, hd_rf_model_count + c->variants.count);
     for (uint32_t m = 0; m < hd_rf_model_count; m++) {
         if (c->chosen[m])
-            r->plan.models[r->plan.model_count++] = (replay_model){&hd_rf_models[m], passes_of(r, &hd_rf_models[m])};
-        for (uint32_t i = 0; i < c->variants.count; i++)
-            if (c->variants.items[i].model == m)
-                r->plan.models[r->plan.model_count++] = (replay_model){
-                    hd_arena_copy(&r->arena, &c->variants.items[i].info, sizeof c->variants.items[i].info),
-                    c->variants.items[i].passes};
+            plan->models[plan->model_count++] = (replay_model){&hd_rf_models[m], passes_of(plan, &hd_rf_models[m])};
+        for (uint32_t i = 0; i < c->variants.count; i++) {
+            const variant *v = &c->variants.items[i];
+            if (v->model == m)
+                plan->models[plan->model_count++] =
+                    (replay_model){hd_arena_copy(&plan->arena, &v->info, sizeof v->info), v->passes};
+        }
     }
 }
 
-bool replay_choose_models(hd_replay *r, const char *list)
+bool replay_choose_models(replay_plan *plan, const char *list)
 {
     if (!strcmp(list, "none"))
         return true;
-    chooser c = {.replay = r,
-                 .in.text = hd_diagnostics_source(r->diagnostics, "--technique", list),
-                 .chosen = HD_ARENA_ARRAY(&r->arena, bool, hd_rf_model_count)};
+    chooser c = {.plan = plan,
+                 .in.text = hd_diagnostics_source(plan->diagnostics, "--technique", list),
+                 .chosen = HD_ARENA_ARRAY(&plan->arena, bool, hd_rf_model_count)};
     c.in.at = c.in.text->text;
     c.chosen[0] = true; /* the baseline */
     if (*list)
         read_items(&c);
-    r->report.left_out = left_out(&c);
+    plan->left_out = left_out(&c);
     keep_models(&c);
     hd_array_free(&c.variants);
     return !c.failed;

@@ -1,20 +1,84 @@
-/* Computes the results of the report (include/heddle/replay_result.h) from the models' counters. */
+/* The last phase of a part: what becomes of runs when they are joined, and the results of the report
+ * (include/heddle/replay_result.h) from what models counted. */
 #include "driver/replay/replay_work.h"
 
 #include <math.h>
 
-/* ---- tallies ----------------------------------------------------------------------------------------------------- */
+/* ---- joining ----------------------------------------------------------------------------------------------------- */
 
-replay_tally *replay_open_tallies(const replay_part *p, const replay_file *f, hd_arena *arena)
+/* Requests this run and later ones to stop. They are not joined. */
+static void stop_runs(replay_part *p, uint32_t first)
 {
-    uint32_t count = f->launch->launches.count * p->plan->model_count;
-    replay_tally *tallies = HD_ARENA_ARRAY(arena, replay_tally, count);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t m = i % p->plan->model_count;
-        tallies[i] = (replay_tally){
-            .refusal = f->refusals[m], .energy_known = f->model_index[m] != HD_NONE, .check = HD_CHECK_PASS};
+    for (uint32_t i = first; i < p->run_count; i++)
+        atomic_store(&p->runs[i].stop, true);
+}
+
+static void set_identical(replay_part *p, bool identical)
+{
+    for (uint32_t k = 0; k < p->out.rows.count; k++)
+        p->out.rows.items[k].identical = identical ? HD_OUTPUTS_RIGHT : HD_OUTPUTS_WRONG;
+}
+
+/* Whether the original leaves the same memory as the first run. With a faulty lane, other memory is to be expected:
+ * then no difference is reported. */
+static bool is_same(const replay_run *original, const replay_run *first)
+{
+    hd_diagnostics quiet;
+    hd_diagnostics_init(&quiet);
+    bool same =
+        hd_session_compare(original->session, first->session, first->part->plan->faulty ? &quiet : original->report);
+    hd_diagnostics_free(&quiet);
+    return same;
+}
+
+/* After a run that stops early nothing else is reported; after a race, no run of a copy. */
+static void join_first(replay_part *p, replay_run *run)
+{
+    p->out.status = run->races ? HD_STATUS_FAULT : run->status;
+    if (run->ended && !run->races && p->in.is_original) /* equal code leaves identical memory */
+        set_identical(p, true);
+    if (!run->ended || run->races)
+        stop_runs(p, run->ended && p->in.original ? 2 : 1);
+}
+
+static void join_original(replay_part *p, replay_run *run)
+{
+    if (run->status == HD_STATUS_DONE && !run->reads_time) {
+        bool same = is_same(run, p->runs);
+        set_identical(p, same);
+        run->status = same || p->plan->faulty ? HD_STATUS_DONE : HD_STATUS_WRONG;
     }
-    return tallies;
+    if (!p->runs->races)
+        p->out.status = hd_status_worse(p->out.status, run->status);
+}
+
+/* A copy must leave the same memory as the first run; else that is a failed check of each of its models. */
+static void join_copy(replay_part *p, replay_run *run)
+{
+    uint32_t models = p->plan->model_count;
+    bool same = run->status != HD_STATUS_DONE || run->reads_time ||
+                hd_session_compare(p->runs->session, run->session, run->report);
+    if (!same)
+        run->status = HD_STATUS_WRONG;
+    for (uint32_t i = 0; i < p->in.launch->launches.count * models && run->session; i++) {
+        replay_tally *t = &run->tallies[i];
+        if (!same && t->check == HD_CHECK_PASS)
+            t->check = HD_CHECK_IDENTICAL;
+        if (run->model_index[i % models] != HD_NONE || t->refusal)
+            p->runs->tallies[i] = *t;
+    }
+    p->out.status = hd_status_worse(p->out.status, run->status);
+    if (run->status != HD_STATUS_DONE)
+        stop_runs(p, (uint32_t)(run - p->runs) + 1);
+}
+
+void replay_join(replay_run *run)
+{
+    switch (run->kind) {
+    case REPLAY_FIRST: join_first(run->part, run); return;
+    case REPLAY_ORIGINAL: join_original(run->part, run); return;
+    case REPLAY_COPY: join_copy(run->part, run); return;
+    }
 }
 
 /* ---- figures ----------------------------------------------------------------------------------------------------- */
@@ -23,26 +87,26 @@ static double ratio(double part, double whole) { return whole > 0 ? part / whole
 
 static double of_counters(const replay_tally *t, hd_counter part, hd_counter whole)
 {
-    return ratio((double)t->counters[part], (double)t->counters[whole]);
+    return ratio((double)t->counted.counters[part], (double)t->counted.counters[whole]);
 }
 
 static uint64_t file_accesses(const replay_tally *t)
 {
-    return t->counters[HD_COUNTER_FILE_READS] + t->counters[HD_COUNTER_FILE_WRITES];
+    return t->counted.counters[HD_COUNTER_FILE_READS] + t->counted.counters[HD_COUNTER_FILE_WRITES];
 }
 
 static double writes_eliminated(const replay_tally *t)
 {
-    bool others = t->counters[HD_COUNTER_PREFETCHED] + t->counters[HD_COUNTER_REFETCHED];
+    bool others = t->counted.counters[HD_COUNTER_PREFETCHED] + t->counted.counters[HD_COUNTER_REFETCHED];
     return others ? (double)NAN : 1 - of_counters(t, HD_COUNTER_FILE_WRITES, HD_COUNTER_RESULTS);
 }
 
 /* Coefficient of variation, from the sum and the sum of squares of the accesses per physical register. */
 static double access_variation(const replay_tally *t)
 {
-    double registers = (double)t->counters[HD_COUNTER_PHYSICAL_REGISTERS];
-    double sum = (double)file_accesses(t), squares = (double)t->counters[HD_COUNTER_ACCESS_SQUARES];
-    bool counted = t->counters[HD_COUNTER_ACCESS_SQUARES] != HD_UNCOUNTED;
+    double registers = (double)t->counted.counters[HD_COUNTER_PHYSICAL_REGISTERS];
+    double sum = (double)file_accesses(t), squares = (double)t->counted.counters[HD_COUNTER_ACCESS_SQUARES];
+    bool counted = t->counted.counters[HD_COUNTER_ACCESS_SQUARES] != HD_UNCOUNTED;
     double variance = registers > 0 && sum > 0 && counted ? registers * squares / (sum * sum) - 1 : (double)NAN;
     return variance < 0 ? 0 : sqrt(variance);
 }
@@ -52,7 +116,7 @@ static hd_replay_headline headline_of(const hd_rf_headline_info *info, const rep
     if (!info)
         return (hd_replay_headline){.value = (double)NAN};
     hd_replay_headline h = {HD_FIGURE_SHARE, info->title, info->meaning,
-                            t->counters[info->needs] ? NULL : info->otherwise,
+                            t->counted.counters[info->needs] ? NULL : info->otherwise,
                             of_counters(t, (hd_counter)info->part, (hd_counter)info->whole)};
     switch ((hd_rf_headline_kind)info->kind) {
     case HD_HEADLINE_SHARE: break;
@@ -84,6 +148,91 @@ static hd_replay_allocation allocation_of(hd_arena *arena, const hd_rf_series *s
                                   .bucket_instructions = series->width};
 }
 
+/* ---- timelines and faults -------------------------------------------------------------------------------------- */
+
+/* Number in `instructions` of the first instruction of each function; their count at the end. */
+static uint32_t *first_numbers(hd_arena *arena, const hd_module *module)
+{
+    uint32_t *first = HD_ARENA_ARRAY(arena, uint32_t, module->functions.count + 1);
+    first[0] = 0;
+    for (uint32_t f = 0; f < module->functions.count; f++)
+        first[f + 1] = first[f] + module->functions.items[f]->instructions.count;
+    return first;
+}
+
+static hd_replay_instruction instruction_of(hd_arena *arena, hd_module *module, uint32_t function, uint32_t number)
+{
+    const hd_function *f = module->functions.items[function];
+    const hd_instruction *insn = &f->instructions.items[number];
+    const char *text = hd_names_text(&module->names, hd_insn_form(f, insn)->spelling);
+    bool written = insn->span.end > insn->span.begin;
+    return (hd_replay_instruction){hd_arena_string(arena, text, strlen(text)),
+                                   written ? hd_source_position(module->source, insn->span.begin).line : 0};
+}
+
+static void fill_span(replay_part *p, hd_module *module, const uint32_t *first, hd_replay_instruction *instructions,
+                      const hd_timeline_span *from, hd_replay_span *to)
+{
+    static const hd_replay_span_kind kinds[] = {[HD_TIMELINE_SLOT] = HD_SPAN_STALL,
+                                                [HD_TIMELINE_INSTRUCTION] = HD_SPAN_INSTRUCTION,
+                                                [HD_TIMELINE_WARP] = HD_SPAN_WARP};
+    bool issued = from->kind == HD_TIMELINE_SLOT && from->reason == HD_SM_SLOT_ISSUED;
+    *to = (hd_replay_span){.kind = issued ? HD_SPAN_ISSUE : kinds[from->kind],
+                           .begin = from->begin,
+                           .end = from->end,
+                           .track = from->track,
+                           .reason = from->reason,
+                           .block = from->what.cta,
+                           .warp = from->what.warp,
+                           .threads = from->what.threads};
+    if (to->kind != HD_SPAN_ISSUE && to->kind != HD_SPAN_INSTRUCTION)
+        return;
+    uint32_t number = first[from->what.function] + from->what.instruction;
+    to->instruction = &instructions[number];
+    if (!instructions[number].text)
+        instructions[number] = instruction_of(&p->arena, module, from->what.function, from->what.instruction);
+}
+
+static const hd_replay_timeline *timeline_of(replay_part *p, const replay_tally *t)
+{
+    const hd_timeline *from = t->timeline;
+    if (!from)
+        return NULL;
+    hd_module *module = t->timeline_module;
+    const uint32_t *first = first_numbers(&p->arena, module);
+    hd_replay_instruction *instructions =
+        HD_ARENA_ARRAY(&p->arena, hd_replay_instruction, first[module->functions.count] + 1);
+    hd_replay_span *spans = HD_ARENA_ARRAY(&p->arena, hd_replay_span, from->spans.count + 1);
+    for (uint32_t i = 0; i < from->spans.count; i++)
+        fill_span(p, module, first, instructions, &from->spans.items[i], &spans[i]);
+    hd_replay_timeline timeline = {.sm = from->range.sm,
+                                   .schedulers = p->plan->gpu->machine.core.schedulers,
+                                   .issue_width = p->plan->gpu->machine.core.issue_width,
+                                   .first = from->range.first,
+                                   .end = from->range.end,
+                                   .spans = spans,
+                                   .span_count = from->spans.count};
+    return hd_arena_copy(&p->arena, &timeline, sizeof timeline);
+}
+
+static const hd_replay_detection *detection_of(replay_part *p, uint32_t m, const replay_tally *t)
+{
+    const hd_rf_detection *from = t->timed ? &t->timed_detection : &t->counted.detection;
+    if (!p->plan->faulty || !p->plan->models[m].info->ops->thread_of_lane || !t->ran)
+        return NULL;
+    hd_replay_detection to = {.wrong = from->wrong,
+                              .caught = from->caught,
+                              .differences = from->differences,
+                              .in_cycles = t->timed,
+                              .at = from->first.at,
+                              .block = from->first.cta,
+                              .warp = from->first.warp,
+                              .thread = from->first.thread};
+    if (to.differences)
+        to.instruction = instruction_of(&p->arena, p->in.module, from->first.function, from->first.instruction);
+    return hd_arena_copy(&p->arena, &to, sizeof to);
+}
+
 /* ---- results ----------------------------------------------------------------------------------------------------- */
 
 /* With a faulty lane, what the kernel leaves in memory says nothing about the model. */
@@ -105,7 +254,7 @@ static hd_replay_check check_of(const hd_replay_kernel *k, const replay_tally *t
 static double static_pj(const replay_part *p, const hd_rf_model_info *model, const replay_tally *t)
 {
     const hd_rf_leakage leakage = {.powered = t->time.sm.powered,
-                                   .storage_bits = t->storage_bits,
+                                   .storage_bits = t->counted.storage_bits,
                                    .storage = model->ops->storage,
                                    .cycles = t->time.cycles * p->plan->sms,
                                    .file = model->ops->file,
@@ -155,7 +304,7 @@ static const hd_replay_timing *timing_of(replay_part *p, uint32_t m, const repla
 static hd_replay_result result_of(replay_part *p, const hd_replay_kernel *k, uint32_t m)
 {
     const hd_rf_model_info *model = p->plan->models[m].info;
-    const replay_tally *tallies = &p->tallies[k->launch * p->plan->model_count], *t = &tallies[m];
+    const replay_tally *tallies = &p->runs->tallies[k->launch * p->plan->model_count], *t = &tallies[m];
     const char *title = hd_rf_standard_title(model);
     bool energies = t->energy_known && tallies[0].energy_known;
     return (hd_replay_result){.model = model->name,
@@ -165,7 +314,7 @@ static hd_replay_result result_of(replay_part *p, const hd_replay_kernel *k, uin
                               .summary = model->summary,
                               .not_applied = t->refusal,
                               .check = check_of(k, t, p->plan->faulty),
-                              .counters = hd_arena_copy(&p->arena, t->counters, sizeof t->counters),
+                              .counters = hd_arena_copy(&p->arena, t->counted.counters, sizeof t->counted.counters),
                               .rf_accesses = file_accesses(t),
                               .rf_accesses_normalized =
                                   ratio((double)file_accesses(t), (double)file_accesses(&tallies[0])),
@@ -176,36 +325,26 @@ static hd_replay_result result_of(replay_part *p, const hd_replay_kernel *k, uin
                               .energy_derived = t->energy_known && t->energy_derived,
                               .physical_access_variation = access_variation(t),
                               .headline = headline_of(model->headline, t),
-                              .allocated = allocation_of(&p->arena, &t->allocation),
-                              .storage_bits = t->storage_bits,
+                              .allocated = allocation_of(&p->arena, &t->counted.allocation),
+                              .storage_bits = t->counted.storage_bits,
                               .timing = timing_of(p, m, tallies),
-                              .timeline = replay_timeline_of(p, t),
-                              .detection = replay_detection_of(p, m, t)};
+                              .timeline = timeline_of(p, t),
+                              .detection = detection_of(p, m, t)};
 }
 
 void replay_fill_results(replay_part *p)
 {
-    for (uint32_t i = 0; i < p->rows.count; i++) {
-        hd_replay_kernel *k = &p->rows.items[i];
-        k->results = HD_ARENA_ARRAY(&p->arena, hd_replay_result, p->plan->model_count);
-        k->result_count = p->plan->model_count;
-        for (uint32_t m = 0; m < k->result_count; m++)
+    uint32_t kept = 0, models = p->plan->model_count;
+    for (uint32_t i = 0; i < p->out.rows.count; i++) {
+        hd_replay_kernel *k = &p->out.rows.items[kept];
+        if (!p->out.rows.items[i].runs) /* of a launch that never ran nothing was verified */
+            continue;
+        *k = p->out.rows.items[i];
+        k->results = HD_ARENA_ARRAY(&p->arena, hd_replay_result, models);
+        k->result_count = models;
+        for (uint32_t m = 0; m < models; m++)
             k->results[m] = result_of(p, k, m);
+        kept++;
     }
-}
-
-const hd_replay_counter *replay_counters(hd_arena *arena)
-{
-    hd_replay_counter *counters = HD_ARENA_ARRAY(arena, hd_replay_counter, HD_COUNTER_COUNT);
-    for (uint32_t c = 0; c < HD_COUNTER_COUNT; c++)
-        counters[c] = (hd_replay_counter){hd_counters[c].key, hd_counters[c].title};
-    return counters;
-}
-
-const hd_replay_slot *replay_slots(hd_arena *arena)
-{
-    hd_replay_slot *slots = HD_ARENA_ARRAY(arena, hd_replay_slot, HD_SM_SLOTS_ALL);
-    for (uint32_t s = 0; s < HD_SM_SLOTS_ALL; s++)
-        slots[s] = (hd_replay_slot){hd_sm_slot_keys[s], hd_sm_slot_texts[s]};
-    return slots;
+    p->out.rows.count = kept;
 }

@@ -12,37 +12,35 @@ enum { MOST_KEPT_BYTES = 16 << 20 };
 /* All earlier parts are joined. Only the part itself can change that again. */
 static bool has_turn(const replay_part *p)
 {
-    hd_replay *r = p->replay;
-    pthread_mutex_lock(&r->lock);
-    bool turn = r->joined == p->index;
-    pthread_mutex_unlock(&r->lock);
+    pthread_mutex_lock(&p->turns->lock);
+    bool turn = p->turns->joined == p->index;
+    pthread_mutex_unlock(&p->turns->lock);
     return turn;
 }
 
 /* No deadlock: the oldest part never waits, and parts are started in order. */
 static void await_turn(const replay_part *p)
 {
-    hd_replay *r = p->replay;
-    pthread_mutex_lock(&r->lock);
-    while (r->joined != p->index)
-        pthread_cond_wait(&r->moved, &r->lock);
-    pthread_mutex_unlock(&r->lock);
+    pthread_mutex_lock(&p->turns->lock);
+    while (p->turns->joined != p->index)
+        pthread_cond_wait(&p->turns->moved, &p->turns->lock);
+    pthread_mutex_unlock(&p->turns->lock);
 }
 
 void replay_print_kept(replay_part *p)
 {
     const hd_replay_options *options = p->plan->options;
-    if (p->printed.count)
-        options->print(options->print_context, p->printed.items, p->printed.count);
-    hd_array_free(&p->printed);
+    if (p->out.printed.count)
+        options->print(options->print_context, p->out.printed.items, p->out.printed.count);
+    hd_array_free(&p->out.printed);
 }
 
 void replay_print(void *part, const char *text, size_t size)
 {
     replay_part *p = part;
     const hd_replay_options *options = p->plan->options;
-    if (!has_turn(p) && p->printed.count + size <= MOST_KEPT_BYTES) {
-        memcpy(hd_array_extend(&p->printed, size), text, size);
+    if (!has_turn(p) && p->out.printed.count + size <= MOST_KEPT_BYTES) {
+        memcpy(hd_array_extend(&p->out.printed, size), text, size);
         return;
     }
     await_turn(p);

@@ -1,0 +1,265 @@
+/* The first phase of a part: reads its launch file, the module and the original of that, or its trace. Traces of
+ * Accel-Sim (hwmodel/trace/accel_sim.h) take the place of launch file, module and interpreter. And the last phase:
+ * closes what is open.
+ *
+ * None of the files that launch files save buffers in is an input, or another output, of the same command. What one
+ * launch file reads and writes is compared here, before it runs; with what others do, when the parts are joined.
+ */
+#include "driver/replay/replay_work.h"
+#include "ir/annotations.h"
+#include "passes/check/restore.h"
+#include "passes/clean/offsets.h"
+
+#include <errno.h>
+
+/* ---- lists of traces --------------------------------------------------------------------------------------------- */
+
+typedef HD_ARRAY(const char *) path_list;
+
+/* A line of kernelslist.g that begins with `kernel` is the name of a trace in the list's folder; others are operations
+ * of the host, as copies to the device, which no register sees. */
+static bool expand_list(hd_arena *arena, const char *path, path_list *all, hd_diagnostics *diagnostics)
+{
+    hd_source source = {0};
+    uint32_t before = all->count;
+    if (!hd_source_read(&source, path)) {
+        hd_report(diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "cannot read %s: %s", path,
+                  hd_source_why(errno));
+        return false;
+    }
+    const char *slash = strrchr(path, '/');
+    int folder = slash ? (int)(slash - path) + 1 : 0;
+    for (const char *line = source.text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        size_t length = strcspn(line, "\r\n");
+        while (length && hd_is_blank(line[length - 1]))
+            length--;
+        if (strncmp(line, "kernel", strlen("kernel")) == 0)
+            hd_array_push(all, hd_arena_printf(arena, "%.*s%.*s", folder, path, (int)length, line));
+    }
+    hd_source_free(&source);
+    if (all->count == before)
+        hd_report(diagnostics, HD_DIAG_BAD_TRACE, NULL, (hd_span){0, 0}, "%s names no trace", path);
+    return all->count != before;
+}
+
+bool hd_replay_expand(hd_arena *arena, const char *const **paths, uint32_t *count, hd_diagnostics *diagnostics)
+{
+    path_list all = {0};
+    bool good = true;
+    for (uint32_t i = 0; i < *count; i++)
+        if (hd_traced_is_list((*paths)[i]))
+            good = expand_list(arena, (*paths)[i], &all, diagnostics) && good;
+        else
+            hd_array_push(&all, (*paths)[i]);
+    *paths = hd_arena_copy(arena, all.items, all.count * sizeof *all.items);
+    *count = all.count;
+    hd_array_free(&all);
+    return good;
+}
+
+/* ---- traces ------------------------------------------------------------------------------------------------------ */
+
+/* A launch of the trace's shape, for rows and amounts. */
+static hd_launch_file *make_launch(const hd_traced *t, const char *path)
+{
+    hd_launch_file *file = hd_calloc(1, sizeof *file);
+    hd_arena_init(&file->arena);
+    file->path = path;
+    file->valid = true;
+    file->address_bits = 64;
+    hd_launch launch = {.kernel = hd_arena_string(&file->arena, t->kernel, strlen(t->kernel)),
+                        .shared_bytes = t->shared_bytes};
+    memcpy(launch.grid, t->grid, sizeof launch.grid);
+    memcpy(launch.block, t->block, sizeof launch.block);
+    hd_array_push(&file->launches, launch);
+    hd_launch_step *step = HD_ARENA_NEW(&file->arena, hd_launch_step);
+    step->kind = HD_DO_LAUNCH;
+    step->repetition.most = 1;
+    file->steps = step;
+    file->step_count = 1;
+    return file;
+}
+
+static bool read_trace(replay_part *p)
+{
+    replay_input *in = &p->in;
+    const hd_replay_options *options = p->plan->options;
+    const char *asks = p->plan->faulty                ? "--lane-fault"
+                       : options->check_uninitialized ? "--uninitialized"
+                       : options->check_races         ? "--race"
+                                                      : NULL;
+    if (asks)
+        hd_report(&in->said, HD_DIAG_UNSUPPORTED, NULL, (hd_span){0, 0},
+                  "%s: a trace has no values, and no memory, for %s", p->path, asks);
+    if (asks || !hd_traced_load(p->path, &in->source, &in->said))
+        return false;
+    const hd_traced_options traced = {.listing = options->listing, .partial = options->partial};
+    in->traced = hd_traced_read(&in->source, &traced, &in->said);
+    if (!in->traced)
+        return false;
+    in->launch = make_launch(in->traced, p->path);
+    in->module = hd_traced_module(in->traced);
+    return true;
+}
+
+/* ---- launch files ------------------------------------------------------------------------------------------------ */
+
+/* A block gets at most as much shared memory as it may have, and as an SM has. */
+static uint32_t most_shared_bytes(const hd_gpu_limits *limits)
+{
+    uint32_t reserved = limits->shared_reserved_bytes_per_cta, unit = limits->shared_unit_bytes;
+    uint32_t of_sm = limits->shared_bytes_per_sm / unit * unit;
+    of_sm = of_sm > reserved ? of_sm - reserved : 0;
+    return limits->shared_bytes_per_cta < of_sm ? limits->shared_bytes_per_cta : of_sm;
+}
+
+/* Whether no file that it writes is an input or another output. false: reported. */
+static bool saves_fit(replay_part *p)
+{
+    const hd_replay_options *options = p->plan->options;
+    hd_file_list all = {0}, own = {0};
+    hd_file_clash clash;
+    char why[512];
+    hd_launch_list_files(p->in.launch, options->saves != NULL, &own);
+    for (uint32_t i = 0; options->files && i < options->files->count; i++)
+        hd_array_push(&all, options->files->items[i]);
+    for (uint32_t i = 0; i < own.count; i++)
+        hd_array_push(&all, own.items[i]);
+    bool clashes = hd_file_list_clash(&all, &clash);
+    if (clashes) {
+        const hd_yaml_node *node = clash.output->owner;
+        hd_file_clash_text(&clash, why, sizeof why);
+        if (node)
+            hd_yaml_report(&p->diagnostics, node, HD_DIAG_BAD_VALUE, "%s", why);
+        else
+            hd_report(&p->diagnostics, HD_DIAG_BAD_VALUE, NULL, (hd_span){0, 0}, "%s: %s", p->path, why);
+    }
+    for (uint32_t i = 0; i < own.count; i++) {
+        hd_listed_file file = own.items[i]; /* beyond the life of the launch file */
+        file.path = hd_arena_string(&p->arena, file.path, strlen(file.path));
+        file.name = hd_arena_string(&p->arena, file.name, strlen(file.name));
+        file.owner = NULL;
+        hd_array_push(&p->out.listed, file);
+    }
+    hd_array_free(&all);
+    hd_array_free(&own);
+    return !clashes;
+}
+
+static bool read_launch(replay_part *p)
+{
+    const hd_replay_options *options = p->plan->options;
+    const hd_gpu *gpu = p->plan->gpu;
+    hd_launch_file *launch = p->in.launch = hd_launch_read(p->path, &p->diagnostics);
+    if (options->memory_base)
+        launch->memory_base = options->memory_base;
+    if (!launch->address_bits)
+        launch->address_bits = gpu->address_bits;
+    /* not where only accesses are counted, on a GPU that nobody named */
+    launch->gpu = options->gpu || options->time || options->setting_count ? gpu->name : NULL;
+    launch->gpu_shared_bytes = most_shared_bytes(&gpu->limits);
+    return launch->valid && saves_fit(p);
+}
+
+static bool has_annotations(const hd_module *module)
+{
+    for (uint32_t i = 0; i < module->functions.count; i++)
+        if (module->functions.items[i]->annotations.count || module->functions.items[i]->foreign_annotations.count)
+            return true;
+    return false;
+}
+
+/* The original of an annotated module: the code without annotations, with moved loads at their first positions. */
+static void open_original(replay_input *in)
+{
+    bool moved = false;
+    in->original = hd_module_copy(in->module, &in->said);
+    for (uint32_t i = 0; i < in->original->functions.count; i++) {
+        hd_function *function = in->original->functions.items[i];
+        moved = (function->has_body && hd_restore_operand_loads(function)) || moved;
+        hd_annotations_remove(function, "*");
+    }
+    if (moved)
+        return;
+    hd_module_free(in->original);
+    in->original = NULL;
+    in->is_original = true;
+}
+
+static bool read_module(replay_part *p)
+{
+    replay_input *in = &p->in;
+    const hd_replay_options *options = p->plan->options;
+    for (uint32_t i = 0; i < in->launch->module_count; i++)
+        replay_await_turn(p, in->launch->module_paths[i]);
+    if (!hd_launch_read_module(in->launch, &in->source, &in->linked, &in->said))
+        return false;
+    hd_parse_options parse = options->parse;
+    parse.low_memory = in->launch->address_bits == 32;
+    in->module = hd_parse_ptx(&in->source, &parse, &in->said);
+    if (in->said.error_count || !hd_launch_find_kernels(in->launch, in->module, &in->said))
+        return false;
+    bool annotated = has_annotations(in->module);
+    if (!annotated) /* annotations hold for the instructions as they are */
+        hd_module_lower_offsets(in->module);
+    in->allocates = !annotated && !options->keep_virtual && p->plan->model_count;
+    if (in->allocates && !options->no_compare)
+        in->original = hd_module_copy(in->module, &in->said);
+    else if (annotated && !options->no_compare)
+        open_original(in);
+    return true;
+}
+
+hd_status replay_read(replay_part *p)
+{
+    replay_input *in = &p->in;
+    bool is_trace = hd_traced_is_name(p->path);
+    replay_await_turn(p, p->path);
+    if (!is_trace && !read_launch(p))
+        return HD_STATUS_REJECTED;
+    hd_diagnostics_init_part(&in->said, &p->diagnostics);
+    bool good = is_trace ? read_trace(p) : read_module(p);
+    if (!is_trace) /* --strict may have raised severities */
+        memcpy(p->diagnostics.severity, in->said.severity, sizeof p->diagnostics.severity);
+    hd_diagnostics_join(&p->diagnostics, &in->said);
+    return good ? HD_STATUS_DONE : HD_STATUS_REJECTED;
+}
+
+/* ---- closing ----------------------------------------------------------------------------------------------------- */
+
+void replay_close(replay_part *p)
+{
+    replay_input *in = &p->in;
+    for (uint32_t i = p->run_count; i-- > 0;) {
+        replay_run *run = &p->runs[i];
+        hd_timer_free(run->timer);
+        hd_count_free(run->count);
+        hd_rf_module_free(run->code);
+        hd_diagnostics_free(&run->own);
+        hd_arena_free(&run->arena);
+        if (run->kind == REPLAY_COPY)
+            hd_module_free(run->module);
+    }
+    hd_module_free(in->original);
+    if (in->module)
+        in->module->source = NULL; /* the text stays, because diagnostics refer to it */
+    hd_module_free(in->module);
+    hd_traced_free(in->traced);
+    if (in->launch) {
+        in->yaml = in->launch->yaml;
+        in->launch->yaml = NULL;
+        hd_launch_free(in->launch);
+    }
+    if (!p->diagnostics.first)
+        replay_drop_texts(p);
+}
+
+void replay_drop_texts(replay_part *p)
+{
+    hd_source_free(&p->in.source);
+    hd_link_free(&p->in.linked);
+    hd_yaml_free(p->in.yaml);
+    p->in.yaml = NULL;
+    hd_diagnostics_free(&p->in.said);
+    hd_diagnostics_free(&p->diagnostics);
+}

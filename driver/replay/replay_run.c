@@ -1,0 +1,442 @@
+/* The third phase of a part: its runs in parallel, with the results of serial execution.
+ *
+ * Each run has its own session and memory, module (texts are shared and read-only), count and models, arena and
+ * diagnostics. Runs share the input, the plan and rows written before they start. The results of a run are added to
+ * the part when it is joined (replay_results.c), in the order of the list, as soon as it and all earlier runs have
+ * ended. Joining decides whether later runs are wanted: only if the earlier ones succeeded. An unwanted run is stopped,
+ * or not started, and never joined. So neither diagnostics nor rows nor the status depend on the threads; output is
+ * printed by the first run only.
+ *
+ * Each idle worker takes the next run. Threads without a run go to the thread budget: models use them until their run
+ * ends (hwmodel/count/count.h), and so do the original's CTAs, launch by launch. With one thread each run is joined
+ * before the next one starts, so that at most two sessions are in memory.
+ *
+ * Models may lag behind their run, across the ends of launches: their counters of a launch arrive later, in the order
+ * of the launches, and only then does the launch count as complete.
+ */
+#include "driver/replay/replay_work.h"
+#include "hwmodel/count/report.h"
+#include "target/occupancy.h"
+
+#include <math.h>
+
+typedef struct executed { /* one execution of a launch */
+    uint32_t launch;
+    hd_exec_status status;
+    hd_exec_statistics statistics;
+    uint64_t lane_operations, lane_wrong; /* of a faulty lane */
+} executed;
+
+/* A run with models, while it executes. */
+typedef struct watch {
+    replay_run *run;
+    hd_faulty_lane lane;
+    HD_ARRAY(executed) executed; /* launches, each time one has run */
+    uint32_t counted;            /* number of them whose counters have arrived */
+    bool lost;                   /* one of these failed: later ones do not count */
+    uint32_t lost_launch;        /* the launch that failed */
+    hd_status timing_status;
+} watch;
+
+static replay_tally *tallies_of(const replay_run *run, uint32_t launch)
+{
+    return &run->tallies[launch * run->part->plan->model_count];
+}
+
+/* ---- callbacks of the session and of the count ------------------------------------------------------------------- */
+
+/* With at least one technique that applies to the input. */
+static bool is_timed(const replay_run *run) { return run->timer && hd_timer_techniques(run->timer); }
+
+static uint32_t kernel_index(const hd_module *module, const char *name)
+{
+    const hd_function *kernel = hd_module_find_function(module, name);
+    uint32_t index = 0;
+    while (module->functions.items[index] != kernel)
+        index++;
+    return index;
+}
+
+static bool has_run(const watch *w, uint32_t launch)
+{
+    for (uint32_t i = 0; i < w->executed.count; i++)
+        if (w->executed.items[i].launch == launch)
+            return true;
+    return false;
+}
+
+/* As many CTAs are resident as fit on an SM of the GPU, with the allocated registers. Virtual registers may exceed what
+ * a thread can have: then as many are resident as fit in the register file. */
+static hd_rf_residency residency_of(const replay_run *run, uint32_t launch, const hd_grid *grid)
+{
+    const replay_part *p = run->part;
+    const hd_gpu_limits *limits = &p->plan->gpu->limits;
+    const hd_replay_options *options = p->plan->options;
+    const hd_replay_kernel *k = &p->out.rows.items[launch];
+    /* of a trace, all shared memory is dynamic */
+    uint64_t shared = p->in.traced ? 0 : hd_program_describe(run->session->programs[launch]).static_shared_bytes;
+    hd_occupancy_use use = {.threads = hd_grid_threads_per_cta(grid),
+                            .registers = k->general,
+                            .shared_bytes = shared + grid->dynamic_shared_bytes};
+    uint32_t warps = (use.threads + 31) / 32, ctas = hd_occupancy_of(limits, &use).ctas;
+    uint64_t in_file = (uint64_t)warps * replay_kernel_registers(run, k->name);
+    if (k->registers == HD_REPLAY_VIRTUAL && in_file && limits->registers_per_sm / 32 / in_file < ctas)
+        ctas = (uint32_t)(limits->registers_per_sm / 32 / in_file);
+    use.registers = 0;
+    return (hd_rf_residency){.ctas = ctas ? ctas : 1,
+                             .active = options->active_warps ? options->active_warps : HD_COUNT_ACTIVE_WARPS,
+                             .latency = options->latency == UINT32_MAX ? 0
+                                        : options->latency             ? options->latency
+                                                                       : HD_COUNT_LATENCY,
+                             .bytes = HD_COUNT_STREAM_BYTES,
+                             .most_ctas = hd_occupancy_of(limits, &use).ctas,
+                             .cta_warps = warps,
+                             .sm_warps = limits->warps_per_sm,
+                             .file_registers = limits->registers_per_sm / 32,
+                             .registers = k->general,
+                             .thread_registers = limits->registers_per_thread,
+                             .limits = limits,
+                             .use = use};
+}
+
+static void launch_starts(void *context, uint32_t launch, const hd_grid *grid)
+{
+    const watch *w = context;
+    const replay_run *run = w->run;
+    if (run->kind == REPLAY_FIRST)
+        hd_meter_next_item(run->part->meter);
+    const hd_rf_residency residency = residency_of(run, launch, grid);
+    hd_count_residency(run->count, &residency);
+    if (is_timed(run))
+        hd_timer_begin(run->timer, &residency, kernel_index(run->module, run->part->out.rows.items[launch].name),
+                       !has_run(w, launch));
+}
+
+static void launch_ran(void *context, uint32_t launch, hd_exec_status status, const hd_exec_statistics *statistics)
+{
+    watch *w = context;
+    executed e = {launch, status, *statistics, w->lane.operations, w->lane.wrong};
+    for (uint32_t i = 0; i < w->executed.count; i++) {
+        e.lane_operations -= w->executed.items[i].lane_operations;
+        e.lane_wrong -= w->executed.items[i].lane_wrong;
+    }
+    hd_array_push(&w->executed, e);
+    hd_count_end(w->run->count);
+    if (is_timed(w->run))
+        hd_timer_end(w->run->timer);
+}
+
+/* Adds the counters of one execution. One that stopped, for any reason, verifies nothing of the rest. */
+static void add_tallies(const replay_run *run, bool whole, const hd_count_result *counted, replay_tally *tallies)
+{
+    for (uint32_t m = 0; m < run->part->plan->model_count; m++) {
+        replay_tally *t = &tallies[m];
+        if (run->model_index[m] == HD_NONE)
+            continue;
+        const hd_count_result *of = &counted[run->model_index[m]];
+        hd_counters_join(t->counted.counters, of->counters);
+        hd_rf_energy energy = hd_rf_dynamic_energy(of->counters, of->sizes, run->part->plan->gpu);
+        t->energy_known = t->energy_known && energy.known;
+        t->energy_derived = t->energy_derived || energy.derived;
+        t->energy_pj += energy.dynamic_pj;
+        hd_rf_series_join(&t->counted.allocation, &of->allocation);
+        if (of->storage_bits > t->counted.storage_bits)
+            t->counted.storage_bits = of->storage_bits;
+        hd_rf_detection_join(&t->counted.detection, &of->detection);
+        t->check = whole ? t->check : HD_CHECK_INCOMPLETE;
+        t->ran = true;
+    }
+}
+
+static void launch_is_counted(void *context, bool proved, const hd_count_result *counted)
+{
+    watch *w = context;
+    const executed *e = &w->executed.items[w->counted++];
+    bool whole = proved && e->status == HD_EXEC_DONE;
+    if (w->lost)
+        return;
+    w->lost = !whole;
+    w->lost_launch = e->launch;
+    add_tallies(w->run, whole, counted, tallies_of(w->run, e->launch));
+    if (w->run->kind != REPLAY_FIRST)
+        return;
+    hd_replay_kernel *k = &w->run->part->out.rows.items[e->launch];
+    k->runs++;
+    k->warp_instructions += e->statistics.warp_instructions;
+    k->thread_instructions += e->statistics.thread_instructions;
+    k->divergent_branches += e->statistics.divergent_branches;
+    k->lane_operations += e->lane_operations;
+    k->lane_wrong += e->lane_wrong;
+}
+
+/* ---- cycles ------------------------------------------------------------------------------------------------------ */
+
+static void open_timer(replay_run *run)
+{
+    const hd_replay_options *options = run->part->plan->options;
+    /* where the windows of a trace's address space are */
+    static const hd_memory traced = {.const_window = HD_TRACED_SHARED,
+                                     .param_window = HD_TRACED_SHARED,
+                                     .shared_window = HD_TRACED_SHARED,
+                                     .local_window = HD_TRACED_LOCAL,
+                                     .code_window = HD_TRACED_LIMIT,
+                                     .limit = HD_TRACED_LIMIT};
+    hd_timer_show(run->timer, &run->timing_meter);
+    hd_timer_sample(run->timer, options->sample);
+    hd_timer_record(run->timer,
+                    &(hd_timeline_range){options->timeline_sm, options->timeline_first, options->timeline_end});
+    hd_timer_open(run->timer, run->part->in.traced ? &traced : &run->session->memory, run->part->threads,
+                  &run->part->budget);
+}
+
+/* No warp can go on. Where a technique's gate keeps one, that is a limit of the technique; else the model is wrong. */
+static hd_status report_lock(replay_run *run, uint32_t m)
+{
+    hd_rf_wait waits[HD_RF_WAITS];
+    uint32_t count = hd_timer_waits(run->timer, run->model_index[m], waits, HD_RF_WAITS);
+    bool gated = !count;
+    for (uint32_t i = 0; i < count && i < HD_RF_WAITS; i++)
+        gated = gated || waits[i].gated;
+    hd_diagnostic *d = hd_report(run->report, HD_DIAG_UNSUPPORTED, run->module->source, (hd_span){0, 0},
+                                 !count  ? "%s has no cycles: it keeps the next thread block waiting for ever"
+                                 : gated ? "%s has no cycles: it keeps %u resident warps waiting for ever"
+                                         : "internal error: with %s, %u resident warps can never go on",
+                                 run->part->plan->models[m].info->name, count);
+    hd_rf_report_waits(run->code, waits, count, d, run->report);
+    return gated ? HD_STATUS_UNDECIDED : HD_STATUS_INTERNAL;
+}
+
+/* Says why a timing did not get to its end. */
+static hd_status report_timing(replay_run *run, uint32_t m, hd_timing_status status, replay_tally *t)
+{
+    t->check = HD_CHECK_INCOMPLETE;
+    if (status == HD_TIMING_WRONG && hd_rf_report_failure(run->code, hd_timer_failure(run->timer, run->model_index[m]),
+                                                          run->part->plan->models[m].info->name, run->report)) {
+        t->check = HD_CHECK_OPERANDS;
+        return HD_STATUS_WRONG;
+    }
+    return status == HD_TIMING_LOCKED ? report_lock(run, m) : HD_STATUS_UNDECIDED;
+}
+
+/* Adds the cycles of the i-th execution of a launch. */
+static void add_time(watch *w, uint32_t i, uint32_t m)
+{
+    replay_run *run = w->run;
+    replay_tally *t = &tallies_of(run, w->executed.items[i].launch)[m];
+    const hd_timer_result *result = hd_timer_result_of(run->timer, i, run->model_index[m]);
+    const hd_timer_result *before = i ? hd_timer_result_of(run->timer, i - 1, run->model_index[m]) : NULL;
+    if (result->timeline && !t->timeline) {
+        t->timeline = result->timeline;
+        t->timeline_module = run->module;
+    }
+    t->timed = (t->timed || !t->time.cycles) && result->status == HD_TIMING_DONE;
+    hd_timing_counts_add(&t->time, &result->counts);
+    hd_rf_detection_join(&t->timed_detection, &result->detection);
+    hd_rf_energy energy = hd_rf_dynamic_energy(result->counters, result->sizes, run->part->plan->gpu);
+    t->timed_pj += energy.known ? energy.dynamic_pj : (double)NAN;
+    t->gated_on += result->counters[HD_COUNTER_BUFFER_POWERED];
+    if (result->status != HD_TIMING_DONE && (!before || before->status == HD_TIMING_DONE)) {
+        hd_status failed = report_timing(run, m, result->status, t);
+        w->timing_status = w->timing_status == HD_STATUS_DONE ? failed : w->timing_status;
+    }
+}
+
+/* ---- one run ----------------------------------------------------------------------------------------------------- */
+
+static bool open_session(replay_run *run)
+{
+    replay_part *p = run->part;
+    const replay_input *in = &p->in;
+    const hd_replay_options *options = p->plan->options;
+    bool unsupported = false;
+    run->session = hd_session_open(in->launch, run->module, run->report, &unsupported);
+    run->status = run->session ? HD_STATUS_DONE : unsupported ? HD_STATUS_UNDECIDED : HD_STATUS_REJECTED;
+    if (!run->session)
+        return false;
+    hd_exec_options *to = &run->session->options;
+    if (options->instruction_limit)
+        to->instruction_limit = options->instruction_limit;
+    to->threads = p->threads;
+    to->budget = &p->budget;
+    to->stop = &run->stop;
+    to->meter = &run->meter;
+    /* the original looks for uninitialized values, where the code was allocated from it */
+    bool from_original = in->allocates && in->original;
+    if (run->kind == (from_original ? REPLAY_ORIGINAL : REPLAY_FIRST))
+        to->check_uninitialized = options->check_uninitialized;
+    if (run->kind == REPLAY_FIRST) {
+        to->check_races = options->check_races;
+        to->print = options->print ? replay_print : NULL;
+        to->print_context = p;
+    }
+    return true;
+}
+
+/* As hd_session_run, of a trace. */
+static hd_exec_status play_trace(replay_run *run, const hd_session_watch *session_watch, hd_exec_statistics *statistics)
+{
+    const hd_traced *t = run->part->in.traced;
+    hd_grid grid = {.dynamic_shared_bytes = t->shared_bytes};
+    hd_traced_statistics played = {0};
+    memcpy(grid.grid, t->grid, sizeof grid.grid);
+    memcpy(grid.block, t->block, sizeof grid.block);
+    session_watch->starts(session_watch->context, 0, &grid);
+    bool good = hd_traced_play(t, session_watch->sinks, session_watch->sink_count, &played, &run->meter);
+    statistics->warp_instructions += played.warp_instructions;
+    statistics->thread_instructions += played.thread_instructions;
+    hd_exec_status status = good ? HD_EXEC_DONE : HD_EXEC_STOPPED;
+    session_watch->ran(session_watch->context, 0, status, statistics);
+    return status;
+}
+
+/* Executes all steps with the models. */
+static hd_exec_status execute_watched(watch *w, hd_exec_statistics *statistics)
+{
+    replay_run *run = w->run;
+    replay_part *p = run->part;
+    hd_sink sinks[2] = {hd_count_sink(run->count)};
+    hd_session_watch watched = {sinks, p->plan->model_count ? 1 : 0, launch_ran, w, launch_starts};
+    hd_count_launches(run->count, launch_is_counted, w);
+    if (is_timed(run)) {
+        open_timer(run);
+        sinks[watched.sink_count++] = hd_timer_sink(run->timer);
+    }
+    hd_exec_status status =
+        p->in.traced ? play_trace(run, &watched, statistics) : hd_session_run(run->session, &watched, statistics);
+    if (!hd_count_flush(run->count) && status == HD_EXEC_DONE)
+        status = HD_EXEC_STOPPED;
+    if (!is_timed(run))
+        return status;
+    hd_timer_finish(run->timer);
+    uint32_t launches = hd_timer_launches(run->timer);
+    for (uint32_t i = 0; i < launches && i < w->executed.count; i++)
+        for (uint32_t m = 0; m < p->plan->model_count; m++)
+            if (run->model_index[m] != HD_NONE)
+                add_time(w, i, m);
+    return status;
+}
+
+static hd_status status_of(hd_exec_status status)
+{
+    switch (status) {
+    case HD_EXEC_DONE: return HD_STATUS_DONE;
+    case HD_EXEC_FAULT: return HD_STATUS_FAULT;
+    case HD_EXEC_STOPPED:
+    case HD_EXEC_LIMIT:
+    case HD_EXEC_UNSUPPORTED: return HD_STATUS_UNDECIDED;
+    }
+    return HD_STATUS_INTERNAL;
+}
+
+/* Executes all steps, with models if the run has some; sets its status. */
+static void execute(replay_run *run)
+{
+    replay_part *p = run->part;
+    watch w = {.run = run, .lane = p->plan->lane};
+    hd_exec_statistics statistics = {0};
+    if (run->session && p->plan->faulty && run->kind == REPLAY_FIRST)
+        run->session->options.lane_fault = &w.lane;
+    hd_exec_status status =
+        run->count ? execute_watched(&w, &statistics) : hd_session_run(run->session, NULL, &statistics);
+    uint32_t failed = run->count ? hd_count_failed(run->count) : HD_NONE;
+    /* the model with the wrong operand; the others were stopped with it */
+    for (uint32_t m = 0; m < p->plan->model_count && w.lost && failed != HD_NONE; m++)
+        if (run->model_index[m] == failed)
+            tallies_of(run, w.lost_launch)[m].check = HD_CHECK_OPERANDS;
+    run->races = statistics.races;
+    run->ended = status == HD_EXEC_DONE;
+    run->status = status == HD_EXEC_STOPPED && failed != HD_NONE ? HD_STATUS_WRONG
+                  : run->session && run->session->rejected       ? HD_STATUS_REJECTED
+                                                                 : status_of(status);
+    if (run->status == HD_STATUS_DONE)
+        run->status = w.timing_status;
+    hd_array_free(&w.executed);
+}
+
+/* Compares the outputs with the expected ones, and saves what the launch file names. With a faulty lane, other outputs
+ * are to be expected: then no difference is reported. */
+static void check_outputs(replay_run *run)
+{
+    replay_part *p = run->part;
+    const hd_launch_file *launch = p->in.launch;
+    bool expects = false, faulty = p->plan->faulty;
+    for (uint32_t i = 0; i < launch->buffers.count; i++)
+        expects = expects || launch->buffers.items[i].expect.given;
+    run->status = HD_STATUS_DONE;
+    if (expects) {
+        hd_diagnostics quiet, *loud = run->session->diagnostics;
+        hd_diagnostics_init(&quiet);
+        run->session->diagnostics = faulty ? &quiet : loud;
+        bool right = hd_session_check(run->session);
+        run->session->diagnostics = loud;
+        hd_diagnostics_free(&quiet);
+        for (uint32_t k = 0; k < p->out.rows.count; k++)
+            p->out.rows.items[k].outputs = right ? HD_OUTPUTS_RIGHT : HD_OUTPUTS_WRONG;
+        run->status = right || faulty ? HD_STATUS_DONE : HD_STATUS_WRONG;
+    }
+    if (p->plan->options->saves && !hd_session_save(run->session, &p->out.saves))
+        run->status = hd_status_worse(run->status, HD_STATUS_REJECTED);
+}
+
+static void execute_run(replay_run *run)
+{
+    if (!run->part->in.traced && !open_session(run))
+        return;
+    execute(run);
+    if (run->kind == REPLAY_FIRST && run->ended && run->session)
+        check_outputs(run);
+}
+
+/* ---- all runs ---------------------------------------------------------------------------------------------------- */
+
+typedef struct runs {
+    replay_part *part;
+    pthread_mutex_t lock;
+    uint32_t workers, over, joined;
+} runs;
+
+static void close_session(replay_run *run)
+{
+    hd_session_close(run->session);
+    run->session = NULL;
+}
+
+static void run_one(void *context, uint32_t index, uint32_t worker)
+{
+    runs *r = context;
+    replay_part *p = r->part;
+    replay_run *run = &p->runs[index];
+    (void)worker;
+    if (!atomic_load(&run->stop))
+        execute_run(run);
+    pthread_mutex_lock(&r->lock);
+    run->over = true;
+    hd_meter_close(&run->meter);
+    hd_meter_close(&run->timing_meter);
+    /* A thread that ends a run also joins later runs that waited for it. */
+    for (; r->joined < p->run_count && p->runs[r->joined].over; r->joined++) {
+        replay_run *next = &p->runs[r->joined];
+        if (!atomic_load(&next->stop)) {
+            replay_join(next);
+            hd_diagnostics_join(&p->diagnostics, &next->own);
+        }
+        if (r->joined) /* the first session is kept: others are compared with it */
+            close_session(next);
+    }
+    if (p->run_count - ++r->over < r->workers) /* this thread gets no further run */
+        hd_thread_budget_return(&p->budget, 1);
+    pthread_mutex_unlock(&r->lock);
+}
+
+hd_status replay_run_all(replay_part *p)
+{
+    runs r = {.part = p, .workers = p->threads < p->run_count ? p->threads : p->run_count};
+    if (p->meter)
+        atomic_store(&p->meter->items, (uint32_t)hd_launch_amount_of(p->in.launch).runs);
+    hd_thread_budget_return(&p->budget, p->threads - r.workers);
+    pthread_mutex_init(&r.lock, NULL);
+    hd_parallel(r.workers, p->run_count, run_one, &r);
+    pthread_mutex_destroy(&r.lock);
+    close_session(p->runs);
+    return p->out.status;
+}
