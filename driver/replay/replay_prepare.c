@@ -116,13 +116,13 @@ static void open_run(replay_part *p, replay_kind kind, hd_module *module)
     replay_run *run = &p->runs[p->run_count++];
     run->part = p;
     run->kind = kind;
-    run->module = module;
+    run->code.module = module;
     hd_diagnostics_init_part(&run->own, &p->diagnostics);
     run->report = kind == REPLAY_FIRST ? &p->diagnostics : &run->own;
     if (kind != REPLAY_FIRST)
         module->diagnostics = run->report;
     for (uint32_t i = 0; i < module->functions.count; i++)
-        run->reads_time = run->reads_time || reads_time(module->functions.items[i]);
+        run->code.reads_time = run->code.reads_time || reads_time(module->functions.items[i]);
 }
 
 /* A model that asks for values has a run of its own, but not where a lane is faulty, for the fault is in the first
@@ -201,19 +201,19 @@ static bool open_runs(replay_part *p, uint32_t *run_of)
 static void open_count(replay_run *run)
 {
     replay_part *p = run->part;
-    run->model_index = HD_ARENA_ARRAY(&run->arena, uint32_t, p->plan->model_count);
+    run->code.model_index = HD_ARENA_ARRAY(&run->arena, uint32_t, p->plan->model_count);
     for (uint32_t m = 0; m < p->plan->model_count; m++)
-        run->model_index[m] = HD_NONE;
-    run->code = hd_rf_module_new(run->module);
-    run->count = hd_count_new(run->code, run->report);
-    hd_count_batches(run->count, BATCH, p->threads);
-    hd_count_share(run->count, &p->budget);
+        run->code.model_index[m] = HD_NONE;
+    run->code.rf = hd_rf_module_new(run->code.module);
+    run->code.count = hd_count_new(run->code.rf, run->report);
+    hd_count_batches(run->code.count, BATCH, p->threads);
+    hd_count_share(run->code.count, &p->budget);
     if (!p->plan->options->no_memo)
-        hd_count_use_memo(run->count, &hd_memo);
+        hd_count_use_memo(run->code.count, &hd_memo);
     if (p->plan->options->time)
-        run->timer = hd_timer_new(run->code, &p->plan->gpu->machine, p->plan->sms);
+        run->code.timer = hd_timer_new(run->code.rf, &p->plan->gpu->machine, p->plan->sms);
     if (p->plan->faulty && run->kind == REPLAY_FIRST)
-        hd_count_faulty_lane(run->count);
+        hd_count_faulty_lane(run->code.count);
 }
 
 /* Why the model cannot be applied to the input; NULL: it can. */
@@ -240,15 +240,15 @@ static const char *refusal_of(const replay_part *p, const replay_model *model)
 static void add_model(replay_run *run, uint32_t m, const char **refusal)
 {
     const hd_rf_model_info *info = run->part->plan->models[m].info;
-    hd_rf_model *model = hd_rf_model_new(info, run->code, refusal);
+    hd_rf_model *model = hd_rf_model_new(info, run->code.rf, refusal);
     if (!model)
         return;
-    if (run->timer && !hd_timer_add(run->timer, info, refusal)) {
+    if (run->code.timer && !hd_timer_add(run->code.timer, info, refusal)) {
         hd_rf_model_free(model);
         return;
     }
-    run->model_index[m] = hd_count_models(run->count);
-    hd_count_add(run->count, model);
+    run->code.model_index[m] = hd_count_models(run->code.count);
+    hd_count_add(run->code.count, model);
 }
 
 /* Adds models with the same passes together, with the annotations of these; then the module is restored. Sets their
@@ -257,8 +257,8 @@ static bool add_models_of(replay_run *run, const hd_pipeline *passes, bool *done
                           hd_pass_contexts *contexts)
 {
     const replay_plan *plan = run->part->plan;
-    bool as_written = run->kind == REPLAY_COPY || !passes || has_annotations_of(run->module, passes);
-    if (!as_written && !run_passes(run->part, run->module, passes, contexts))
+    bool as_written = run->kind == REPLAY_COPY || !passes || has_annotations_of(run->code.module, passes);
+    if (!as_written && !run_passes(run->part, run->code.module, passes, contexts))
         return false;
     for (uint32_t m = 0; m < plan->model_count; m++)
         if (!done[m] && plan->models[m].passes == passes) {
@@ -266,22 +266,23 @@ static bool add_models_of(replay_run *run, const hd_pipeline *passes, bool *done
             done[m] = true;
         }
     for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT && !as_written; t++)
-        for (uint32_t i = 0; i < run->module->functions.count && hd_pipeline_has(passes, hd_techniques[t].pass); i++)
-            hd_annotations_remove(run->module->functions.items[i], hd_techniques[t].spelling);
+        for (uint32_t i = 0; i < run->code.module->functions.count && hd_pipeline_has(passes, hd_techniques[t].pass);
+             i++)
+            hd_annotations_remove(run->code.module->functions.items[i], hd_techniques[t].spelling);
     return true;
 }
 
 /* The run must confirm that branches assumed uniform by passes are uniform. */
 static void expect_uniform_branches(replay_run *run, hd_pass_contexts *contexts)
 {
-    for (uint32_t i = 0; i < run->module->functions.count; i++) {
-        if (!run->module->functions.items[i]->has_body)
+    for (uint32_t i = 0; i < run->code.module->functions.count; i++) {
+        if (!run->code.module->functions.items[i]->has_body)
             continue;
         const hd_uniformity *u = hd_analysis_get(&contexts->items[i], HD_ANALYSIS_UNIFORMITY);
-        const hd_cfg *cfg = hd_function_cfg(run->module->functions.items[i]);
+        const hd_cfg *cfg = hd_function_cfg(run->code.module->functions.items[i]);
         for (uint32_t b = 0; b < cfg->block_count; b++)
             if (cfg->blocks[b].reachable && cfg->blocks[b].conditional && !hd_bitset_has(&u->divergent_branches, b))
-                hd_count_expect_uniform(run->count, i, cfg->blocks[b].end - 1);
+                hd_count_expect_uniform(run->code.count, i, cfg->blocks[b].end - 1);
     }
 }
 
@@ -294,7 +295,7 @@ static bool add_models(replay_run *run, const uint32_t *run_of)
     const char **refusals = HD_ARENA_ARRAY(&run->arena, const char *, count);
     hd_pass_contexts contexts = {0};
     open_count(run);
-    hd_pass_contexts_open(&contexts, run->module, run->report);
+    hd_pass_contexts_open(&contexts, run->code.module, run->report);
     for (uint32_t m = 0; m < count; m++) {
         refusals[m] = run_of[m] == index ? refusal_of(p, &p->plan->models[m]) : NULL;
         done[m] = run_of[m] != index || refusals[m];
@@ -306,11 +307,11 @@ static bool add_models(replay_run *run, const uint32_t *run_of)
     if (good && !p->plan->faulty && !p->in.traced)
         expect_uniform_branches(run, &contexts);
     hd_pass_contexts_close(&contexts);
-    run->tallies = HD_ARENA_ARRAY(&run->arena, replay_tally, p->in.launch->launches.count * count);
+    run->out.tallies = HD_ARENA_ARRAY(&run->arena, replay_tally, p->in.launch->launches.count * count);
     for (uint32_t i = 0; i < p->in.launch->launches.count * count; i++)
-        run->tallies[i] = (replay_tally){.refusal = refusals[i % count],
-                                         .energy_known = run->model_index[i % count] != HD_NONE,
-                                         .check = HD_CHECK_PASS};
+        run->out.tallies[i] = (replay_tally){.refusal = refusals[i % count],
+                                             .energy_known = run->code.model_index[i % count] != HD_NONE,
+                                             .check = HD_CHECK_PASS};
     return good;
 }
 
@@ -318,19 +319,19 @@ static void open_meters(replay_run *run)
 {
     replay_part *p = run->part;
     uint64_t ctas = hd_launch_amount_of(p->in.launch).ctas;
-    uint32_t models = run->count ? hd_count_models(run->count) : 0;
+    uint32_t models = run->code.count ? hd_count_models(run->code.count) : 0;
     hd_meter_open(&run->meter, p->meter, 1 + MODEL_COST * models, ctas);
-    hd_meter_open(&run->timing_meter, p->meter, TIMING_COST, run->timer ? ctas * models : 0);
+    hd_meter_open(&run->timing_meter, p->meter, TIMING_COST, run->code.timer ? ctas * models : 0);
 }
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
 
 uint32_t replay_kernel_registers(const replay_run *run, const char *kernel)
 {
-    const hd_function *function = hd_module_find_function(run->module, kernel);
-    for (uint32_t i = 0; i < run->module->functions.count; i++)
-        if (run->module->functions.items[i] == function && run->code->functions[i])
-            return run->code->functions[i]->registers;
+    const hd_function *function = hd_module_find_function(run->code.module, kernel);
+    for (uint32_t i = 0; i < run->code.module->functions.count; i++)
+        if (run->code.module->functions.items[i] == function && run->code.rf->functions[i])
+            return run->code.rf->functions[i]->registers;
     return 0;
 }
 

@@ -232,13 +232,13 @@ void replay_close(replay_part *p)
     replay_input *in = &p->in;
     for (uint32_t i = p->run_count; i-- > 0;) {
         replay_run *run = &p->runs[i];
-        hd_timer_free(run->timer);
-        hd_count_free(run->count);
-        hd_rf_module_free(run->code);
+        hd_timer_free(run->code.timer);
+        hd_count_free(run->code.count);
+        hd_rf_module_free(run->code.rf);
         hd_diagnostics_free(&run->own);
         hd_arena_free(&run->arena);
         if (run->kind == REPLAY_COPY)
-            hd_module_free(run->module);
+            hd_module_free(run->code.module);
     }
     hd_module_free(in->original);
     if (in->module)

@@ -19,56 +19,50 @@ static void set_identical(replay_part *p, bool identical)
         p->out.rows.items[k].identical = identical ? HD_OUTPUTS_RIGHT : HD_OUTPUTS_WRONG;
 }
 
-/* Whether the original leaves the same memory as the first run. With a faulty lane, other memory is to be expected:
- * then no difference is reported. */
-static bool is_same(const replay_run *original, const replay_run *first)
-{
-    hd_diagnostics quiet;
-    hd_diagnostics_init(&quiet);
-    bool same =
-        hd_session_compare(original->session, first->session, first->part->plan->faulty ? &quiet : original->report);
-    hd_diagnostics_free(&quiet);
-    return same;
-}
-
 /* After a run that stops early nothing else is reported; after a race, no run of a copy. */
 static void join_first(replay_part *p, replay_run *run)
 {
-    p->out.status = run->races ? HD_STATUS_FAULT : run->status;
-    if (run->ended && !run->races && p->in.is_original) /* equal code leaves identical memory */
+    p->out.status = run->out.races ? HD_STATUS_FAULT : run->out.status;
+    if (run->out.ended && !run->out.races && p->in.is_original) /* equal code leaves identical memory */
         set_identical(p, true);
-    if (!run->ended || run->races)
-        stop_runs(p, run->ended && p->in.original ? 2 : 1);
+    if (!run->out.ended || run->out.races)
+        stop_runs(p, run->out.ended && p->in.original ? 2 : 1);
 }
 
+/* The original must leave the same memory as the first run. With a faulty lane, other memory is to be expected: then no
+ * difference is reported. */
 static void join_original(replay_part *p, replay_run *run)
 {
-    if (run->status == HD_STATUS_DONE && !run->reads_time) {
-        bool same = is_same(run, p->runs);
+    if (run->out.status == HD_STATUS_DONE && !run->code.reads_time) {
+        bool faulty = p->plan->faulty;
+        hd_diagnostics quiet;
+        hd_diagnostics_init(&quiet);
+        bool same = hd_session_compare(run->session, p->runs->session, faulty ? &quiet : run->report);
+        hd_diagnostics_free(&quiet);
         set_identical(p, same);
-        run->status = same || p->plan->faulty ? HD_STATUS_DONE : HD_STATUS_WRONG;
+        run->out.status = same || faulty ? HD_STATUS_DONE : HD_STATUS_WRONG;
     }
-    if (!p->runs->races)
-        p->out.status = hd_status_worse(p->out.status, run->status);
+    if (!p->runs->out.races)
+        p->out.status = hd_status_worse(p->out.status, run->out.status);
 }
 
 /* A copy must leave the same memory as the first run; else that is a failed check of each of its models. */
 static void join_copy(replay_part *p, replay_run *run)
 {
     uint32_t models = p->plan->model_count;
-    bool same = run->status != HD_STATUS_DONE || run->reads_time ||
+    bool same = run->out.status != HD_STATUS_DONE || run->code.reads_time ||
                 hd_session_compare(p->runs->session, run->session, run->report);
     if (!same)
-        run->status = HD_STATUS_WRONG;
+        run->out.status = HD_STATUS_WRONG;
     for (uint32_t i = 0; i < p->in.launch->launches.count * models && run->session; i++) {
-        replay_tally *t = &run->tallies[i];
+        replay_tally *t = &run->out.tallies[i];
         if (!same && t->check == HD_CHECK_PASS)
             t->check = HD_CHECK_IDENTICAL;
-        if (run->model_index[i % models] != HD_NONE || t->refusal)
-            p->runs->tallies[i] = *t;
+        if (run->code.model_index[i % models] != HD_NONE || t->refusal)
+            p->runs->out.tallies[i] = *t;
     }
-    p->out.status = hd_status_worse(p->out.status, run->status);
-    if (run->status != HD_STATUS_DONE)
+    p->out.status = hd_status_worse(p->out.status, run->out.status);
+    if (run->out.status != HD_STATUS_DONE)
         stop_runs(p, (uint32_t)(run - p->runs) + 1);
 }
 
@@ -150,16 +144,6 @@ static hd_replay_allocation allocation_of(hd_arena *arena, const hd_rf_series *s
 
 /* ---- timelines and faults -------------------------------------------------------------------------------------- */
 
-/* Number in `instructions` of the first instruction of each function; their count at the end. */
-static uint32_t *first_numbers(hd_arena *arena, const hd_module *module)
-{
-    uint32_t *first = HD_ARENA_ARRAY(arena, uint32_t, module->functions.count + 1);
-    first[0] = 0;
-    for (uint32_t f = 0; f < module->functions.count; f++)
-        first[f + 1] = first[f] + module->functions.items[f]->instructions.count;
-    return first;
-}
-
 static hd_replay_instruction instruction_of(hd_arena *arena, hd_module *module, uint32_t function, uint32_t number)
 {
     const hd_function *f = module->functions.items[function];
@@ -199,7 +183,10 @@ static const hd_replay_timeline *timeline_of(replay_part *p, const replay_tally 
     if (!from)
         return NULL;
     hd_module *module = t->timeline_module;
-    const uint32_t *first = first_numbers(&p->arena, module);
+    /* number in `instructions` of the first instruction of each function; their count at the end */
+    uint32_t *first = HD_ARENA_ARRAY(&p->arena, uint32_t, module->functions.count + 1);
+    for (uint32_t f = 0; f < module->functions.count; f++)
+        first[f + 1] = first[f] + module->functions.items[f]->instructions.count;
     hd_replay_instruction *instructions =
         HD_ARENA_ARRAY(&p->arena, hd_replay_instruction, first[module->functions.count] + 1);
     hd_replay_span *spans = HD_ARENA_ARRAY(&p->arena, hd_replay_span, from->spans.count + 1);
@@ -304,7 +291,7 @@ static const hd_replay_timing *timing_of(replay_part *p, uint32_t m, const repla
 static hd_replay_result result_of(replay_part *p, const hd_replay_kernel *k, uint32_t m)
 {
     const hd_rf_model_info *model = p->plan->models[m].info;
-    const replay_tally *tallies = &p->runs->tallies[k->launch * p->plan->model_count], *t = &tallies[m];
+    const replay_tally *tallies = &p->runs->out.tallies[k->launch * p->plan->model_count], *t = &tallies[m];
     const char *title = hd_rf_standard_title(model);
     bool energies = t->energy_known && tallies[0].energy_known;
     return (hd_replay_result){.model = model->name,

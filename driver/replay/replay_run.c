@@ -40,30 +40,13 @@ typedef struct watch {
 
 static replay_tally *tallies_of(const replay_run *run, uint32_t launch)
 {
-    return &run->tallies[launch * run->part->plan->model_count];
+    return &run->out.tallies[launch * run->part->plan->model_count];
 }
 
 /* ---- callbacks of the session and of the count ------------------------------------------------------------------- */
 
 /* With at least one technique that applies to the input. */
-static bool is_timed(const replay_run *run) { return run->timer && hd_timer_techniques(run->timer); }
-
-static uint32_t kernel_index(const hd_module *module, const char *name)
-{
-    const hd_function *kernel = hd_module_find_function(module, name);
-    uint32_t index = 0;
-    while (module->functions.items[index] != kernel)
-        index++;
-    return index;
-}
-
-static bool has_run(const watch *w, uint32_t launch)
-{
-    for (uint32_t i = 0; i < w->executed.count; i++)
-        if (w->executed.items[i].launch == launch)
-            return true;
-    return false;
-}
+static bool is_timed(const replay_run *run) { return run->code.timer && hd_timer_techniques(run->code.timer); }
 
 /* As many CTAs are resident as fit on an SM of the GPU, with the allocated registers. Virtual registers may exceed what
  * a thread can have: then as many are resident as fit in the register file. */
@@ -103,13 +86,21 @@ static void launch_starts(void *context, uint32_t launch, const hd_grid *grid)
 {
     const watch *w = context;
     const replay_run *run = w->run;
+    const hd_module *module = run->code.module;
     if (run->kind == REPLAY_FIRST)
         hd_meter_next_item(run->part->meter);
     const hd_rf_residency residency = residency_of(run, launch, grid);
-    hd_count_residency(run->count, &residency);
-    if (is_timed(run))
-        hd_timer_begin(run->timer, &residency, kernel_index(run->module, run->part->out.rows.items[launch].name),
-                       !has_run(w, launch));
+    hd_count_residency(run->code.count, &residency);
+    if (!is_timed(run))
+        return;
+    const hd_function *kernel = hd_module_find_function(module, run->part->out.rows.items[launch].name);
+    uint32_t function = 0;
+    while (module->functions.items[function] != kernel)
+        function++;
+    bool shown = true; /* timelines are of the first execution */
+    for (uint32_t i = 0; i < w->executed.count; i++)
+        shown = shown && w->executed.items[i].launch != launch;
+    hd_timer_begin(run->code.timer, &residency, function, shown);
 }
 
 static void launch_ran(void *context, uint32_t launch, hd_exec_status status, const hd_exec_statistics *statistics)
@@ -121,9 +112,9 @@ static void launch_ran(void *context, uint32_t launch, hd_exec_status status, co
         e.lane_wrong -= w->executed.items[i].lane_wrong;
     }
     hd_array_push(&w->executed, e);
-    hd_count_end(w->run->count);
+    hd_count_end(w->run->code.count);
     if (is_timed(w->run))
-        hd_timer_end(w->run->timer);
+        hd_timer_end(w->run->code.timer);
 }
 
 /* Adds the counters of one execution. One that stopped, for any reason, verifies nothing of the rest. */
@@ -131,9 +122,9 @@ static void add_tallies(const replay_run *run, bool whole, const hd_count_result
 {
     for (uint32_t m = 0; m < run->part->plan->model_count; m++) {
         replay_tally *t = &tallies[m];
-        if (run->model_index[m] == HD_NONE)
+        if (run->code.model_index[m] == HD_NONE)
             continue;
-        const hd_count_result *of = &counted[run->model_index[m]];
+        const hd_count_result *of = &counted[run->code.model_index[m]];
         hd_counters_join(t->counted.counters, of->counters);
         hd_rf_energy energy = hd_rf_dynamic_energy(of->counters, of->sizes, run->part->plan->gpu);
         t->energy_known = t->energy_known && energy.known;
@@ -181,11 +172,11 @@ static void open_timer(replay_run *run)
                                      .local_window = HD_TRACED_LOCAL,
                                      .code_window = HD_TRACED_LIMIT,
                                      .limit = HD_TRACED_LIMIT};
-    hd_timer_show(run->timer, &run->timing_meter);
-    hd_timer_sample(run->timer, options->sample);
-    hd_timer_record(run->timer,
+    hd_timer_show(run->code.timer, &run->timing_meter);
+    hd_timer_sample(run->code.timer, options->sample);
+    hd_timer_record(run->code.timer,
                     &(hd_timeline_range){options->timeline_sm, options->timeline_first, options->timeline_end});
-    hd_timer_open(run->timer, run->part->in.traced ? &traced : &run->session->memory, run->part->threads,
+    hd_timer_open(run->code.timer, run->part->in.traced ? &traced : &run->session->memory, run->part->threads,
                   &run->part->budget);
 }
 
@@ -193,16 +184,16 @@ static void open_timer(replay_run *run)
 static hd_status report_lock(replay_run *run, uint32_t m)
 {
     hd_rf_wait waits[HD_RF_WAITS];
-    uint32_t count = hd_timer_waits(run->timer, run->model_index[m], waits, HD_RF_WAITS);
+    uint32_t count = hd_timer_waits(run->code.timer, run->code.model_index[m], waits, HD_RF_WAITS);
     bool gated = !count;
     for (uint32_t i = 0; i < count && i < HD_RF_WAITS; i++)
         gated = gated || waits[i].gated;
-    hd_diagnostic *d = hd_report(run->report, HD_DIAG_UNSUPPORTED, run->module->source, (hd_span){0, 0},
+    hd_diagnostic *d = hd_report(run->report, HD_DIAG_UNSUPPORTED, run->code.module->source, (hd_span){0, 0},
                                  !count  ? "%s has no cycles: it keeps the next thread block waiting for ever"
                                  : gated ? "%s has no cycles: it keeps %u resident warps waiting for ever"
                                          : "internal error: with %s, %u resident warps can never go on",
                                  run->part->plan->models[m].info->name, count);
-    hd_rf_report_waits(run->code, waits, count, d, run->report);
+    hd_rf_report_waits(run->code.rf, waits, count, d, run->report);
     return gated ? HD_STATUS_UNDECIDED : HD_STATUS_INTERNAL;
 }
 
@@ -210,8 +201,9 @@ static hd_status report_lock(replay_run *run, uint32_t m)
 static hd_status report_timing(replay_run *run, uint32_t m, hd_timing_status status, replay_tally *t)
 {
     t->check = HD_CHECK_INCOMPLETE;
-    if (status == HD_TIMING_WRONG && hd_rf_report_failure(run->code, hd_timer_failure(run->timer, run->model_index[m]),
-                                                          run->part->plan->models[m].info->name, run->report)) {
+    if (status == HD_TIMING_WRONG &&
+        hd_rf_report_failure(run->code.rf, hd_timer_failure(run->code.timer, run->code.model_index[m]),
+                             run->part->plan->models[m].info->name, run->report)) {
         t->check = HD_CHECK_OPERANDS;
         return HD_STATUS_WRONG;
     }
@@ -223,11 +215,11 @@ static void add_time(watch *w, uint32_t i, uint32_t m)
 {
     replay_run *run = w->run;
     replay_tally *t = &tallies_of(run, w->executed.items[i].launch)[m];
-    const hd_timer_result *result = hd_timer_result_of(run->timer, i, run->model_index[m]);
-    const hd_timer_result *before = i ? hd_timer_result_of(run->timer, i - 1, run->model_index[m]) : NULL;
+    const hd_timer_result *result = hd_timer_result_of(run->code.timer, i, run->code.model_index[m]);
+    const hd_timer_result *before = i ? hd_timer_result_of(run->code.timer, i - 1, run->code.model_index[m]) : NULL;
     if (result->timeline && !t->timeline) {
         t->timeline = result->timeline;
-        t->timeline_module = run->module;
+        t->timeline_module = run->code.module;
     }
     t->timed = (t->timed || !t->time.cycles) && result->status == HD_TIMING_DONE;
     hd_timing_counts_add(&t->time, &result->counts);
@@ -249,8 +241,8 @@ static bool open_session(replay_run *run)
     const replay_input *in = &p->in;
     const hd_replay_options *options = p->plan->options;
     bool unsupported = false;
-    run->session = hd_session_open(in->launch, run->module, run->report, &unsupported);
-    run->status = run->session ? HD_STATUS_DONE : unsupported ? HD_STATUS_UNDECIDED : HD_STATUS_REJECTED;
+    run->session = hd_session_open(in->launch, run->code.module, run->report, &unsupported);
+    run->out.status = run->session ? HD_STATUS_DONE : unsupported ? HD_STATUS_UNDECIDED : HD_STATUS_REJECTED;
     if (!run->session)
         return false;
     hd_exec_options *to = &run->session->options;
@@ -294,24 +286,24 @@ static hd_exec_status execute_watched(watch *w, hd_exec_statistics *statistics)
 {
     replay_run *run = w->run;
     replay_part *p = run->part;
-    hd_sink sinks[2] = {hd_count_sink(run->count)};
+    hd_sink sinks[2] = {hd_count_sink(run->code.count)};
     hd_session_watch watched = {sinks, p->plan->model_count ? 1 : 0, launch_ran, w, launch_starts};
-    hd_count_launches(run->count, launch_is_counted, w);
+    hd_count_launches(run->code.count, launch_is_counted, w);
     if (is_timed(run)) {
         open_timer(run);
-        sinks[watched.sink_count++] = hd_timer_sink(run->timer);
+        sinks[watched.sink_count++] = hd_timer_sink(run->code.timer);
     }
     hd_exec_status status =
         p->in.traced ? play_trace(run, &watched, statistics) : hd_session_run(run->session, &watched, statistics);
-    if (!hd_count_flush(run->count) && status == HD_EXEC_DONE)
+    if (!hd_count_flush(run->code.count) && status == HD_EXEC_DONE)
         status = HD_EXEC_STOPPED;
     if (!is_timed(run))
         return status;
-    hd_timer_finish(run->timer);
-    uint32_t launches = hd_timer_launches(run->timer);
+    hd_timer_finish(run->code.timer);
+    uint32_t launches = hd_timer_launches(run->code.timer);
     for (uint32_t i = 0; i < launches && i < w->executed.count; i++)
         for (uint32_t m = 0; m < p->plan->model_count; m++)
-            if (run->model_index[m] != HD_NONE)
+            if (run->code.model_index[m] != HD_NONE)
                 add_time(w, i, m);
     return status;
 }
@@ -337,19 +329,19 @@ static void execute(replay_run *run)
     if (run->session && p->plan->faulty && run->kind == REPLAY_FIRST)
         run->session->options.lane_fault = &w.lane;
     hd_exec_status status =
-        run->count ? execute_watched(&w, &statistics) : hd_session_run(run->session, NULL, &statistics);
-    uint32_t failed = run->count ? hd_count_failed(run->count) : HD_NONE;
+        run->code.count ? execute_watched(&w, &statistics) : hd_session_run(run->session, NULL, &statistics);
+    uint32_t failed = run->code.count ? hd_count_failed(run->code.count) : HD_NONE;
     /* the model with the wrong operand; the others were stopped with it */
     for (uint32_t m = 0; m < p->plan->model_count && w.lost && failed != HD_NONE; m++)
-        if (run->model_index[m] == failed)
+        if (run->code.model_index[m] == failed)
             tallies_of(run, w.lost_launch)[m].check = HD_CHECK_OPERANDS;
-    run->races = statistics.races;
-    run->ended = status == HD_EXEC_DONE;
-    run->status = status == HD_EXEC_STOPPED && failed != HD_NONE ? HD_STATUS_WRONG
-                  : run->session && run->session->rejected       ? HD_STATUS_REJECTED
-                                                                 : status_of(status);
-    if (run->status == HD_STATUS_DONE)
-        run->status = w.timing_status;
+    run->out.races = statistics.races;
+    run->out.ended = status == HD_EXEC_DONE;
+    run->out.status = status == HD_EXEC_STOPPED && failed != HD_NONE ? HD_STATUS_WRONG
+                      : run->session && run->session->rejected       ? HD_STATUS_REJECTED
+                                                                     : status_of(status);
+    if (run->out.status == HD_STATUS_DONE)
+        run->out.status = w.timing_status;
     hd_array_free(&w.executed);
 }
 
@@ -362,7 +354,7 @@ static void check_outputs(replay_run *run)
     bool expects = false, faulty = p->plan->faulty;
     for (uint32_t i = 0; i < launch->buffers.count; i++)
         expects = expects || launch->buffers.items[i].expect.given;
-    run->status = HD_STATUS_DONE;
+    run->out.status = HD_STATUS_DONE;
     if (expects) {
         hd_diagnostics quiet, *loud = run->session->diagnostics;
         hd_diagnostics_init(&quiet);
@@ -372,10 +364,10 @@ static void check_outputs(replay_run *run)
         hd_diagnostics_free(&quiet);
         for (uint32_t k = 0; k < p->out.rows.count; k++)
             p->out.rows.items[k].outputs = right ? HD_OUTPUTS_RIGHT : HD_OUTPUTS_WRONG;
-        run->status = right || faulty ? HD_STATUS_DONE : HD_STATUS_WRONG;
+        run->out.status = right || faulty ? HD_STATUS_DONE : HD_STATUS_WRONG;
     }
     if (p->plan->options->saves && !hd_session_save(run->session, &p->out.saves))
-        run->status = hd_status_worse(run->status, HD_STATUS_REJECTED);
+        run->out.status = hd_status_worse(run->out.status, HD_STATUS_REJECTED);
 }
 
 static void execute_run(replay_run *run)
@@ -383,7 +375,7 @@ static void execute_run(replay_run *run)
     if (!run->part->in.traced && !open_session(run))
         return;
     execute(run);
-    if (run->kind == REPLAY_FIRST && run->ended && run->session)
+    if (run->kind == REPLAY_FIRST && run->out.ended && run->session)
         check_outputs(run);
 }
 

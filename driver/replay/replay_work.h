@@ -88,28 +88,36 @@ typedef struct replay_tally {
     hd_module *timeline_module;
 } replay_tally;
 
-/* One code, and its pass through the launches in parallel with the other runs of the part. Until it is joined it
- * modifies only what is in this structure or belongs to its code. */
+/* A module with the models that see it; made by replay_prepare. */
+typedef struct replay_code {
+    hd_module *module;
+    bool reads_time;       /* its memory may depend on how many instructions it executes */
+    hd_rf_module *rf;      /* NULL, as the three after it: no models see it */
+    hd_count *count;       /* takes the models that were not refused */
+    hd_timer *timer;       /* has the same models in the same order; NULL: cycles are not asked for */
+    uint32_t *model_index; /* by chosen model: index in the count, or HD_NONE */
+} replay_code;
+
+/* What came of a run. */
+typedef struct replay_outcome {
+    hd_status status;      /* DONE until it has run */
+    bool ended;            /* its last step is complete */
+    uint64_t races;        /* number of reported pairs */
+    replay_tally *tallies; /* by launch and chosen model; NULL: no models see the code */
+} replay_outcome;
+
+/* A pass of one code through the launches, in parallel with the other runs of the part. Until it is joined it modifies
+ * only what is in this structure or belongs to its code. */
 typedef struct replay_run {
     struct replay_part *part;
     replay_kind kind;
-    /* Set by replay_prepare: */
-    hd_module *module;
-    bool reads_time;        /* its memory may depend on how many instructions it executes */
-    hd_rf_module *code;     /* NULL, as the three after it: no models see it */
-    hd_count *count;        /* takes the models that were not refused */
-    hd_timer *timer;        /* has the same models in the same order; NULL: cycles are not asked for */
-    uint32_t *model_index;  /* by chosen model: index in the count, or HD_NONE */
-    replay_tally *tallies;  /* by launch and chosen model */
+    replay_code code;
+    replay_outcome out;
     hd_diagnostics *report; /* `own`; of the first run: the part's */
     hd_diagnostics own;
     hd_arena arena;
-    /* Set by its execution: */
     hd_session *session;          /* NULL: not open; the first run's stays open until all are joined */
     hd_meter meter, timing_meter; /* in CTAs: of the run with its models, and of all timings */
-    hd_status status;             /* DONE until it has run */
-    bool ended;                   /* its last step is complete */
-    uint64_t races;               /* number of reported pairs */
     bool over;                    /* it has ended or stopped, or was never started; under the lock */
     atomic_bool stop;             /* request to stop: an earlier run has failed */
 } replay_run;
