@@ -354,7 +354,6 @@ static void check_outputs(replay_run *run)
     bool expects = false, faulty = p->plan->faulty;
     for (uint32_t i = 0; i < launch->buffers.count; i++)
         expects = expects || launch->buffers.items[i].expect.given;
-    run->out.status = HD_STATUS_DONE;
     if (expects) {
         hd_diagnostics quiet, *loud = run->session->diagnostics;
         hd_diagnostics_init(&quiet);
@@ -364,7 +363,8 @@ static void check_outputs(replay_run *run)
         hd_diagnostics_free(&quiet);
         for (uint32_t k = 0; k < p->out.rows.count; k++)
             p->out.rows.items[k].outputs = right ? HD_OUTPUTS_RIGHT : HD_OUTPUTS_WRONG;
-        run->out.status = right || faulty ? HD_STATUS_DONE : HD_STATUS_WRONG;
+        if (!right && !faulty)
+            run->out.status = hd_status_worse(run->out.status, HD_STATUS_WRONG);
     }
     if (p->plan->options->saves && !hd_session_save(run->session, &p->out.saves))
         run->out.status = hd_status_worse(run->out.status, HD_STATUS_REJECTED);

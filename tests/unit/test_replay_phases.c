@@ -1,4 +1,5 @@
-/* The phases of a replay (driver/replay/replay_work.h): which runs they prepare. */
+/* The phases of a replay (driver/replay/replay_work.h): which runs they prepare, and what becomes of a timing that does
+ * not end. */
 #include "unit.h"
 
 #include "driver/replay/replay_work.h"
@@ -91,9 +92,37 @@ static void an_unchanged_copy_has_no_run(void **state)
     close_phases(&s);
 }
 
+static hd_gate never(hd_rf_model *model, const hd_rf_step *step, uint64_t now)
+{
+    (void)model, (void)step, (void)now;
+    return (hd_gate){.reason = HD_STALL_ACQUIRE};
+}
+
+/* Right outputs do not hide it. */
+static void a_timing_without_end_is_no_success(void **state)
+{
+    (void)state;
+    phases s = {0};
+    open_phases(&s, "vectorAdd", "bow-iw3", true);
+    hd_rf_model_info info = *s.plan.models[1].info;
+    hd_rf_ops ops = *info.ops;
+    ops.may_issue = never;
+    info.ops = &ops;
+    s.plan.models[1].info = &info;
+    assert_int_equal(replay_prepare(&s.part), HD_STATUS_DONE);
+    assert_int_equal(replay_run_all(&s.part), HD_STATUS_UNDECIDED);
+    replay_fill_results(&s.part);
+    assert_int_equal(s.part.out.rows.count, 1);
+    assert_int_equal(s.part.out.rows.items[0].outputs, HD_OUTPUTS_RIGHT);
+    assert_int_equal(s.part.out.rows.items[0].results[1].check, HD_CHECK_INCOMPLETE);
+    assert_null(s.part.out.rows.items[0].results[1].timing);
+    close_phases(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(each_code_has_a_run),
-                                       cmocka_unit_test(an_unchanged_copy_has_no_run)};
+                                       cmocka_unit_test(an_unchanged_copy_has_no_run),
+                                       cmocka_unit_test(a_timing_without_end_is_no_success)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
