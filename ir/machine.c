@@ -190,7 +190,7 @@ const char *hd_machine_obstacle(const hd_function *f, uint32_t *ordinal)
         return "has targets that this listing does not contain (of tables, nvdisasm prints labels)";
     if (machine->unknown_form)
         return "is not in the instruction table, and may access registers that it does not name";
-    return machine->cut ? "is the last of the listing, which is cut: control goes on after it" : NULL;
+    return machine->cut ? "is at an end of the listing, which is cut: code before or after it is missing" : NULL;
 }
 
 /* ---- control codes ----------------------------------------------------------------------------------------------- */

@@ -83,8 +83,8 @@ typedef struct hd_machine_function { /* of a hd_function */
     bool calls_out;     /* calls code that the function does not hold */
     uint32_t unknown_target; /* ordinal + 1 of an instruction whose targets the listing does not contain; 0: none */
     uint32_t unknown_form;   /* ordinal + 1 of the first instruction that no row of the table fits; 0: none */
-    uint32_t cut;            /* ordinal + 1 of the last instruction, where control goes on after it; 0: it does not */
-    uint8_t encoding;        /* hd_machine_encoding */
+    uint32_t cut;     /* ordinal + 1 of an instruction before or after which the listing lacks code; 0: it lacks none */
+    uint8_t encoding; /* hd_machine_encoding */
 } hd_machine_function;
 
 /* The form of an instruction's spelling. The first use of an unknown opcode is for the caller to report. */

@@ -8,6 +8,8 @@ void hd_sass_lexer_init(hd_sass_lexer *lexer, hd_source *source, hd_span span)
 {
     *lexer = (hd_sass_lexer){.source = source, .cursor = span.begin, .limit = span.end, .at_line_end = true};
     lexer->json = hd_sass_begins_json(source->text + span.begin);
+    lexer->csv = !lexer->json && hd_sass_begins_csv(source->text + span.begin);
+    lexer->debugger = hd_sass_begins_debugger(source->text + span.begin);
 }
 
 static const char *const texts[HD_SASS_TOKEN_COUNT] = {
@@ -41,6 +43,7 @@ const char *hd_sass_token_text(hd_sass_token_kind kind) { return texts[kind]; }
     number = "0x" hex+ | [0-9]+ | float;
     opcode = [A-Z] [A-Z0-9_]+ ("." word+ ("::" word+)?)*;
     name = [A-Za-z_$.] [^ \t\r\n:;,"\\\x00]*;
+    parameters = [A-Za-z_$.~(] [^\r\n;"`/\\\x00]* ")" [^\r\n;"`/\\()\x00]*;
 */
 
 /* The end of the line that `at` is in; a graph's lines also end in \l. */
@@ -103,15 +106,38 @@ static uint32_t number_after(const unsigned char *at, const unsigned char *end, 
     return found && found[length] >= '0' && found[length] <= '9' ? number_of(found + length, end, 10) : UINT32_MAX;
 }
 
-/* Whether what looks like an instruction is one: in NVBit's output, after its address alone. */
+/* Whether the text is of a program that prints much else: only addresses begin instructions. */
+static bool needs_address(const hd_sass_lexer *lexer) { return lexer->nvbit || lexer->debugger || lexer->csv; }
+
+/* Whether what looks like an instruction is one. */
 static bool may_be_instruction(const hd_sass_lexer *lexer)
 {
-    return lexer->after_address || (lexer->in_function && !lexer->nvbit);
+    return lexer->after_address || (lexer->in_function && !needs_address(lexer));
 }
 
-static bool ends_opcode(const hd_sass_lexer *lexer, const unsigned char *cursor)
+static bool ends_opcode(const hd_sass_lexer *lexer, const unsigned char *cursor, const unsigned char *limit)
 {
-    return may_be_instruction(lexer) && strchr(" \t;\r\n\\}(&?/\"", *cursor); /* also a NUL */
+    return may_be_instruction(lexer) && (cursor >= limit || strchr(" \t;\r\n\\}(&?/\"", *cursor)); /* also a NUL */
+}
+
+/* Whether only an annotation may follow on the line. */
+static bool ends_line(const unsigned char *at)
+{
+    while (*at == ' ' || *at == '\t')
+        at++;
+    return !*at || *at == '\n' || *at == '\r' || (*at == '/' && (at[1] == '/' || at[1] == '*') && at[2] == '@');
+}
+
+/* The name in `Dump of assembler code for function NAME:`, before the colon: annotations may follow. */
+static void name_dump(hd_sass_scan *s, const unsigned char *begin, const unsigned char *end)
+{
+    const unsigned char *annotation = memmem(begin, (size_t)(end - begin), "/*@", 3);
+    annotation = annotation ? annotation : memmem(begin, (size_t)(end - begin), "//@", 3);
+    s->name = begin;
+    s->name_end = annotation ? annotation : end;
+    while (s->name_end > begin && s->name_end[-1] != ':')
+        s->name_end--;
+    s->name_end -= s->name_end > begin;
 }
 
 /* ---- the start of a line ----------------------------------------------------------------------------------------- */
@@ -167,8 +193,8 @@ again:
         goto done;
     }
     "Resource usage:" { lexer->usage = true; goto line; }
-    "Function" blank [^ :\t\r\n\x00] [^:\r\n\x00]* ":" {
-        if (!lexer->usage)
+    "Function" blank [^ :\t\r\n\x00] [^\r\n\x00]* ":" {
+        if (!lexer->usage || !ends_line(cursor))
             goto line;
         s->name = start + strlen("Function ");
         s->name_end = cursor - 1;
@@ -181,6 +207,27 @@ again:
         s->index = number_of(start + strlen("REG:"), cursor, 10);
         kind = HD_SASS_TOKEN_REGISTERS;
         goto line_done;
+    }
+    "Dump of assembler code for function " [^\r\n\x00]+ {
+        if (!lexer->debugger)
+            goto line;
+        name_dump(s, start + strlen("Dump of assembler code for function "), cursor);
+        kind = s->name_end > s->name ? HD_SASS_TOKEN_FUNCTION : HD_SASS_TOKEN_OTHER;
+        goto done;
+    }
+    "End of assembler dump." {
+        kind = lexer->debugger ? HD_SASS_TOKEN_FUNCTION_END : HD_SASS_TOKEN_OTHER;
+        goto line_done;
+    }
+    ("=> " | "*> " | "*=> ")? blank* "0x" hex+ (":" | [ ]* "<") {
+        uint64_t base;
+        if (!lexer->debugger || !hd_sass_debugger_address(start, limit, s, &base))
+            goto line;
+        lexer->base = base;
+        lexer->after_address = true;
+        cursor = s->cursor;
+        kind = HD_SASS_TOKEN_ADDRESS;
+        goto done;
     }
     "inspecting " {
         static const char mark[] = " - num instrs ";
@@ -224,7 +271,7 @@ again:
     ".section" blank+ ".text." {
         s->name = s->name_end = cursor;
         cursor = line_end(lexer, start, limit);
-        while (s->name_end < cursor && *s->name_end != ',')
+        while (s->name_end < cursor && !(*s->name_end == ',' && s->name_end[1] != ' ')) /* f(int, int),"ax",@progbits */
             s->name_end++;
         kind = HD_SASS_TOKEN_CODE_SECTION;
         goto done;
@@ -233,7 +280,15 @@ again:
     ".heddle" [ \t]+ [\x20-\x3a\x3c-\x7e\t]* ";" { kind = HD_SASS_TOKEN_HEDDLE; goto done; }
     "." "."+ { kind = HD_SASS_TOKEN_FUNCTION_END; goto line_done; }
     name ":" {
-        if (lexer->nvbit || lexer->usage)
+        if (needs_address(lexer) || lexer->usage)
+            goto line;
+        s->name = start;
+        s->name_end = cursor - 1;
+        kind = HD_SASS_TOKEN_LABEL;
+        goto done;
+    }
+    parameters ":" { /* of C++: void f<int>(float*, int) */
+        if (needs_address(lexer) || lexer->usage || lexer->dot || !ends_line(cursor))
             goto line;
         s->name = start;
         s->name_end = cursor - 1;
@@ -257,7 +312,7 @@ again:
         goto done;
     }
     opcode {
-        if (!ends_opcode(lexer, cursor))
+        if (!ends_opcode(lexer, cursor, limit))
             goto line;
         lexer->in_line = true;
         kind = HD_SASS_TOKEN_OPCODE;
@@ -412,6 +467,8 @@ hd_sass_token_kind hd_sass_lexer_next(hd_sass_lexer *lexer, hd_sass_token *token
 {
     if (lexer->json)
         return hd_sass_json_next(lexer, token);
+    if (lexer->csv)
+        return hd_sass_csv_next(lexer, token);
     const unsigned char *text = (const unsigned char *)lexer->source->text, *limit = text + lexer->limit;
     hd_sass_scan s = {.cursor = text + lexer->cursor, .name = text, .name_end = text};
     hd_sass_token_kind kind =

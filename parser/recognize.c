@@ -58,10 +58,6 @@ static const kind sass = {"a listing of machine code (SASS)",
                           "dump, report, rewrite, check and strip take listings: heddle-sass(7)"};
 static const kind assembler = {"the source of an assembler of machine code (maxas, TuringAs)",
                                "assemble it, and list the result: cuobjdump -sass, or nvdisasm"};
-static const kind nsight = {"a table of Nsight Compute",
-                            "list the code itself: cuobjdump -sass, or nvdisasm, of the program or cubin"};
-static const kind debugger = {"the output of cuda-gdb",
-                              "list the code itself: cuobjdump -sass, or nvdisasm, of the program or cubin"};
 static const kind dumped = {"the output of cuobjdump, PTX and what surrounds it",
                             "cuobjdump -xptx all FILE writes the PTX alone, a file for each architecture"};
 static const kind source_code = {"C++ or CUDA source", "compile it to PTX: nvcc -ptx %s"};
@@ -211,18 +207,29 @@ static bool is_opcode(const char *text)
     return *text >= 'A' && *text <= 'Z' && length >= 2 && strchr(" .;\t\r\n", text[length]);
 }
 
-/* A label, perhaps with annotations, and an opcode on the next line: a listing from which all else was removed. */
+/* The end of the label that is alone on its line but for annotations: `name:`, of C++ also `f(float*, int):`. NULL:
+ * there is none. */
+static const char *label_end(const char *word)
+{
+    size_t line = strcspn(word, "\r\n"), length = strcspn(word, " \t\r\n:\"");
+    const char *annotation = memmem(word, line, "//@", 3), *block = memmem(word, line, "/*@", 3);
+    annotation = annotation && (!block || annotation < block) ? annotation : block;
+    const char *end = annotation ? annotation : word + line;
+    while (end > word && (end[-1] == ' ' || end[-1] == '\t'))
+        end--;
+    bool is_plain = length && word + length + 1 == end, has_parameters = memchr(word, '(', (size_t)(end - word));
+    bool ends = end > word && end[-1] == ':' && word[line];
+    return ends && (is_plain || (has_parameters && !memchr(word, '"', (size_t)(end - word)))) ? word + line : NULL;
+}
+
+/* A label, and an opcode on the next line: a listing from which all else was removed. `.text.NAME:` may be between. */
 static bool is_bare(const char *word)
 {
-    size_t length = strcspn(word, " \t\r\n:\"");
-    const char *rest = word + length + 1;
-    if (!length || word[length] != ':')
+    const char *rest = label_end(word);
+    if (!rest)
         return false;
-    rest += strspn(rest, " \t\r");
-    rest += begins(rest, "//@") || begins(rest, "/*@") ? strcspn(rest, "\n") : 0;
-    if (*rest != '\n')
-        return false;
-    for (rest += strspn(rest, " \t\r\n"); begins(rest, ".heddle ");) {
+    rest += strspn(rest, " \t\r\n");
+    while (begins(rest, ".heddle ") || (begins(rest, ".text.") && label_end(rest))) {
         rest += strcspn(rest, "\n");
         rest += strspn(rest, " \t\r\n");
     }
@@ -274,25 +281,6 @@ static bool is_sass_json(const char *word)
     return strstr(key, "\"sass-instructions\"") != NULL;
 }
 
-/* The view of the code, as CSV: a row for the kernel, then the columns. */
-static bool is_nsight(const char *word)
-{
-    return begins(word, "\"Kernel Name\"") || begins(word, "\"Address\",\"Source\"") ||
-           begins(word, "\"#\",\"Address\",\"Source\"");
-}
-
-/* x/i: 0x7fffd8fa3800 <k+16>: and an instruction; the arrow is before the next one. */
-static bool is_debugger(const char *word)
-{
-    if (begins(word, "Dump of assembler code"))
-        return true;
-    word += begins(word, "=> ") ? 3 : 0;
-    if (!begins(word, "0x"))
-        return false;
-    word += 2 + strspn(word + 2, "0123456789abcdef");
-    return begins(word, " <") && strncmp(word + strcspn(word, ">\r\n"), ">:", 2) == 0;
-}
-
 static const kind *text_kind(const hd_source *source)
 {
     bool addressed = false;
@@ -300,10 +288,8 @@ static const kind *text_kind(const hd_source *source)
     bool code_of_elf = begins(word, "Fatbin elf code:") && !strstr(word, "Function : ");
     if (begins(word, "Fatbin ptx code:") || (code_of_elf && strstr(word, "Fatbin ptx code:")))
         return &dumped;
-    if (is_nsight(word))
-        return &nsight;
-    if (is_debugger(word))
-        return &debugger;
+    if (hd_sass_begins_csv(source->text) || hd_sass_begins_debugger(source->text))
+        return &sass;
     if (addressed || is_sass(word) || is_sass_json(word))
         return &sass;
     if (begins(word, "module {") || begins(word, "module attributes"))

@@ -56,7 +56,7 @@ line: LINE_END                    { hd_sass_line_end(b); }
     ;
 
 prefixes: prefix | prefixes prefix ;
-prefix: ADDRESS                   { b->address = T($1)->index; }
+prefix: ADDRESS                   { hd_sass_address(b, T($1)); }
       | CONTROL                   { b->control = T($1)->begin; }
       | CODE                      { hd_sass_code(b, T($1)); }
       ;

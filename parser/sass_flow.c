@@ -89,6 +89,8 @@ static uint32_t target_of(hd_sass_reader *b, const hd_sass_jump *jump)
     bool relocated = !jump->number && jump->control == HD_SASS_CONTROL_CALL; /* filled in by the linker */
     bool meets = jump->control == HD_SASS_CONTROL_PUSH;
     uint32_t ordinal = relocated ? HD_NONE : target_at(b, jump->number, meets);
+    if (ordinal == HD_NONE && b->base && jump->number >= b->base) /* an address in memory */
+        ordinal = target_at(b, jump->number - (uint32_t)b->base, meets);
     if (ordinal == HD_NONE)
         return HD_NONE;
     hd_operand *o = &f->operands.items[jump->operand];
@@ -122,13 +124,19 @@ static bool is_local(const hd_sass_reader *b, const hd_sass_jump *jump)
     return jump->named != HD_NONE && name[strspn(name, "`(")] == '.';
 }
 
-/* A label in JSON, which defines none: any instruction may be there, and read any register. */
+/* A target that the listing does not contain: any instruction may be there, and read any register. */
+static void forget_target(hd_sass_reader *b, const hd_sass_jump *jump)
+{
+    b->machine->unknown_target = jump->instruction + 1;
+    access_all(b, jump->instruction, HD_OPERAND_USE);
+}
+
+/* A label in JSON, which defines none. */
 static void lose_target(hd_sass_reader *b, const hd_sass_jump *jump)
 {
     hd_module *m = b->module;
     hd_span span = b->function->instructions.items[jump->instruction].span;
-    b->machine->unknown_target = jump->instruction + 1;
-    access_all(b, jump->instruction, HD_OPERAND_USE);
+    forget_target(b, jump);
     if (b->lost_target)
         return;
     b->lost_target = true;
@@ -144,6 +152,10 @@ static void report_target(hd_sass_reader *b, const hd_sass_jump *jump)
 {
     if (b->lexer.json && jump->named != HD_NONE) {
         lose_target(b, jump);
+        return;
+    }
+    if (b->machine->cut) { /* reported: it is in what is missing */
+        forget_target(b, jump);
         return;
     }
     hd_span span = b->function->instructions.items[jump->instruction].span;

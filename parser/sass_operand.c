@@ -493,7 +493,7 @@ static void note_jump(emission *e, const hd_form *form, const hd_sass_row *row)
     hd_array_push(&b->jumps, jump);
 }
 
-/* The address that a branch names as a number, as the last operand. */
+/* The address that a branch names as a number, as the last operand; addresses in memory count from the function's. */
 static void note_number(hd_sass_reader *b, uint32_t operand_first)
 {
     const hd_sass_operand *last = &b->operands.items[b->operands.count - (b->operands.count > 0)];
@@ -501,9 +501,11 @@ static void note_number(hd_sass_reader *b, uint32_t operand_first)
     if (!b->operands.count || last->kind != HD_SASS_IMMEDIATE || !b->jumps.count || text[last->begin] != '0' ||
         hd_array_last(&b->jumps).instruction + 1 != b->function->instructions.count)
         return;
-    uint64_t value = 0;
-    for (uint32_t at = last->begin + 2; at < last->end && value <= UINT32_MAX; at++)
+    uint64_t value = 0, base = b->base;
+    for (uint32_t at = last->begin + 2; at < last->end && value >> 56 == 0; at++)
         value = value * 16 + (uint64_t)(text[at] <= '9' ? text[at] - '0' : (text[at] | 32) - 'a' + 10);
+    if (value >= HD_NONE && base && value >= base)
+        value -= base;
     if (value >= HD_NONE)
         return;
     hd_array_last(&b->jumps).number = (uint32_t)value;

@@ -153,7 +153,7 @@ static void begin_function(hd_sass_reader *b, hd_name name, hd_span header, uint
     b->machine->sm = b->sm;
     b->machine->generation = hd_sass_generation(b->sm);
     b->machine->allocated = used_registers(b, name);
-    b->machine->comments_only = b->lexer.dot || header.begin == header.end;
+    b->machine->comments_only = b->lexer.dot || b->lexer.csv || header.begin == header.end;
     memset(b->register_ids, 0xff, sizeof b->register_ids);
     b->function_stamp++;
     b->lost_target = false;
@@ -210,7 +210,7 @@ void hd_sass_function_start(hd_sass_reader *b, const hd_sass_token *token, bool 
     (void)header;
     hd_name name = hd_sass_name(b, token->name_begin, end);
     uint32_t line = token->begin;
-    if (token->kind == HD_SASS_TOKEN_FUNCTION && text[token->begin] == 'F')
+    if (b->lexer.csv || (token->kind == HD_SASS_TOKEN_FUNCTION && text[token->begin] == 'F'))
         line = end;
     else
         for (uint32_t at = line = token->begin; at < token->end; at++) /* before an annotation or blanks */
@@ -253,19 +253,43 @@ static bool is_filling(const hd_function *f, const hd_instruction *insn)
     return strcmp(hd_names_text(&f->module->names, hd_insn_form(f, insn)->spelling), "NOP") == 0;
 }
 
-/* Code ends where control does, but for NOPs that fill it up. What control leaves at its end is a part of it. */
+/* Where an address tells that code is missing before the instruction: the first of a function, after a control word on
+ * some chips, is at byte 8 at most, and the next at most two words further. */
+static bool lacks_code(const hd_sass_reader *b, uint32_t ordinal)
+{
+    enum { MOST_BYTES = 16 };
+    uint32_t at = b->lines.items[ordinal].address, last = ordinal ? b->lines.items[ordinal - 1].address : HD_NONE;
+    if (at == HD_NONE) /* cuda-gdb says it where it knows the function */
+        return b->lexer.debugger && !ordinal;
+    return ordinal ? last < at && at - last > MOST_BYTES : at >= MOST_BYTES;
+}
+
+static void report_cut(hd_sass_reader *b, uint32_t ordinal, const char *why)
+{
+    const hd_function *f = b->function;
+    b->machine->cut = ordinal + 1;
+    hd_report(b->module->diagnostics, HD_DIAG_CUT_LISTING, b->module->source, f->instructions.items[ordinal].span,
+              "the listing of '%s' is cut: %s", hd_names_text(&b->module->names, f->name), why);
+}
+
+/* Code begins at the function's start and ends where control does, but for NOPs that fill it up. What lacks code, or
+ * what control leaves at its end, is a part of it. Graphs have another order, addresses in JSON are counted, those
+ * beside control fields may be of code that was edited, and NVBit shows what a tool inspects. */
 static void find_cut(hd_sass_reader *b)
 {
     const hd_function *f = b->function;
     uint32_t count = f->instructions.count;
+    bool has_addresses = !b->lexer.json && !b->lexer.nvbit && b->machine->encoding != HD_MACHINE_FIELD;
     while (count && is_filling(f, &f->instructions.items[count - 1]))
         count--;
-    if (b->lexer.dot || !count || !goes_on(f, &f->instructions.items[count - 1]))
+    if (b->lexer.dot)
         return;
-    b->machine->cut = count;
-    hd_report(b->module->diagnostics, HD_DIAG_CUT_LISTING, b->module->source, f->instructions.items[count - 1].span,
-              "the listing of '%s' is cut: control goes on after its last instruction",
-              hd_names_text(&b->module->names, f->name));
+    for (uint32_t i = 0; i < count && has_addresses && !b->machine->cut; i++)
+        if (lacks_code(b, i))
+            report_cut(b, i,
+                       i ? "code is missing before this instruction" : "it does not begin at the function's start");
+    if (count && goes_on(f, &f->instructions.items[count - 1]))
+        report_cut(b, count - 1, "control goes on after its last instruction");
 }
 
 void hd_sass_function_stop(hd_sass_reader *b, uint32_t end)
@@ -276,8 +300,8 @@ void hd_sass_function_stop(hd_sass_reader *b, uint32_t end)
     f->body.end = end > f->body.end ? end : f->body.end;
     hd_array_reserve(&b->lines, 1);
     hd_array_reserve(&b->reuse, 1);
-    hd_sass_resolve_flow(b);
     find_cut(b);
+    hd_sass_resolve_flow(b);
     store(b);
     hd_statement *statement = &hd_array_last(&b->module->statements);
     statement->span.end = f->body.end;
@@ -309,6 +333,24 @@ void hd_sass_need_function(hd_sass_reader *b, const hd_sass_token *first)
 }
 
 /* ---- lines ------------------------------------------------------------------------------------------------------- */
+
+/* cuda-gdb names the function with each instruction: a name that is not the last one's begins a function, and so does
+ * an offset that does not follow, of a part that was printed again. */
+void hd_sass_address(hd_sass_reader *b, const hd_sass_token *token)
+{
+    hd_name name =
+        token->name_end > token->name_begin ? hd_sass_name(b, token->name_begin, token->name_end) : HD_NO_NAME;
+    uint32_t last = b->lines.count ? b->lines.items[b->lines.count - 1].address : HD_NONE;
+    bool goes_back = last != HD_NONE && token->index <= last;
+    b->address = token->index;
+    if (b->lexer.debugger && b->function && (goes_back || (name != HD_NO_NAME && name != b->function->name))) {
+        name = name == HD_NO_NAME ? b->function->name : name;
+        hd_sass_function_stop(b, token->begin);
+    }
+    b->base = b->lexer.base;
+    if (b->lexer.debugger && !b->function && name != HD_NO_NAME)
+        begin_function(b, name, (hd_span){token->end, token->end}, token->end);
+}
 
 void hd_sass_line_end(hd_sass_reader *b)
 {
@@ -469,6 +511,13 @@ static bool starts_function(const hd_sass_reader *b, const char *text)
     return !b->header_seen && !b->lexer.dot && *text != '.' && *text != '$' && strncmp(text, "LBB", 3) != 0;
 }
 
+/* Whether `.text.NAME:` starts a function, where no directive does: not after `NAME:`, which did. */
+static bool begins_section(hd_sass_reader *b, uint32_t begin, const hd_sass_token *token)
+{
+    return !b->function || b->function->instructions.count ||
+           b->function->name != hd_sass_name(b, begin, token->name_end);
+}
+
 void hd_sass_label(hd_sass_reader *b, const hd_sass_token *token)
 {
     static const char section[] = ".text.";
@@ -482,9 +531,13 @@ void hd_sass_label(hd_sass_reader *b, const hd_sass_token *token)
         hd_sass_label_new(b, name, 0, (hd_span){0, 0});
         return;
     }
-    if (!b->function && names_section && !b->header_seen)
+    if (names_section && !b->header_seen && begins_section(b, token->name_begin + (uint32_t)strlen(section), token)) {
+        hd_sass_function_stop(b, token->begin);
         begin_function(b, hd_sass_name(b, token->name_begin + (uint32_t)strlen(section), token->name_end), span,
                        token->end);
+        hd_sass_label_new(b, name, 0, (hd_span){0, 0});
+        return;
+    }
     if (!b->function)
         return;
     if (hd_sass_label_find(b, name) != HD_NONE) {

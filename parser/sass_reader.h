@@ -49,6 +49,7 @@ typedef struct hd_sass_reader {
     bool by_label;    /* no header begins a function so far: labels do (Compiler Explorer) */
     bool header_seen; /* some header did */
     uint32_t sm;      /* of the lines that follow; 0: unknown */
+    uint64_t base;    /* where the function is in memory; 0: unknown */
     uint32_t function_stamp;
     bool lost_target; /* a branch of the function to a label that JSON does not define was reported */
     uint32_t register_ids[HD_SASS_CLASS_COUNT][256]; /* of the function; HD_NONE: not mentioned */
@@ -97,6 +98,7 @@ void hd_sass_other_section(hd_sass_reader *b, const hd_sass_token *token);
 void hd_sass_architecture(hd_sass_reader *b, const hd_sass_token *token);
 void hd_sass_usage(hd_sass_reader *b, const hd_sass_token *token);
 void hd_sass_registers(hd_sass_reader *b, const hd_sass_token *token);
+void hd_sass_address(hd_sass_reader *b, const hd_sass_token *token);
 void hd_sass_location(hd_sass_reader *b, const hd_sass_token *token);
 void hd_sass_node(hd_sass_reader *b, const hd_sass_token *token);
 void hd_sass_heddle(hd_sass_reader *b, const hd_sass_token *token);
