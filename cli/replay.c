@@ -130,6 +130,7 @@ bool hd_cli_replay_options(hd_cli *cli, hd_replay_options *options)
         !hd_cli_number_from(cli, HD_CLI_SMS, 0, 1, HD_REPLAY_SMS, &options->sms) ||
         !hd_cli_number_from(cli, HD_CLI_SAMPLE, 0, HD_REPLAY_FEWEST_WAVES, HD_REPLAY_WAVES, &options->sample) ||
         !hd_cli_number(cli, HD_CLI_MAX_REGISTERS, 0, HD_GENERAL_REGISTERS, &options->max_registers) ||
+        !hd_cli_number_from(cli, HD_CLI_REGISTERS, 0, 1, HD_GENERAL_REGISTERS, &options->parse.registers) ||
         !hd_cli_number(cli, HD_CLI_LATENCY, HD_COUNT_LATENCY, 1 << 20, &options->latency) ||
         !hd_cli_number_from(cli, HD_CLI_ACTIVE_WARPS, HD_COUNT_ACTIVE_WARPS, 1, 1024, &options->active_warps) ||
         !read_memory_base(cli, &options->memory_base) ||
@@ -229,9 +230,12 @@ int hd_cli_replay(hd_cli *cli)
         return (int)hd_replay_status(replay);
     if (!hd_replay_expand(&cli->arena, &paths, &count, &cli->diagnostics))
         return HD_STATUS_REJECTED;
-    if ((sass || options->partial) && !has_trace(paths, count)) {
-        hd_cli_usage_error(sass ? "--sass is the machine code of traces, and no input is one"
-                                : "--partial is about traces, and no input is one");
+    bool about_traces = sass || options->partial || options->parse.registers;
+    if (about_traces && !has_trace(paths, count)) {
+        hd_cli_usage_error(sass               ? "--sass is the machine code of traces, and no input is one"
+                           : options->partial ? "--partial is about traces, and no input is one"
+                                              : "--registers is about traces, and no input is one: of PTX, "
+                                                "--max-registers limits what is allocated");
         return HD_STATUS_USAGE;
     }
     hd_file_list *files = HD_ARENA_NEW(&cli->arena, hd_file_list);

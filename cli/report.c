@@ -4,6 +4,7 @@
 #include "driver/report/gates.h"
 #include "driver/report/report.h"
 #include "base/source_files.h"
+#include "ir/architected.h"
 #include "target/gpu.h"
 
 typedef enum report_format { REPORT_TEXT, REPORT_JSON, REPORT_HTML, REPORT_SARIF } report_format;
@@ -123,6 +124,7 @@ bool hd_cli_report_options(hd_cli *cli, hd_report_options *options)
     return hd_cli_block(cli, HD_CLI_BLOCK, &options->block) &&
            hd_cli_bytes(cli, HD_CLI_SHARED, 1 << 30, &options->shared_bytes) &&
            hd_cli_number(cli, HD_CLI_MAX_REGISTERS, 0, 255, &options->max_registers) &&
+           hd_cli_number_from(cli, HD_CLI_REGISTERS, 0, 1, HD_GENERAL_REGISTERS, &options->parse.registers) &&
            hd_cli_number(cli, HD_CLI_PTXAS_TIMEOUT, HD_REPORT_PTXAS_SECONDS, 1 << 20, &options->ptxas_seconds) &&
            hd_cli_number(cli, HD_CLI_TRIALS, HD_REPORT_TRIALS, HD_REPORT_MOST_TRIALS, &options->trials) &&
            hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &options->threads);
@@ -179,6 +181,7 @@ static hd_status report_both(hd_cli_part *part, hd_report_options *options, cons
         return (hd_status)hd_cli_status(&part->cli);
     if (!options->gpu)
         options->gpu = hd_report_of(machine)->arch;
+    options->parse.registers = 0;
     hd_report_job *job = report_on(part, part->cli.operands[0], options);
     if (!job)
         return HD_STATUS_REJECTED;

@@ -3,6 +3,7 @@
 
 #include "driver/build/cached_rewrite.h"
 #include "driver/techniques.h"
+#include "ir/architected.h"
 #include "target/gpu.h"
 
 #include <unistd.h>
@@ -130,6 +131,7 @@ static bool read_options(hd_cli *cli, hd_rewrite_options *options)
     }
     return spelling >= 0 && check_print_after(cli) &&
            hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &options->pipeline.threads) &&
+           hd_cli_number_from(cli, HD_CLI_REGISTERS, 0, 1, HD_GENERAL_REGISTERS, &options->parse.registers) &&
            hd_cli_block(cli, HD_CLI_BLOCK, &options->pipeline.block) && check_depfile(cli);
 }
 

@@ -47,6 +47,9 @@ static bool can_print(const hd_module *module, const hd_emit_options *emit)
 hd_module *hd_rewrite(hd_source *source, const hd_rewrite_options *options, hd_writer *out, hd_diagnostics *diagnostics)
 {
     hd_module *module = hd_parse_ptx(source, &options->parse, diagnostics);
+    for (uint32_t i = 0; i < module->functions.count && module->given_registers; i++)
+        if (hd_function_selected(module->functions.items[i], options->pipeline.kernel))
+            hd_machine_check_given(module->functions.items[i]);
     if (diagnostics->error_count == 0 && can_print(module, &options->emit) &&
         run_passes(module, options, diagnostics)) {
         drop_foreign(module);

@@ -324,7 +324,8 @@ static void write_explanation(hd_writer *w, const hd_reports *reports)
                "the likely number of the estimate.</p>\n");
     if (any_machine)
         hd_write_string(w, "<p class=\"meta\">Numbers of machine code are exact; what the listing does not say is "
-                           "unknown. An occupancy after &le; is an upper bound.</p>\n");
+                           "unknown, but for registers per thread, which are derived from those named where the rule "
+                           "of ptxas holds. An occupancy after &le; is an upper bound.</p>\n");
 }
 
 static void write_overview(hd_writer *w, const hd_reports *reports)

@@ -49,6 +49,7 @@ static void write_machine(hd_writer *w, const hd_report_kernel *k)
     hd_write_string(w, "\"machine\":{");
     write_number(w, "named", m->named);
     write_number(w, "registers", m->registers);
+    page_member(w, "registers_from", m->registers_from);
     page_member(w, "registers_unknown", m->registers_unknown);
     write_number(w, "predicates", m->predicates);
     write_number(w, "uniform_registers", m->uniform_registers);

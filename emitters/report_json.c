@@ -84,6 +84,7 @@ static void write_machine(hd_json *j, const hd_report_kernel *k)
     }
     hd_json_object(j, "machine_code");
     write_if(j, "registers", m->registers, !m->registers_unknown);
+    hd_json_text(j, "registers_from", m->registers_from);
     hd_json_text(j, "registers_unknown", m->registers_unknown);
     hd_json_number(j, "named_registers", m->named);
     hd_json_number(j, "predicates", m->predicates);

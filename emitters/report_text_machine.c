@@ -33,6 +33,14 @@ static void write_local_memory(text_printer *p)
                     (unsigned long long)m->local_load_bytes, p->s->off);
 }
 
+/* Where the registers per thread are from. */
+static const char *source_of(const hd_report_machine *m)
+{
+    if (strcmp(m->registers_from, "derived") == 0)
+        return m->registers > m->named ? "derived: those named and the two that ptxas adds" : "derived: those named";
+    return strcmp(m->registers_from, "option") == 0 ? "--registers" : "stated by the listing";
+}
+
 void text_machine_registers(text_printer *p)
 {
     const hd_report_kernel *k = p->k;
@@ -41,7 +49,7 @@ void text_machine_registers(text_printer *p)
     if (m->registers_unknown)
         hd_write_format(p->w, "%u named", m->named);
     else
-        hd_write_format(p->w, "%u per thread, %u named", m->registers, m->named);
+        hd_write_format(p->w, "%u per thread (%s), %u named", m->registers, source_of(m), m->named);
     hd_write_format(p->w, "; maximum register pressure %u; %u predicates, %u uniform registers\n", k->max_pressure,
                     m->predicates, m->uniform_registers);
     if (m->registers_unknown) {
@@ -167,7 +175,7 @@ void text_pair(text_printer *p)
     if (m->registers_unknown)
         hd_write_format(p->w, "%u registers named", m->named);
     else
-        hd_write_format(p->w, "%u registers", m->registers);
+        hd_write_format(p->w, "%u registers (%s)", m->registers, source_of(m));
     hd_write_format(p->w, ", %u to %u estimated; maximum register pressure %u, %u in the PTX; %s on %s\n",
                     k->estimate_low, k->estimate_high, machine->max_pressure, k->max_pressure,
                     p->report->assembled->path, machine->arch);

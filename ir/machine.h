@@ -81,6 +81,7 @@ typedef struct hd_machine_function { /* of a hd_function */
     uint32_t meeting_count;
     bool comments_only; /* no lines for .heddle statements: the listing is in DOT, or no line begins the function */
     bool calls_out;     /* calls code that the function does not hold */
+    bool traced;        /* the code of a trace: what was executed */
     uint32_t unknown_target; /* ordinal + 1 of an instruction whose targets the listing does not contain; 0: none */
     uint32_t unknown_form;   /* ordinal + 1 of the first instruction that no row of the table fits; 0: none */
     uint32_t cut;     /* ordinal + 1 of an instruction before or after which the listing lacks code; 0: it lacks none */
@@ -98,6 +99,24 @@ bool hd_machine_waits_for_others(const hd_machine_form *form);
 /* Why passes cannot annotate a function, nor a check decide about it, and at which instruction: it branches where the
  * listing does not say, or no row of the table says what it accesses. NULL: they can. */
 const char *hd_machine_obstacle(const hd_function *function, uint32_t *ordinal);
+/* Registers per thread, and where the number is from. */
+typedef enum hd_machine_count_source {
+    HD_MACHINE_COUNT_UNKNOWN,
+    HD_MACHINE_COUNT_GIVEN,   /* by the user (hd_parse_options.registers) */
+    HD_MACHINE_COUNT_STATED,  /* by the listing */
+    HD_MACHINE_COUNT_DERIVED, /* from the registers that the code names: machine_registers.c */
+} hd_machine_count_source;
+typedef struct hd_machine_count {
+    uint32_t number; /* 0: unknown */
+    hd_machine_count_source from;
+    const char *unknown; /* why, or NULL */
+} hd_machine_count;
+/* `stated`: what sections of the listing say about the function; 0: nothing. Linear in the function. */
+hd_machine_count hd_machine_count_of(const hd_function *function, uint32_t stated);
+/* The code is that of a chip, where the listing does not say of which. */
+void hd_machine_assume(hd_function *function, uint32_t sm);
+/* Reports a number given by the user that the registers named exceed. */
+void hd_machine_check_given(const hd_function *function);
 /* The control code of an instruction, from the text. */
 hd_machine_control hd_machine_control_of(const hd_function *function, uint32_t ordinal);
 /* Decodes the 21 bits (control codes of Maxwell and later). */

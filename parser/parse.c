@@ -36,6 +36,7 @@ hd_module *hd_parse_ptx(hd_source *source, const hd_parse_options *options, hd_d
     module->low_memory = options->low_memory;
     uint32_t errors = diagnostics->error_count;
     if (options->takes_listings && hd_is_sass(source)) {
+        module->given_registers = options->registers;
         hd_parse_sass(module);
         hd_module_index(module);
         hd_module_set_origins(module);
@@ -44,6 +45,9 @@ hd_module *hd_parse_ptx(hd_source *source, const hd_parse_options *options, hd_d
         return module;
     }
     bool foreign = hd_refuse_foreign(source, diagnostics);
+    if (options->registers && !foreign)
+        hd_report(diagnostics, HD_DIAG_NOT_LISTING, source, (hd_span){0, 0},
+                  "--registers is for machine code, and this is PTX: --max-registers limits what is allocated");
     bool expanded = !foreign && hd_expand_memory_operands(source, diagnostics);
     hd_builder builder;
     hd_builder_init(&builder, module, options);

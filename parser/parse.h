@@ -11,6 +11,7 @@ typedef struct hd_parse_options {
     bool ignore_annotations; /* do not read comments and section */
     bool low_memory;         /* for a machine whose memory lies below 4 GB (hd_module.low_memory) */
     bool takes_listings;     /* a listing of machine code is read, too; else it is refused */
+    uint32_t registers;      /* of machine code, per thread; refused for PTX. 0: as the listing says */
     bool locate_annotations; /* only locate annotations in the text, to remove them; do not interpret them */
 } hd_parse_options;
 

@@ -43,12 +43,13 @@ hd_wide_hash hd_rewrite_settings_hash(const hd_rewrite_options *options, const h
     add_file(&text, "/proc/self/exe");
     add_string(&text, options->passes ? hd_pipeline_text(options->passes) : NULL);
     add_string(&text, options->pipeline.kernel);
-    const uint32_t flags[] = {options->emit.spelling,    options->emit.canonical,
-                              options->emit.no_section,  options->emit.no_annotations,
-                              options->parse.strict,     options->parse.one_of_several,
-                              options->parse.drop_stale, options->parse.locate_annotations,
-                              options->parse.low_memory, options->parse.ignore_annotations,
-                              options->pipeline.block,   diagnostics->warnings_are_errors};
+    const uint32_t flags[] = {options->emit.spelling,          options->emit.canonical,
+                              options->emit.no_section,        options->emit.no_annotations,
+                              options->parse.strict,           options->parse.one_of_several,
+                              options->parse.drop_stale,       options->parse.locate_annotations,
+                              options->parse.low_memory,       options->parse.ignore_annotations,
+                              options->pipeline.block,         options->parse.registers,
+                              diagnostics->warnings_are_errors};
     add(&text, flags, sizeof flags);
     add(&text, diagnostics->severity, sizeof diagnostics->severity);
     add_string(&text, gpu);

@@ -7,6 +7,7 @@
  */
 #include "driver/replay/replay_work.h"
 #include "ir/annotations.h"
+#include "ir/machine.h"
 #include "passes/check/restore.h"
 #include "passes/clean/offsets.h"
 
@@ -93,13 +94,16 @@ static bool read_trace(replay_part *p)
                   "%s: a trace has no values, and no memory, for %s", p->path, asks);
     if (asks || !hd_traced_load(p->path, &in->source, &in->said))
         return false;
-    const hd_traced_options traced = {.listing = options->listing, .partial = options->partial};
+    const hd_traced_options traced = {
+        .listing = options->listing, .registers = options->parse.registers, .partial = options->partial};
     in->traced = hd_traced_read(&in->source, &traced, &in->said);
     if (!in->traced)
         return false;
     in->launch = make_launch(in->traced, p->path);
     in->module = hd_traced_module(in->traced);
-    return true;
+    in->module->given_registers = traced.registers;
+    hd_machine_check_given(in->module->functions.items[0]);
+    return !in->said.error_count;
 }
 
 /* ---- launch files ------------------------------------------------------------------------------------------------ */

@@ -129,6 +129,13 @@ const hd_gpu *report_gpu_of(const report_common *c, const hd_function *function)
     return c->gpu;
 }
 
+/* Code of which the listing does not say the architecture is that of the GPU that the user names. */
+static void assume_generation(hd_module *module, const hd_gpu *gpu)
+{
+    for (uint32_t f = 0; f < module->functions.count && module->is_machine; f++)
+        hd_machine_assume(module->functions.items[f], 10 * gpu->compute_major + gpu->compute_minor);
+}
+
 /* ---- functions to process ---------------------------------------------------------------------------------------- */
 
 static void add_item(hd_report_job *job, uint32_t *item_of, uint32_t function, bool reported)
@@ -165,7 +172,9 @@ static void list_items(hd_report_job *job)
 
 static hd_module *copy_of(hd_report_job *job, worker *w)
 {
-    hd_parse_options parse = {.ignore_annotations = true, .takes_listings = job->common.module->is_machine};
+    const hd_module *read = job->common.module;
+    hd_parse_options parse = {
+        .ignore_annotations = true, .takes_listings = read->is_machine, .registers = read->given_registers};
     if (!w->module) {
         hd_source *source = job->common.module->source;
         hd_source_from_memory(&w->source, source->name, source->text, source->length);
@@ -173,6 +182,7 @@ static hd_module *copy_of(hd_report_job *job, worker *w)
         w->module = hd_parse_ptx(&w->source, &parse, &w->diagnostics);
         if (!w->module->is_machine)
             hd_module_lower_offsets(w->module);
+        assume_generation(w->module, job->gpu);
     }
     return w->module;
 }
@@ -478,9 +488,21 @@ static bool takes_options(hd_report_job *job)
 {
     if (!job->common.module->is_machine || !job->options.max_registers)
         return true;
-    hd_report(job->diagnostics, HD_DIAG_MACHINE_CODE, job->common.module->source, (hd_span){0, 0},
-              "--max-registers is for PTX: the registers of machine code are allocated");
+    hd_report(
+        job->diagnostics, HD_DIAG_MACHINE_CODE, job->common.module->source, (hd_span){0, 0},
+        "--max-registers is for PTX: the registers of machine code are allocated, and --registers tells how many");
     return false;
+}
+
+/* false: the user gives a kernel fewer registers than it names. */
+static bool registers_fit(hd_report_job *job)
+{
+    const hd_module *module = job->common.module;
+    uint32_t errors = job->diagnostics->error_count;
+    for (uint32_t f = 0; f < module->functions.count && module->given_registers; f++)
+        if (hd_function_selected(module->functions.items[f], job->options.kernel))
+            hd_machine_check_given(module->functions.items[f]);
+    return job->diagnostics->error_count == errors;
 }
 
 static hd_status run(hd_report_job *job)
@@ -488,8 +510,9 @@ static hd_status run(hd_report_job *job)
     hd_module *module = job->common.module;
     uint32_t errors = job->diagnostics->error_count;
     if (errors || !takes_options(job) || !hd_module_check_selection(module, job->options.kernel, job->diagnostics) ||
-        !choose_gpu(job))
+        !registers_fit(job) || !choose_gpu(job))
         return hd_status_of(job->diagnostics);
+    assume_generation(module, job->gpu);
     hd_source_position(module->source, 0); /* builds the line table before several threads use it */
     parse_passes(job);
     if (module->is_machine)

@@ -328,16 +328,24 @@ static void count_accesses(report_kernel_work *work)
 
 /* ---- all --------------------------------------------------------------------------------------------------------- */
 
+static const char *const count_sources[] = {[HD_MACHINE_COUNT_UNKNOWN] = NULL,
+                                            [HD_MACHINE_COUNT_GIVEN] = "option",
+                                            [HD_MACHINE_COUNT_STATED] = "listing",
+                                            [HD_MACHINE_COUNT_DERIVED] = "derived"};
+
 static void read_stated(report_kernel_work *work)
 {
     const report_sections *sections = &work->common->sections;
     const report_section *s = &sections->functions[work->function_index];
-    const hd_machine_function *machine = work->function->machine;
     hd_report_kernel *k = work->kernel;
     hd_report_machine *m = &k->machine;
-    m->registers = s->registers ? s->registers : machine->allocated;
-    if (!m->registers)
-        m->registers_unknown = "the listing does not state the registers per thread (nvdisasm prints them)";
+    hd_machine_count count = hd_machine_count_of(work->function, s->registers);
+    m->registers = count.number;
+    m->registers_from = count_sources[count.from];
+    if (count.unknown)
+        m->registers_unknown = hd_arena_printf(
+            work->arena, "the listing does not state the registers per thread (nvdisasm prints them), and %s",
+            count.unknown);
     if (sections->any_entry)
         k->is_entry = s->is_entry;
     if (!sections->any_info) {

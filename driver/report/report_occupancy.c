@@ -59,7 +59,7 @@ static uint32_t registers_of(const hd_report_kernel *k, const char **from)
         *from = k->ptxas.known ? "ptxas" : "estimate";
         return k->ptxas.known ? k->ptxas.registers : k->estimate;
     }
-    *from = m->registers ? "listing" : "code";
+    *from = m->registers ? m->registers_from : "code";
     return m->registers ? m->registers : m->named;
 }
 

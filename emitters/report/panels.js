@@ -36,6 +36,13 @@ function tile(label, value, note, title) {
   );
 }
 
+// Where the registers per thread of machine code are from.
+const registerSources = {
+  option: "as --registers says",
+  listing: "as the listing states",
+  derived: "derived from those named",
+};
+
 // What machine code has instead of an allocation and an estimate.
 function machineTiles(k) {
   const m = k.machine,
@@ -48,7 +55,12 @@ function machineTiles(k) {
       `exact; ${counted(k.max_predicate_pressure, "predicate")}`,
       "Maximum register pressure, in live 32-bit registers",
     ),
-    tile("Registers", m.registers || "-", m.registers_unknown || "per thread", "Registers per thread, as the listing states"),
+    tile(
+      "Registers",
+      m.registers || "-",
+      m.registers_unknown || `per thread, ${registerSources[m.registers_from]}`,
+      "Registers per thread",
+    ),
     tile(
       "Named",
       m.named,

@@ -396,6 +396,7 @@ hd_traced *hd_traced_read(hd_source *source, const hd_traced_options *options, h
         read_body(&r);
     hd_index_free(&r.ctas);
     hd_index_free(&r.code);
+    t->registers = options->registers ? options->registers : t->registers;
     if (!diagnostics->error_count)
         hd_traced_finish(t, options);
     if (!diagnostics->error_count)

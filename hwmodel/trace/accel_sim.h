@@ -103,6 +103,7 @@ bool hd_traced_load(const char *path, hd_source *source, hd_diagnostics *diagnos
 
 typedef struct hd_traced_options {
     const hd_module *listing; /* machine code that has the kernel; NULL: none */
+    uint32_t registers;       /* per thread, in place of the trace's own number; 0: that one */
     bool partial;             /* blocks, warps and their ends may be missing: a warning says how much is there */
 } hd_traced_options;
 /* The source must stay. NULL: reported. */

@@ -378,6 +378,7 @@ hd_module *hd_traced_module(hd_traced *t)
         add_instruction(&b, i);
     free(b.labels);
     machine->allocated = t->registers;
+    machine->traced = true;
     machine->registers = t->registers > b.registers ? t->registers : b.registers;
     machine->predicates = b.guard != HD_NONE;
     machine->lines = lines_of(&b);

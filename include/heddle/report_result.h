@@ -230,8 +230,11 @@ typedef struct hd_report_subroutine {
 
 /* Machine code (SASS). All numbers are exact, or unknown with the reason. */
 typedef struct hd_report_machine {
-    uint32_t named;                         /* general registers that the code names: the highest, plus 1 */
-    uint32_t registers;                     /* per thread, as the listing states; 0: it does not */
+    uint32_t named;     /* general registers that the code names: the highest, plus 1 */
+    uint32_t registers; /* per thread; 0: unknown */
+    /* where that number is from: "option"; "listing", which states it; "derived": those named, since Volta two more;
+     * NULL: it is unknown */
+    const char *registers_from;
     const char *registers_unknown;          /* why they are unknown, or NULL */
     uint32_t predicates, uniform_registers; /* likewise by name */
     uint64_t code_bytes;                    /* 0: the listing has no addresses */
@@ -310,7 +313,8 @@ typedef struct hd_report_kernel {
     bool uses_dynamic_shared;    /* it, or a callee, names shared memory whose size a launch gives */
     bool dynamic_shared_unknown; /* that size is unknown: the occupancy is an upper bound */
     uint32_t cluster_ctas;       /* thread blocks of its cluster; 0: none */
-    /* the origin of the registers in `use`: "ptxas", "estimate"; of machine code "listing", or "code": those named */
+    /* the origin of the registers in `use`: "ptxas", "estimate"; of machine code that of hd_report_machine, or "code":
+     * those named */
     const char *registers_from;
     hd_report_occupancy occupancy;
     hd_report_limit *limits; /* the existing limits */

@@ -3,6 +3,7 @@
 
 #include "base/bitset.h"
 #include "ir/architected.h"
+#include "ir/machine.h"
 
 static uint32_t shared_bytes_of(const hd_function *f)
 {
@@ -28,6 +29,10 @@ hd_occupancy_use hd_pass_use(const hd_pass_context *context)
 {
     hd_architected numbers = {0};
     hd_architected_of(context->function, &numbers);
+    if (context->function->machine) {
+        hd_machine_count count = hd_machine_count_of(context->function, 0);
+        numbers.registers = count.number > numbers.registers ? count.number : numbers.registers;
+    }
     return (hd_occupancy_use){.threads = hd_pass_block(context),
                               .registers = numbers.registers,
                               .shared_bytes = shared_bytes_of(context->function)};

@@ -19,6 +19,7 @@ WRONG = {
     "ARCH": (("nosuch", "no GPU is called"), ("", "no GPU is called")),
     "TECHNIQUE": (("nosuch", "--technique:1:1: error: no technique is called"), ("bow,none", "--technique:1:5: error: 'none' is given alone"), ("", "--technique takes LIST, not ''")),
     "MAX_REGISTERS": NUMBER + (("256", "--max-registers takes a number up to 255, not"),),
+    "REGISTERS": NUMBER + (("0", "--registers takes a number from 1 to 255, not"), ("256", "--registers takes a number from 1 to 255, not")),
     "TRIALS": NUMBER + (("17", "--trials takes a number up to 16, not"),),
     "INSTRUCTION_LIMIT": NUMBER, "LATENCY": NUMBER, "PTXAS_TIMEOUT": NUMBER, "ERROR_LIMIT": NUMBER,
     "ACTIVE_WARPS": NUMBER + (("0", "--active-warps takes a number from 1 to 1024, not"),),
