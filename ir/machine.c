@@ -159,7 +159,16 @@ bool hd_machine_is_plain_load(const hd_form *form)
     bool loads = m && m->row && m->row->access == HD_SASS_ACCESS_LOAD && m->row->unit == HD_SASS_UNIT_LSU;
     return loads && form->behaviour == HD_BEHAVE_LOAD && !hd_sass_form_has(m->sass, ".STRONG") &&
            !hd_sass_form_has(m->sass, ".VOLATILE") && !hd_sass_form_has(m->sass, ".MMIO") &&
-           m->row->control == HD_SASS_CONTROL_NONE;
+           !hd_sass_form_has(m->sass, ".CV") && m->row->control == HD_SASS_CONTROL_NONE;
+}
+
+bool hd_machine_loads_read_only(const hd_machine_form *m)
+{
+    if (!m->row || m->row->access != HD_SASS_ACCESS_LOAD)
+        return false;
+    return m->row->space == HD_SASS_SPACE_TEXTURE ||
+           (strcmp(m->row->opcode, "LDG") == 0 &&
+            (hd_sass_form_has(m->sass, ".CONSTANT") || hd_sass_form_has(m->sass, ".CI")));
 }
 
 bool hd_machine_is_move(const hd_form *form)

@@ -93,6 +93,8 @@ uint32_t hd_machine_form_of(hd_module *module, hd_name spelling, uint32_t genera
 hd_unit hd_machine_form_unit(const hd_machine_form *form);
 /* A load of memory that has no other effect and no order with other accesses; a copy of a register or a constant. */
 bool hd_machine_is_plain_load(const hd_form *form);
+/* A load through the read-only path: textures, LDG.CONSTANT and LDG.CI. */
+bool hd_machine_loads_read_only(const hd_machine_form *form);
 bool hd_machine_is_move(const hd_form *form);
 /* Where a warp may wait for other warps or grids, besides barriers: ir/waits.h. */
 bool hd_machine_waits_for_others(const hd_machine_form *form);

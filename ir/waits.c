@@ -41,12 +41,41 @@ static bool brings_value(const hd_function *f, const hd_instruction *insn)
     return false;
 }
 
+/* Loads of what no thread may write while the kernel runs. */
+static bool is_read_only(const hd_form *form)
+{
+    if (form->machine)
+        return hd_machine_loads_read_only(form->machine);
+    switch (form->opcode) {
+    case HD_OP_LDU:
+    case HD_OP_TEX:
+    case HD_OP_TLD4:
+    case HD_OP_TXQ:
+    case HD_OP_SUQ: return true;
+    default: return form->modifiers[HD_GROUP_NC];
+    }
+}
+
 bool hd_insn_brings_shared(const hd_function *f, const hd_instruction *insn)
 {
     const hd_form *form = hd_insn_form(f, insn);
     bool fixed = form->space == HD_SPACE_PARAM || form->space == HD_SPACE_PARAM_ENTRY ||
-                 form->space == HD_SPACE_PARAM_FUNC || form->space == HD_SPACE_CONST || form->modifiers[HD_GROUP_NC];
-    return form->behaviour & (HD_BEHAVE_LOAD | HD_BEHAVE_ATOMIC | HD_BEHAVE_TEXTURE) && !fixed && brings_value(f, insn);
+                 form->space == HD_SPACE_PARAM_FUNC || form->space == HD_SPACE_CONST || is_read_only(form);
+    return form->behaviour & (HD_BEHAVE_LOAD | HD_BEHAVE_ATOMIC | HD_BEHAVE_TEXTURE) && !fixed &&
+           form->space != HD_SPACE_LOCAL && brings_value(f, insn);
+}
+
+bool hd_insn_loads_local(const hd_function *f, const hd_instruction *insn)
+{
+    const hd_form *form = hd_insn_form(f, insn);
+    return form->behaviour & HD_BEHAVE_LOAD && form->space == HD_SPACE_LOCAL && brings_value(f, insn);
+}
+
+bool hd_insn_may_store_local(const hd_function *f, const hd_instruction *insn)
+{
+    const hd_form *form = hd_insn_form(f, insn);
+    bool somewhere = form->space == HD_SPACE_LOCAL || form->space == HD_SPACE_NONE;
+    return insn->flags & HD_INSN_OPAQUE || (form->behaviour & (HD_BEHAVE_STORE | HD_BEHAVE_ATOMIC) && somewhere);
 }
 
 bool hd_insn_looks_for_others(const hd_function *f, const hd_instruction *insn)

@@ -3,7 +3,14 @@
  * For each loop, a backward slice from the conditions of the branches that leave it, or that may execute again before
  * their sides reconverge: the definitions in the loop that reach them, the operands of these, and the conditions of
  * branches in the loop on which they are control dependent. The slice ends at instructions that load a value from
- * shared memory (ir/waits.h); these are polls.
+ * memory that other threads may write (ir/waits.h); these are polls. From a load of local memory it goes on to the
+ * stores in the loop that may write there, because a spilled value is stored and loaded again.
+ *
+ * Why this finds every wait: a thread that never goes on stays in a loop, the innermost one that it repeats for ever,
+ * and the values that decide the loop's exits let it stay. Without an instruction in the slice that reads what others
+ * write, they are functions of the thread's own state, so no other warp can end the loop: it is an endless loop, but no
+ * wait. A loop that ends by itself (counting.h) is none that is repeated for ever. There, plain loads are no polls.
+ * Atomics and strong loads still are: they exist to observe others, and such a loop is a wait that gives up.
  *
  * Complexity: O(nesting * blocks in which exits depend on registers), plus the blocks between branches and their
  * reconvergence points. With more of these than DEPENDENCES_FACTOR times the blocks, all loads of all loops, or all
@@ -14,6 +21,7 @@
 
 #include "ir/asynchronous.h"
 #include "ir/waits.h"
+#include "passes/analysis/counting.h"
 #include "passes/analysis/liveness.h"
 
 enum { DEPENDENCES_FACTOR = 64 };
@@ -32,8 +40,10 @@ typedef struct poll_search {
     hd_arena *arena;
     uint32_t *definer_first, *definers; /* by register */
     uint32_t *branch_first, *branches;  /* by block: branches that it is control dependent on */
-    uint32_t loop;
-    uint32_t *visited, *asked; /* by instruction, block: 1 + the last loop that visited it */
+    hd_bitset counting;                 /* by loop: ends by itself */
+    hd_u32_array local_writers;         /* instructions that may write local memory */
+    uint32_t loop, stored;              /* stored: 1 + the last loop for which these were visited */
+    uint32_t *visited, *asked;          /* by instruction, block: 1 + the last loop that visited it */
     /* by register: blocks at whose end it is in the slice; in the loop's arena, empty until needed */
     hd_bitset *wanted;
     hd_arena scratch;        /* per loop */
@@ -133,7 +143,20 @@ static void want_condition(poll_search *s, uint32_t block)
     }
 }
 
-/* Adds a definition in the loop that may reach. */
+static void visit(poll_search *s, uint32_t ordinal);
+
+/* Adds the instructions of the loop that may write local memory. */
+static void visit_local_writers(poll_search *s)
+{
+    if (s->stored == s->loop + 1)
+        return;
+    s->stored = s->loop + 1;
+    for (uint32_t i = 0; i < s->local_writers.count; i++)
+        if (is_in_loop(s->cfg, s->cfg->block_of[s->local_writers.items[i]], s->loop))
+            visit(s, s->local_writers.items[i]);
+}
+
+/* Adds a definition in the loop that may reach, or what may store a value that is loaded. */
 static void visit(poll_search *s, uint32_t ordinal)
 {
     uint32_t block = s->cfg->block_of[ordinal];
@@ -144,12 +167,15 @@ static void visit(poll_search *s, uint32_t ordinal)
     if (!hd_insn_brings_shared(s->function, insn)) {
         want_sources(s, ordinal);
     } else {
-        hd_bitset_add(&s->polls, ordinal);
+        if (!hd_bitset_has(&s->counting, s->loop) || hd_insn_looks_for_others(s->function, insn))
+            hd_bitset_add(&s->polls, ordinal);
         if (insn->guard != HD_NONE)
             hd_array_push(&s->due, (wish){insn->guard, block, ordinal});
     }
     for (uint32_t i = s->branch_first[block]; i < s->branch_first[block + 1]; i++)
         want_condition(s, s->branches[i]);
+    if (hd_insn_loads_local(s->function, insn))
+        visit_local_writers(s);
 }
 
 /* The writes of asynchronous instructions may happen at any time, so no definition kills them. */
@@ -306,6 +332,10 @@ static void search_loops(poll_search *s)
         if (hd_insn_async(f, &f->instructions.items[i]).part == HD_ASYNC_BEGIN)
             HD_ASYNC_DATA (f, &f->instructions.items[i], o)
                 hd_bitset_add(&s->in_flight, o->value);
+    for (uint32_t i = 0; i < f->instructions.count; i++)
+        if (hd_insn_may_store_local(f, &f->instructions.items[i]))
+            hd_array_push(&s->local_writers, i);
+    s->counting = hd_find_counting_loops(s->function, s->arena);
     s->wanted = HD_ARENA_ARRAY(s->arena, hd_bitset, f->registers.count);
     s->visited = HD_ARENA_ARRAY(s->arena, uint32_t, f->instructions.count);
     s->asked = HD_ARENA_ARRAY(s->arena, uint32_t, s->cfg->block_count);
@@ -315,6 +345,7 @@ static void search_loops(poll_search *s)
             end++;
         search_loop(s, s->exits.items[from].loop, from, end);
     }
+    hd_array_free(&s->local_writers);
     hd_array_free(&s->due);
     hd_array_free(&s->had);
     hd_array_free(&s->conditions);

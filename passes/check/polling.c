@@ -1,11 +1,13 @@
 /* Loops that poll: see polling.h. */
 #include "passes/check/polling.h"
+#include "passes/check/counting.h"
 
 #include "ir/waits.h"
 
 struct hd_polls {
     const hd_facts *facts;
-    hd_arena arena; /* per query */
+    hd_bitset counting; /* by loop: it ends by itself */
+    hd_arena arena;     /* per query */
     uint32_t loop, asked;
     uint32_t *written;  /* by instruction: `asked` if its result depends on the load */
     uint32_t *decided;  /* by block: ... if its branch does */
@@ -14,6 +16,7 @@ struct hd_polls {
     hd_u32_array come;  /* registers with a set in `into` */
     hd_u32_array found; /* instructions in `written` */
     hd_u32_array blocks;
+    hd_u32_array local_loads;
     bool leaves; /* the loop's exit depends on it */
 };
 typedef hd_polls poll_check;
@@ -155,14 +158,28 @@ static void follow_results(poll_check *c, uint32_t ordinal)
             follow(c, o->value, ordinal);
 }
 
+/* What is stored in local memory may be what any load from there in the loop finds. */
+static void follow_stored(poll_check *c, uint32_t ordinal)
+{
+    const hd_facts *facts = c->facts;
+    if (!hd_insn_may_store_local(facts->function, &facts->function->instructions.items[ordinal]))
+        return;
+    for (uint32_t i = 0; i < c->local_loads.count; i++)
+        if (contains(c, facts->cfg->block_of[c->local_loads.items[i]]))
+            add_found(c, c->local_loads.items[i]);
+}
+
 static bool ask(poll_check *c, uint32_t ordinal, uint32_t loop)
 {
     c->loop = loop;
     c->asked++;
     c->leaves = false;
     add_found(c, ordinal);
-    while (c->found.count && !c->leaves)
-        follow_results(c, hd_array_pop(&c->found));
+    while (c->found.count && !c->leaves) {
+        uint32_t next = hd_array_pop(&c->found);
+        follow_results(c, next);
+        follow_stored(c, next);
+    }
     hd_array_clear(&c->found);
     while (c->come.count)
         c->into[hd_array_pop(&c->come)] = (hd_bitset){0};
@@ -178,6 +195,10 @@ hd_polls *hd_polls_new(hd_facts *facts)
     c->decided = HD_ARENA_ARRAY(&facts->arena, uint32_t, facts->cfg->block_count);
     c->chosen = HD_ARENA_ARRAY(&facts->arena, uint32_t, facts->cfg->block_count);
     c->into = HD_ARENA_ARRAY(&facts->arena, hd_bitset, facts->function->registers.count);
+    c->counting = hd_check_counting_loops(facts);
+    for (uint32_t i = 0; i < facts->function->instructions.count; i++)
+        if (hd_insn_loads_local(facts->function, &facts->function->instructions.items[i]))
+            hd_array_push(&c->local_loads, i);
     return c;
 }
 
@@ -186,15 +207,18 @@ bool hd_polls_has(hd_polls *c, uint32_t ordinal)
     const hd_cfg *cfg = c->facts->cfg;
     uint32_t loop = cfg->blocks[cfg->block_of[ordinal]].loop;
     bool found = false;
-    if (loop == HD_NONE || !hd_insn_brings_shared(c->facts->function, &c->facts->function->instructions.items[ordinal]))
+    const hd_instruction *insn = &c->facts->function->instructions.items[ordinal];
+    if (loop == HD_NONE || !hd_insn_brings_shared(c->facts->function, insn))
         return false;
+    bool observes = hd_insn_looks_for_others(c->facts->function, insn);
     for (; loop != HD_NONE && !found; loop = cfg->loops[loop].parent)
-        found = ask(c, ordinal, loop);
+        found = (observes || !hd_bitset_has(&c->counting, loop)) && ask(c, ordinal, loop);
     return found;
 }
 
 void hd_polls_free(hd_polls *c)
 {
+    hd_array_free(&c->local_loads);
     hd_array_free(&c->come);
     hd_array_free(&c->found);
     hd_array_free(&c->blocks);

@@ -4,8 +4,9 @@
  * A forward slice: results are followed through instructions of the loop that read them and, where a branch that reads
  * one may go two ways, through everything written before its sides reconverge. The exit depends on the load if such a
  * branch leaves the loop, decides whether a branch that leaves it executes, or may execute again before its sides
- * reconverge. Complexity, per load and enclosing loop: the dependent instructions, and the blocks where their values
- * are live.
+ * reconverge. What is stored in local memory is followed to the loads from there in the loop. In a loop that ends by
+ * itself (counting.h) only atomics and strong loads poll. Complexity, per load and enclosing loop: the dependent
+ * instructions, and the blocks where their values are live.
  */
 #ifndef HD_PASSES_CHECK_POLLING_H
 #define HD_PASSES_CHECK_POLLING_H
