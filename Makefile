@@ -278,7 +278,7 @@ install: all
 
 # Debian packages, in $(O)/deb.
 deb:
-	$(Q)for tool in dpkg-buildpackage:dpkg-dev dh:debhelper; do command -v $${tool%:*} >/dev/null || missing="$$missing $${tool#*:}"; done; \
+	$(Q)missing=; for tool in dpkg-buildpackage:dpkg-dev dh:debhelper; do command -v $${tool%:*} >/dev/null || missing="$$missing $${tool#*:}"; done; \
 	if [ "$$missing" ]; then echo "deb needs packages that are not installed: apt-get install$$missing" >&2; exit 1; fi
 	rm -rf $(O)/deb && install -d $(O)/deb/heddle
 	tar --exclude=./.git --exclude='./$(O)*' -cf - . | tar -C $(O)/deb/heddle --no-same-owner -xf -
