@@ -210,6 +210,7 @@ bool hd_cli_close(hd_cli *cli, hd_output *output, bool keep); /* false with a di
 void hd_cli_list_files(hd_cli *cli, hd_file_list *list);
 /* false, as a usage error, where an output is an input or another output. */
 bool hd_cli_files_fit(const hd_file_list *list);
+bool hd_cli_own_files_fit(hd_cli *cli); /* the same of those that the command line names */
 
 /* ---- replay.c: what `run` shares with it ------------------------------------------------------------------------- */
 

@@ -14,15 +14,6 @@ static int (*const jobs[HD_COMMAND_COUNT])(hd_cli *) = {
 #undef HD_COMMAND
 };
 
-static bool files_fit(hd_cli *cli)
-{
-    hd_file_list list = {0};
-    hd_cli_list_files(cli, &list);
-    bool good = hd_cli_files_fit(&list);
-    hd_array_free(&list);
-    return good;
-}
-
 static int run_command(hd_cli *cli)
 {
     const hd_cli_command *row = &hd_cli_commands[cli->command];
@@ -39,7 +30,8 @@ static int run_command(hd_cli *cli)
         return HD_STATUS_USAGE;
     }
     if (cli->format < 0 || cli->colour < 0 || cli->progress < 0 ||
-        !hd_cli_number(cli, HD_CLI_ERROR_LIMIT, 20, UINT32_MAX, &cli->diagnostics.error_limit) || !files_fit(cli))
+        !hd_cli_number(cli, HD_CLI_ERROR_LIMIT, 20, UINT32_MAX, &cli->diagnostics.error_limit) ||
+        !hd_cli_own_files_fit(cli))
         return HD_STATUS_USAGE;
     return jobs[cli->command](cli);
 }

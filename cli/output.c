@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "base/open.h"
+#include "driver/run/run_files.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -79,6 +80,7 @@ static int count_inputs(const hd_cli *cli)
 void hd_cli_list_files(hd_cli *cli, hd_file_list *list)
 {
     static const hd_cli_option read[] = {HD_CLI_GPU, HD_CLI_SASS}, written[] = {HD_CLI_TIMELINE, HD_CLI_DEPFILE_PATH};
+    static const char *const of_records[] = {HD_RUN_LAUNCH_FILE, HD_RUN_PTX_FILE, HD_RUN_LINKED_FILE};
     for (int i = 0; i < count_inputs(cli); i++)
         hd_file_list_add(list, cli->operands[i], false, NULL);
     for (size_t i = 0; i < sizeof read / sizeof *read; i++)
@@ -88,6 +90,8 @@ void hd_cli_list_files(hd_cli *cli, hd_file_list *list)
     for (size_t i = 0; i < sizeof written / sizeof *written; i++)
         if (hd_cli_has(cli, written[i]))
             add_output(list, cli->values[written[i]]);
+    for (size_t i = 0; i < sizeof of_records / sizeof *of_records && hd_cli_has(cli, HD_CLI_RECORD); i++)
+        add_output(list, hd_arena_printf(&cli->arena, "%s/%s", cli->values[HD_CLI_RECORD], of_records[i]));
 }
 
 bool hd_cli_files_fit(const hd_file_list *list)
@@ -99,4 +103,13 @@ bool hd_cli_files_fit(const hd_file_list *list)
     hd_file_clash_text(&clash, why, sizeof why);
     hd_cli_usage_error("%s", why);
     return false;
+}
+
+bool hd_cli_own_files_fit(hd_cli *cli)
+{
+    hd_file_list list = {0};
+    hd_cli_list_files(cli, &list);
+    bool good = hd_cli_files_fit(&list);
+    hd_array_free(&list);
+    return good;
 }

@@ -16,16 +16,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LAUNCH_FILE "launch.yaml"
 #define RUNTIME_FILE "libheddle-cudart.so"
 
 typedef struct job {
     hd_cli *cli;
     hd_replay_options *options;
     hd_replay *replay;   /* what checked the options, for the record */
-    const char *folder;  /* of the trace, and of the record */
+    const char *folder;  /* of the trace; temporary */
+    const char *record;  /* the folder that keeps the record; NULL: none */
     const char *program; /* its path */
-    bool replays, temporary;
+    bool replays;
     int status; /* of the program */
 } job;
 
@@ -72,22 +72,34 @@ static const char *find_program(job *j, const char *name)
     return NULL;
 }
 
+/* The folder that keeps the record: HD_STATUS_DONE, or why not. Outputs may be in it, too. */
+static int make_record_folder(job *j)
+{
+    bool is_new = mkdir(j->record, 0777) == 0;
+    if (!is_new && errno != EEXIST) {
+        failed(j, "cannot make the folder", j->record, errno);
+        return HD_STATUS_REJECTED;
+    }
+    if (!is_new || hd_cli_own_files_fit(j->cli))
+        return HD_STATUS_DONE;
+    rmdir(j->record);
+    return HD_STATUS_USAGE;
+}
+
+/* A record begins in a folder of its own, on the disk where it will be: until it is whole, what is there stays. The
+ * program may change its directory, so that the path is absolute. */
 static bool make_folder(job *j)
 {
     hd_arena *arena = &j->cli->arena;
-    const char *record = j->cli->values[HD_CLI_RECORD], *place = getenv("TMPDIR");
-    char real[PATH_MAX];
-    j->temporary = !record;
-    if (record) {
-        if (mkdir(record, 0777) != 0 && errno != EEXIST)
-            return failed(j, "cannot make the folder", record, errno);
-        if (!realpath(record, real))
-            return failed(j, "cannot find the folder", record, errno);
-        j->folder = hd_arena_string(arena, real, strlen(real));
-        hd_run_remove_trace(j->folder);
-        return true;
+    const char *place = getenv("TMPDIR");
+    char real[PATH_MAX], *pattern;
+    if (!j->record) {
+        pattern = hd_arena_printf(arena, "%s/heddle-run-XXXXXX", place && *place ? place : "/tmp");
+    } else {
+        if (!realpath(j->record, real))
+            return failed(j, "cannot find the folder", j->record, errno);
+        pattern = hd_arena_printf(arena, "%s/.heddle-run-XXXXXX", real);
     }
-    char *pattern = hd_arena_printf(arena, "%s/heddle-run-XXXXXX", place && *place ? place : "/tmp");
     if (!hd_temporary_make_folder(pattern))
         return failed(j, "cannot make the folder", pattern, errno);
     j->folder = pattern;
@@ -102,7 +114,8 @@ static bool prepare(job *j)
                         .instruction_limit = o->instruction_limit,
                         .check_races = o->check_races,
                         .check_uninitialized = o->check_uninitialized,
-                        .record = !j->temporary || j->replays};
+                        .record = j->record || j->replays,
+                        .kept_in = j->record};
     return hd_run_prepare(j->folder, &q) || failed(j, "cannot write to", j->folder, errno);
 }
 
@@ -150,28 +163,31 @@ static void write_total(const job *j, hd_writer *writer, const hd_run *run)
                     hd_run_launches(run), warp, thread);
 }
 
+/* What was asked for of the record; false (reported): it is not there. */
+static bool write_record(const job *j, const hd_run *run)
+{
+    hd_diagnostics *diagnostics = &j->cli->diagnostics;
+    if (!j->record && !j->replays)
+        return true;
+    bool written = !hd_run_launches(run) || hd_run_write_launch(run, HD_RUN_LAUNCH_FILE, diagnostics);
+    if (j->record && hd_run_launches(run) && !hd_run_has_ended(run))
+        fprintf(stderr, "heddle: the program was killed or called _exit: its record has no expected contents\n");
+    return written && (!j->record || hd_run_keep(run, HD_RUN_LAUNCH_FILE, j->record, diagnostics));
+}
+
 /* The status of the replay, or of writing. */
 static int show(job *j, const hd_run *run)
 {
     hd_output output;
-    const char *path = hd_arena_printf(&j->cli->arena, "%s/" LAUNCH_FILE, j->folder);
-    bool recorded = (!j->temporary || j->replays) && hd_run_launches(run) &&
-                    hd_run_write_launch(run, LAUNCH_FILE, &j->cli->diagnostics);
+    bool written = write_record(j, run);
+    const char *path = hd_arena_printf(&j->cli->arena, "%s/" HD_RUN_LAUNCH_FILE, j->record ? j->record : j->folder);
     if (!open_output(j, &output))
         return HD_STATUS_REJECTED;
-    if (j->replays && recorded)
+    if (j->replays && written && hd_run_launches(run))
         return hd_cli_replay_files(j->cli, j->replay, j->options, &path, 1, &output);
     hd_cli_emit_replay(j->cli, &output.writer, hd_run_report(run));
     write_total(j, &output.writer, run);
-    return hd_cli_close(j->cli, &output, true) ? HD_STATUS_DONE : HD_STATUS_REJECTED;
-}
-
-static void clean_up(const job *j)
-{
-    if (j->temporary)
-        hd_temporary_remove_folder(j->folder);
-    else
-        hd_run_remove_trace(j->folder);
+    return hd_cli_close(j->cli, &output, true) && written ? HD_STATUS_DONE : HD_STATUS_REJECTED;
 }
 
 /* The program, and what follows it; the folder is there. */
@@ -181,10 +197,11 @@ static int run_in_folder(job *j, const char *runtime)
         return HD_STATUS_REJECTED;
     hd_run *run =
         hd_run_read(j->folder, j->cli->operands[0], !hd_cli_has(j->cli, HD_CLI_NO_DEMANGLE), &j->cli->diagnostics);
-    if (hd_run_is_whole(run) && !hd_run_launches(run))
+    if (hd_run_is_whole(run) && !hd_run_launches(run) && !hd_run_limits(run))
         fprintf(stderr, "heddle: the program launched no kernel through the CUDA runtime\n");
     int shown = hd_run_is_whole(run) ? show(j, run) : HD_STATUS_REJECTED;
-    bool refused = hd_run_is_static(run) && !hd_run_launches(run), limited = hd_run_limits(run) > 0;
+    bool refused = hd_run_is_static(run) && !hd_run_launches(run);
+    bool limited = hd_run_limits(run) > 0 || hd_run_is_static(run);
     hd_run_free(run);
     if (refused || (limited && !j->status && shown != HD_STATUS_WRONG))
         return HD_STATUS_UNDECIDED;
@@ -208,7 +225,7 @@ static bool fit_together(const job *j)
 
 int hd_cli_run(hd_cli *cli)
 {
-    job j = {.cli = cli, .options = HD_ARENA_NEW(&cli->arena, hd_replay_options)};
+    job j = {.cli = cli, .options = HD_ARENA_NEW(&cli->arena, hd_replay_options), .record = cli->values[HD_CLI_RECORD]};
     const char *technique = cli->values[HD_CLI_TECHNIQUE];
     if (!hd_cli_replay_options(cli, j.options))
         return HD_STATUS_USAGE;
@@ -223,9 +240,12 @@ int hd_cli_run(hd_cli *cli)
     const char *runtime = runtime_folder(&j);
     if (!runtime || !(j.program = find_program(&j, cli->operands[0])))
         return HD_STATUS_UNDECIDED;
+    int made = j.record ? make_record_folder(&j) : HD_STATUS_DONE;
+    if (made != HD_STATUS_DONE)
+        return made;
     if (!make_folder(&j))
         return HD_STATUS_REJECTED;
     int status = run_in_folder(&j, runtime);
-    clean_up(&j);
+    hd_temporary_remove_folder(j.folder);
     return status;
 }

@@ -121,43 +121,45 @@ static int take_unit(hd_code_unit *u, void **module)
     return u->why ? code(u->why) : HD_CUDA_SUCCESS;
 }
 
-static int load_container(hd_runtime *r, const void *container, void **module)
+static int load_container(hd_runtime *r, const void *container, const char *place, void **module)
 {
     hd_sources texts = {0};
     const char *has = NULL;
     uint32_t capability = hd_gpu_of(r)->compute_major * 10 + hd_gpu_of(r)->compute_minor;
     if (!hd_fatbin_read(container, hd_readable_bytes(container), capability, &r->arena, &texts, &has))
         return HD_CUDA_NO_KERNEL_IMAGE_FOR_DEVICE;
-    int error = take_unit(hd_code_unit_load(r, "module.ptx", texts.items[0].text, texts.items[0].length), module);
+    int error = take_unit(hd_code_unit_load(r, place, false, texts.items[0].text, texts.items[0].length), module);
     hd_source_free(&texts.items[0]);
     hd_array_free(&texts);
     return error;
 }
 
-static int load(hd_runtime *r, const void *image, void **module)
+/* `file`: that the image was read from; NULL: it is in memory. */
+static int load(hd_runtime *r, const void *image, const char *file, void **module)
 {
     static const unsigned char elf[4] = {0x7f, 'E', 'L', 'F'};
+    const char *place = file ? file : hd_object_of(image);
     uint32_t magic;
     if (!image || !module)
         return HD_CUDA_INVALID_VALUE;
     memcpy(&magic, image, sizeof magic);
     if (magic == HD_FATBIN_WRAPPER)
-        return load_container(r, ((const hd_fatbin_wrapper *)image)->data, module);
+        return load_container(r, ((const hd_fatbin_wrapper *)image)->data, place, module);
     if (magic == (uint32_t)HD_FATBIN_MAGIC)
-        return load_container(r, image, module);
+        return load_container(r, image, place, module);
     if (memcmp(image, elf, sizeof elf) == 0) {
         hd_runtime_say("the program loads machine code (a cubin): the model runs PTX");
         return HD_CUDA_NO_KERNEL_IMAGE_FOR_DEVICE;
     }
     if (!strstr(image, ".version"))
         return HD_CUDA_INVALID_KERNEL_IMAGE;
-    return take_unit(hd_code_unit_load(r, "module.ptx", image, strlen(image)), module);
+    return take_unit(hd_code_unit_load(r, place, file, image, strlen(image)), module);
 }
 
 int hd_cuModuleLoadData(void **module, const void *image)
 {
     hd_runtime *r = hd_runtime_enter();
-    return code(hd_runtime_leave_quietly(r, load(r, image, module)));
+    return code(hd_runtime_leave_quietly(r, load(r, image, NULL, module)));
 }
 
 int hd_cuModuleLoadDataEx(void **module, const void *image, unsigned count, int *options, void **values)
@@ -171,7 +173,8 @@ int hd_cuModuleLoad(void **module, const char *path)
     hd_source file;
     if (!path || !hd_source_read(&file, path))
         return path ? HD_CUDA_FILE_NOT_FOUND : HD_CUDA_INVALID_VALUE;
-    int error = hd_cuModuleLoadData(module, file.text);
+    hd_runtime *r = hd_runtime_enter();
+    int error = code(hd_runtime_leave_quietly(r, load(r, file.text, path, module)));
     hd_source_free(&file);
     return error;
 }

@@ -62,8 +62,10 @@ int hd_launch_check(hd_runtime *r, const hd_launch_request *q)
     if (!takes_block(q->kernel->function, q->block))
         return HD_CUDA_INVALID_VALUE;
     int error = hd_kernel_prepare(r, q->kernel);
-    if (error)
+    if (error) {
+        hd_trace_limit(r);
         return error;
+    }
     uint64_t own = hd_program_describe(q->kernel->program).static_shared_bytes, most = DEFAULT_SHARED_BYTES;
     if (q->kernel->dynamic_shared_bytes + own > most)
         most = q->kernel->dynamic_shared_bytes + own;
@@ -177,7 +179,7 @@ int hd_launch_run(hd_runtime *r, const hd_launch_request *q)
     r->launches++;
     if (said.first) {
         note_caller(&said, q->caller);
-        hd_show_diagnostics(&said);
+        hd_show_diagnostics(q->kernel->unit, &said);
     }
     r->sticky = code_of(status, &said);
     hd_diagnostics_free(&said);

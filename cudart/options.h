@@ -13,7 +13,8 @@ typedef struct hd_run_options {
     uint32_t threads;
     uint64_t instruction_limit;
     bool check_races, check_uninitialized;
-    bool record; /* buffers, too */
+    bool record;         /* buffers, too */
+    const char *kept_in; /* the folder that gets the record after the run; NULL: none */
 } hd_run_options;
 
 #endif

@@ -50,6 +50,7 @@ static void read_options(hd_runtime *r)
     r->options.check_races = json_is_true(json_object_get(o, "race"));
     r->options.check_uninitialized = json_is_true(json_object_get(o, "uninitialized"));
     r->options.record = json_is_true(json_object_get(o, "record"));
+    r->options.kept_in = string_of(r, o, "kept_in");
     json_decref(o);
 }
 

@@ -75,7 +75,10 @@ typedef struct hd_code_unit {
     hd_image image;
     hd_arena arena;
     hd_link_result linked; /* with the names that changed */
-    uint32_t index;        /* among those with code */
+    uint32_t index;        /* among those with a text */
+    const char *file;      /* of its PTX in a record */
+    bool is_in_file;       /* the source's name is that of a file which the user has, or gets after the run */
+    bool is_explained;     /* how to see the PTX was said */
     bool is_first;         /* its variables were placed before any other memory */
     int why;
     HD_ARRAY(hd_kernel *) kernels;
@@ -186,7 +189,10 @@ unsigned char *hd_bytes_of(hd_runtime *runtime, const void *pointer, size_t byte
 
 /* ---- unit.c, fatbin.c ------------------------------------------------------------------------------------ */
 
-hd_code_unit *hd_code_unit_load(hd_runtime *runtime, const char *name, const char *text, size_t length);
+/* The object file of the process that has the address, as it is spelt; of other addresses: the program. */
+const char *hd_object_of(const void *address);
+/* `place`: what has the text, for diagnostics; `is_file`: it is a file of PTX, else one that embeds the PTX. */
+hd_code_unit *hd_code_unit_load(hd_runtime *runtime, const char *place, bool is_file, const char *text, size_t length);
 hd_kernel *hd_unit_kernel(hd_runtime *runtime, hd_code_unit *unit, const char *name);
 /* Index of the variable's allocation; HD_NONE: none. */
 uint32_t hd_unit_variable(const hd_code_unit *unit, const char *name);
@@ -201,7 +207,8 @@ int hd_variable_of(hd_runtime *runtime, const void *host, uint32_t *allocation);
 void hd_entity_add(hd_runtime *runtime, hd_entity entity);
 /* Loads all binaries that are registered and not loaded. */
 void hd_load_binaries(hd_runtime *runtime);
-void hd_show_diagnostics(const hd_diagnostics *diagnostics);
+/* On standard error; `unit`: whose text they are about, or NULL. */
+void hd_show_diagnostics(hd_code_unit *unit, const hd_diagnostics *diagnostics);
 /* The description of --gpu, or of the first module's target. */
 const hd_gpu *hd_gpu_of(hd_runtime *runtime);
 

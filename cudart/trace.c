@@ -103,13 +103,11 @@ static void write_file(hd_trace *t, const char *name, const void *bytes, size_t 
 void hd_trace_unit(hd_runtime *r, const hd_code_unit *u)
 {
     hd_trace *t = trace_of(r);
-    char name[64];
-    if (!t || !u->module)
+    if (!t)
         return;
-    snprintf(name, sizeof name, u->index ? "program%u.ptx" : "program.ptx", u->index);
     if (t->record)
-        write_file(t, name, u->module->source->text, u->module->source->length, false);
-    emit(t, json_pack("{s:s,s:i,s:s,s:s,s:I,s:b}", "event", "module", "unit", (int)u->index, "file", name, "gpu",
+        write_file(t, u->file, u->source.text, u->source.length, false);
+    emit(t, json_pack("{s:s,s:i,s:s,s:s,s:I,s:b}", "event", "module", "unit", (int)u->index, "file", u->file, "gpu",
                       hd_gpu_of(r)->name, "base", (json_int_t)HD_RUNTIME_BASE, "first", (int)u->is_first));
 }
 
@@ -302,13 +300,14 @@ void hd_trace_after(hd_runtime *r, const hd_launch_request *q, hd_exec_status st
     hd_trace *t = trace_of(r);
     if (!t)
         return;
-    json_t *e = json_pack("{s:s,s:i,s:s,s:[I,I,I],s:[I,I,I],s:I,s:b,s:s,s:I,s:I,s:I,s:I}", "event", "launch", "unit",
-                          (int)q->kernel->unit->index, "kernel", q->kernel->name, "grid", (json_int_t)q->grid.x,
-                          (json_int_t)q->grid.y, (json_int_t)q->grid.z, "block", (json_int_t)q->block.x,
-                          (json_int_t)q->block.y, (json_int_t)q->block.z, "shared", (json_int_t)q->shared_bytes,
-                          "cooperative", (int)q->cooperative, "status", status_names[status], "warp_instructions",
-                          (json_int_t)s->warp_instructions, "thread_instructions", (json_int_t)s->thread_instructions,
-                          "divergent_branches", (json_int_t)s->divergent_branches, "races", (json_int_t)s->races);
+    json_t *e =
+        json_pack("{s:s,s:i,s:i,s:s,s:[I,I,I],s:[I,I,I],s:I,s:b,s:s,s:I,s:I,s:I,s:I}", "event", "launch", "process",
+                  (int)t->process, "unit", (int)q->kernel->unit->index, "kernel", q->kernel->name, "grid",
+                  (json_int_t)q->grid.x, (json_int_t)q->grid.y, (json_int_t)q->grid.z, "block", (json_int_t)q->block.x,
+                  (json_int_t)q->block.y, (json_int_t)q->block.z, "shared", (json_int_t)q->shared_bytes, "cooperative",
+                  (int)q->cooperative, "status", status_names[status], "warp_instructions",
+                  (json_int_t)s->warp_instructions, "thread_instructions", (json_int_t)s->thread_instructions,
+                  "divergent_branches", (json_int_t)s->divergent_branches, "races", (json_int_t)s->races);
     if (t->record)
         json_object_set_new(e, "parameters", parameters_of(q));
     emit(t, e);
@@ -327,6 +326,13 @@ void hd_trace_static(hd_runtime *r)
         emit(t, json_pack("{s:s}", "event", "static"));
 }
 
+void hd_trace_limit(hd_runtime *r)
+{
+    hd_trace *t = trace_of(r);
+    if (t)
+        emit(t, json_pack("{s:s}", "event", "limit"));
+}
+
 void hd_trace_end(hd_runtime *r)
 {
     hd_trace *t = trace_of(r);
@@ -337,6 +343,7 @@ void hd_trace_end(hd_runtime *r)
             expect_block(r, t, i);
             drop_block(t, i);
         }
+    emit(t, json_pack("{s:s,s:i}", "event", "end", "process", (int)t->process));
     close(t->file);
     free(t);
     r->trace = NULL;

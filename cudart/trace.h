@@ -2,8 +2,11 @@
  * object a line, written as they happen, so that a program that crashes leaves what ran.
  *
  *   {"event": "module", "unit": 0, "file": "program.ptx", "gpu": NAME, "base": ADDRESS, "first"}
- *   {"event": "launch", "kernel", "grid", "block", "shared", "cooperative", "status", "warp_instructions", ...}
+ *   {"event": "launch", "process", "kernel", "grid", "block", "shared", "cooperative", "status",
+ *    "warp_instructions", ...}
+ *   {"event": "end", "process"}                             it ended by exit, or by the end of main
  *   {"event": "static"}                                     the program has the static runtime
+ *   {"event": "limit"}                                      a kernel that the model cannot run was asked for
  * and to record (hd_run_options.record):
  *   {"event": "buffer", "id", "name", "address", "bytes",   device memory that a later event names; unit: of a variable
  *    "symbol", "unit"}
@@ -32,6 +35,7 @@ void hd_trace_before(hd_runtime *runtime, const hd_launch_request *request);
 void hd_trace_after(hd_runtime *runtime, const hd_launch_request *request, hd_exec_status status,
                     const hd_exec_statistics *statistics);
 void hd_trace_static(hd_runtime *runtime); /* the program has the static runtime */
+void hd_trace_limit(hd_runtime *runtime);  /* a kernel that the model cannot run was asked for */
 void hd_trace_end(hd_runtime *runtime);    /* the process ends */
 
 #endif

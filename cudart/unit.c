@@ -5,14 +5,29 @@
  * names, others have names apart. So a recorded run has one module, whose variables are where the replay puts them. */
 #include "cudart/runtime.h"
 #include "cudart/trace.h"
+#include "base/origins.h"
 #include "emitters/diagnostics.h"
 #include "parser/parse.h"
+#include <dlfcn.h>
+#include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
 
 /* ---- diagnostics ------------------------------------------------------------------------------------------------- */
 
-void hd_show_diagnostics(const hd_diagnostics *diagnostics)
+/* Where the PTX is in no file, or does not name lines of the source: what the user can do about it, once. */
+static void explain(hd_code_unit *u)
+{
+    if (u->is_explained)
+        return;
+    u->is_explained = true;
+    if (!u->is_in_file)
+        hd_runtime_say("note: heddle run --record=FOLDER keeps the %s as FOLDER/%s", u->source.name, u->file);
+    if (!u->source.origins || !u->source.origins->places.count)
+        hd_runtime_say("note: a program compiled with nvcc -lineinfo gets messages at lines of its source");
+}
+
+void hd_show_diagnostics(hd_code_unit *u, const hd_diagnostics *diagnostics)
 {
     hd_writer writer;
     hd_source_files *files = hd_source_files_new();
@@ -22,6 +37,8 @@ void hd_show_diagnostics(const hd_diagnostics *diagnostics)
     hd_writer_flush(&writer);
     hd_writer_free(&writer);
     hd_source_files_free(files);
+    if (u && diagnostics->first && diagnostics->first->source == &u->source)
+        explain(u);
 }
 
 /* ---- modules ----------------------------------------------------------------------------------------------------- */
@@ -36,22 +53,38 @@ static hd_code_unit *new_unit(hd_runtime *r)
     return u;
 }
 
-hd_code_unit *hd_code_unit_load(hd_runtime *r, const char *name, const char *text, size_t length)
+const char *hd_object_of(const void *address)
+{
+    Dl_info info;
+    return dladdr(address, &info) && info.dli_fname ? info.dli_fname : program_invocation_name;
+}
+
+/* A new text's place in the order of texts, and the name that diagnostics have for it: that of a file where there is
+ * one. */
+static const char *name_text(hd_runtime *r, hd_code_unit *u, const char *place, bool is_file)
+{
+    u->index = r->modules++;
+    u->file = u->index ? hd_arena_printf(&u->arena, "program%u.ptx", u->index) : HD_RUN_PTX_FILE;
+    u->is_in_file = is_file || r->options.kept_in;
+    if (is_file)
+        return place;
+    return r->options.kept_in ? hd_arena_printf(&u->arena, "%s/%s", r->options.kept_in, u->file)
+                              : hd_arena_printf(&u->arena, "PTX of %s", place);
+}
+
+hd_code_unit *hd_code_unit_load(hd_runtime *r, const char *place, bool is_file, const char *text, size_t length)
 {
     hd_code_unit *u = new_unit(r);
     hd_parse_options options = {.ignore_annotations = true};
-    hd_source_from_memory(&u->source, name, text, length);
+    hd_source_from_memory(&u->source, name_text(r, u, place, is_file), text, length);
     u->module = hd_parse_ptx(&u->source, &options, &u->diagnostics);
     u->is_first = !r->memory.allocations.count;
     bool good = !u->diagnostics.error_count && hd_image_load(&u->image, u->module, &r->memory, &u->diagnostics);
     u->image.textures = &r->texture_set;
-    if (!good) {
-        hd_show_diagnostics(&u->diagnostics);
-        u->why = HD_CUDA_INVALID_PTX;
-        return u;
-    }
-    u->index = r->modules++;
+    u->why = good ? HD_CUDA_SUCCESS : HD_CUDA_INVALID_PTX;
     hd_trace_unit(r, u);
+    if (!good)
+        hd_show_diagnostics(u, &u->diagnostics);
     return u;
 }
 
@@ -140,10 +173,10 @@ static hd_code_unit *link_binaries(hd_runtime *r, reading *all)
         return unit_without_code(r, all->cubins);
     hd_diagnostics_init(&diagnostics);
     if (hd_link_ptx(all->texts.items, all->spaces.items, all->texts.count, &linked, &diagnostics)) {
-        u = hd_code_unit_load(r, all->texts.count > 1 ? "linked.ptx" : "program.ptx", linked.text.buffer.items,
-                              linked.text.buffer.count);
+        u = hd_code_unit_load(r, hd_object_of(r->binaries.items[r->loaded - 1]->wrapper), false,
+                              linked.text.buffer.items, linked.text.buffer.count);
     } else {
-        hd_show_diagnostics(&diagnostics);
+        hd_show_diagnostics(NULL, &diagnostics);
         u = unit_without_code(r, NULL);
         u->why = HD_CUDA_INVALID_PTX;
     }
@@ -224,7 +257,7 @@ int hd_kernel_prepare(hd_runtime *r, hd_kernel *k)
     hd_diagnostics_init(&diagnostics);
     k->program = hd_program_new(u->module, k->function, &u->image, &diagnostics);
     if (!k->program) {
-        hd_show_diagnostics(&diagnostics);
+        hd_show_diagnostics(u, &diagnostics);
         k->why = HD_CUDA_NOT_SUPPORTED;
     }
     hd_diagnostics_free(&diagnostics);
@@ -261,6 +294,8 @@ int hd_kernel_of(hd_runtime *r, const void *host, hd_kernel **kernel)
     if (!e)
         return hd_kernel_of_handle(r, host, kernel);
     hd_code_unit *u = e->binary->unit;
+    if (u->why == HD_CUDA_NO_KERNEL_IMAGE_FOR_DEVICE)
+        hd_trace_limit(r);
     if (u->why)
         return u->why;
     if (!e->kernel)

@@ -141,7 +141,7 @@ bool hd_fatbin_read(const void *data, size_t size, uint32_t capability, hd_arena
         /* a text ends at its first NUL: uncompressed payloads are padded */
         size_t length = strnlen(text.buffer.items, text.buffer.count);
         hd_source source;
-        hd_source_from_memory(&source, "program.ptx", text.buffer.items, length);
+        hd_source_from_memory(&source, "PTX of the program", text.buffer.items, length);
         hd_array_push(sources, source);
     }
     hd_writer_free(&text);

@@ -9,9 +9,10 @@ bool hd_run_prepare(const char *folder, const hd_run_request *q)
 {
     hd_arena arena = {0};
     hd_output output;
-    json_t *o = json_pack("{s:s*,s:i,s:I,s:b,s:b,s:b}", "gpu", q->gpu, "threads", (int)q->threads, "instruction_limit",
-                          (json_int_t)q->instruction_limit, "race", (int)q->check_races, "uninitialized",
-                          (int)q->check_uninitialized, "record", (int)q->record);
+    json_t *o =
+        json_pack("{s:s*,s:i,s:I,s:b,s:b,s:b,s:s*}", "gpu", q->gpu, "threads", (int)q->threads, "instruction_limit",
+                  (json_int_t)q->instruction_limit, "race", (int)q->check_races, "uninitialized",
+                  (int)q->check_uninitialized, "record", (int)q->record, "kept_in", q->kept_in);
     char *text = json_dumps(o, 0);
     if (!text)
         hd_out_of_memory(0);
@@ -70,6 +71,10 @@ static void take_launch(hd_run *run, const json_t *event)
     shape_of(event, "grid", grid);
     shape_of(event, "block", block);
     hd_replay_kernel *k = row_of(run, run_string(event, "kernel"), grid, block);
+    int64_t process = json_integer_value(json_object_get(event, "process"));
+    run->has_several = run->has_several || (run->launches && run->process != process);
+    run->process = process;
+    run->has_ended = false;
     k->runs++;
     k->warp_instructions += number_of(event, "warp_instructions");
     k->thread_instructions += number_of(event, "thread_instructions");
@@ -89,7 +94,9 @@ static void read_trace(hd_run *run, FILE *file)
         const char *kind = run_string(event, "event");
         if (strcmp(kind, "launch") == 0)
             take_launch(run, event);
-        run->limits += strcmp(kind, "launch") == 0 && strcmp(run_string(event, "status"), "unsupported") == 0;
+        run->limits += strcmp(kind, "limit") == 0 || strcmp(run_string(event, "status"), "unsupported") == 0;
+        if (strcmp(kind, "end") == 0 && json_integer_value(json_object_get(event, "process")) == run->process)
+            run->has_ended = true;
         run->is_static = run->is_static || strcmp(kind, "static") == 0;
         if (strcmp(kind, "module") == 0 && !run->gpu)
             run->gpu = hd_arena_string(&run->arena, run_string(event, "gpu"), strlen(run_string(event, "gpu")));
@@ -121,18 +128,10 @@ hd_run *hd_run_read(const char *folder, const char *program, bool demangles, hd_
 
 const hd_replay_report *hd_run_report(const hd_run *run) { return &run->report; }
 bool hd_run_is_whole(const hd_run *run) { return run->is_whole; }
+bool hd_run_has_ended(const hd_run *run) { return run->has_ended; }
 bool hd_run_is_static(const hd_run *run) { return run->is_static; }
 uint64_t hd_run_limits(const hd_run *run) { return run->limits; }
 uint64_t hd_run_launches(const hd_run *run) { return run->launches; }
-
-void hd_run_remove_trace(const char *folder)
-{
-    hd_arena arena = {0};
-    unlink(hd_arena_printf(&arena, "%s/" HD_TRACE_FILE, folder));
-    unlink(hd_arena_printf(&arena, "%s/" HD_TRACE_FAILED_FILE, folder));
-    unlink(hd_arena_printf(&arena, "%s/" HD_RUN_OPTIONS_FILE, folder));
-    hd_arena_free(&arena);
-}
 
 void hd_run_free(hd_run *run)
 {

@@ -7,5 +7,9 @@
 #define HD_RUN_OPTIONS_FILE "options.json" /* what is asked: hd_run_request */
 #define HD_TRACE_FILE "trace.jsonl"        /* what happened: cudart/trace.h */
 #define HD_TRACE_FAILED_FILE "incomplete"  /* is there if something of it could not be written */
+#define HD_RUN_LAUNCH_FILE "launch.yaml"   /* of a record */
+#define HD_RUN_PTX_FILE "program.ptx"      /* its first module */
+#define HD_RUN_LINKED_FILE \
+    "linked.ptx" /* of a record: what its launch file runs, where several modules were launched */
 
 #endif

@@ -13,8 +13,6 @@
 #include <math.h>
 #include <unistd.h>
 
-#define LINKED "linked.ptx"
-
 typedef struct buffer {
     const char *name, *file, *hash; /* file: of the first content; NULL: zeros */
     uint64_t address, bytes;
@@ -325,9 +323,10 @@ static uint64_t base_of(const record *r, const json_t *module)
 static void write_all(record *r)
 {
     const json_t *module = r->modules.items[0];
-    hd_write_format(r->to, "# %s, as it ran on %s.\nmodule: %s\naddress_bits: 64\nmemory_base: 0x%" PRIx64 "\n",
-                    r->run->program, r->run->gpu ? r->run->gpu : "",
-                    r->modules.count > 1 ? LINKED : run_string(module, "file"), base_of(r, module));
+    const char *until = r->run->has_ended ? "" : ", until it was killed or called _exit";
+    hd_write_format(r->to, "# %s, as it ran on %s%s.\nmodule: %s\naddress_bits: 64\nmemory_base: 0x%" PRIx64 "\n",
+                    r->run->program, r->run->gpu ? r->run->gpu : "", until,
+                    r->modules.count > 1 ? HD_RUN_LINKED_FILE : run_string(module, "file"), base_of(r, module));
     write_buffers(r, false);
     write_buffers(r, true);
     write_textures(r);
@@ -398,12 +397,9 @@ static bool link_modules(record *r, hd_diagnostics *diagnostics)
                       hd_source_why(errno));
     }
     good = good && hd_link_ptx(sources, spaces, count, &r->linked, diagnostics) &&
-           write_file(r, LINKED, write_linked, diagnostics);
-    for (uint32_t i = 0; i < read; i++) {
-        if (good)
-            unlink(sources[i].name);
+           write_file(r, HD_RUN_LINKED_FILE, write_linked, diagnostics);
+    for (uint32_t i = 0; i < read; i++)
         hd_source_free(&sources[i]);
-    }
     free(sources);
     free(spaces);
     return good;
@@ -414,10 +410,10 @@ bool hd_run_write_launch(const hd_run *run, const char *name, hd_diagnostics *di
     hd_arena arena = {0};
     record r = {.run = run, .arena = &arena};
     find_modules(&r);
-    bool good = r.modules.count > 0;
+    bool good = r.modules.count > 0 && !run->has_several;
     if (!good)
-        hd_report(diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0},
-                  "no launch file was recorded: the program launched no kernel");
+        hd_report(diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "no launch file was recorded: %s",
+                  run->has_several ? "several processes launched kernels" : "the program launched no kernel");
     good = good && (r.modules.count == 1 || link_modules(&r, diagnostics));
     if (good) {
         collect(&r);

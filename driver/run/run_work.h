@@ -11,7 +11,10 @@ struct hd_run {
     const char *folder, *program, *gpu;
     json_t *events; /* all of them */
     uint64_t launches, limits;
+    int64_t process; /* of the last launch */
     bool is_whole, is_static, demangles;
+    bool has_several; /* processes that launched kernels */
+    bool has_ended;   /* the last one, by itself: the trace says what its launches left */
     HD_ARRAY(hd_replay_kernel) kernels;
     hd_replay_report report;
 };
