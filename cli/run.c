@@ -91,15 +91,12 @@ static int make_record_folder(job *j)
 static bool make_folder(job *j)
 {
     hd_arena *arena = &j->cli->arena;
-    const char *place = getenv("TMPDIR");
-    char real[PATH_MAX], *pattern;
-    if (!j->record) {
-        pattern = hd_arena_printf(arena, "%s/heddle-run-XXXXXX", place && *place ? place : "/tmp");
-    } else {
-        if (!realpath(j->record, real))
-            return failed(j, "cannot find the folder", j->record, errno);
-        pattern = hd_arena_printf(arena, "%s/.heddle-run-XXXXXX", real);
-    }
+    const char *temporary = getenv("TMPDIR");
+    const char *place = j->record ? j->record : temporary && *temporary ? temporary : "/tmp";
+    char real[PATH_MAX];
+    if (!realpath(place, real))
+        return failed(j, "cannot find the folder", place, errno);
+    char *pattern = hd_arena_printf(arena, "%s/%sheddle-run-XXXXXX", real, j->record ? "." : "");
     if (!hd_temporary_make_folder(pattern))
         return failed(j, "cannot make the folder", pattern, errno);
     j->folder = pattern;

@@ -88,9 +88,10 @@ static void open_device(hd_runtime *r)
 
 const hd_gpu *hd_gpu_of(hd_runtime *r)
 {
-    uint32_t found;
-    const hd_code_unit *first = r->units.count ? r->units.items[0] : NULL;
-    uint32_t target = first && first->module && first->module->target_number ? first->module->target_number : 80;
+    uint32_t found, target = 0;
+    for (uint32_t i = 0; i < r->units.count && !target && !r->gpu; i++)
+        target = r->units.items[i]->module ? r->units.items[i]->module->target_number : 0;
+    target = target ? target : 80;
     if (!r->gpu) {
         const char *name = hd_gpu_name_for(target, &found);
         r->gpu = hd_gpu_load(name ? name : "sm_80", &r->diagnostics);

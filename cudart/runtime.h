@@ -81,6 +81,7 @@ typedef struct hd_code_unit {
     bool is_explained;     /* how to see the PTX was said */
     bool is_first;         /* its variables were placed before any other memory */
     int why;
+    const char *cubins; /* what there is in place of PTX, until it was said; NULL: nothing */
     HD_ARRAY(hd_kernel *) kernels;
 } hd_code_unit;
 

@@ -115,7 +115,6 @@ static uint32_t capability_asked(const hd_runtime *r)
 typedef struct reading {
     hd_sources texts;
     hd_u32_array spaces;
-    const char *cubins;
 } reading;
 
 /* The architecture that all objects of a device link have PTX for, as the program's objects were compiled: the device
@@ -134,7 +133,15 @@ static void read_container(hd_runtime *r, const void *container, uint32_t capabi
     hd_fatbin_read(container, hd_readable_bytes(container), capability, &r->arena, &all->texts, has);
 }
 
-/* The texts of one binary; of a device link: of all its objects. */
+static hd_code_unit *unit_without_code(hd_runtime *r, int why, const char *cubins)
+{
+    hd_code_unit *u = new_unit(r);
+    u->why = why;
+    u->cubins = cubins;
+    return u;
+}
+
+/* The texts of one binary; of a device link: of all its objects. A binary without a text has a unit without code. */
 static void read_binary(hd_runtime *r, hd_binary *b, reading *all)
 {
     const hd_fatbin_wrapper *w = b->wrapper;
@@ -147,21 +154,10 @@ static void read_binary(hd_runtime *r, hd_binary *b, reading *all)
     }
     if (all->texts.count == before)
         read_container(r, w->data, capability, all, &has);
-    if (all->texts.count == before && has)
-        all->cubins = has;
+    if (all->texts.count == before)
+        b->unit = unit_without_code(r, HD_CUDA_NO_KERNEL_IMAGE_FOR_DEVICE, has);
     for (uint32_t i = before; i < all->texts.count; i++)
         hd_array_push(&all->spaces, b->space);
-}
-
-static hd_code_unit *unit_without_code(hd_runtime *r, const char *cubins)
-{
-    hd_code_unit *u = new_unit(r);
-    u->why = HD_CUDA_NO_KERNEL_IMAGE_FOR_DEVICE;
-    if (cubins)
-        hd_runtime_say("the program holds machine code for %s and no PTX: compile it with -gencode "
-                       "arch=compute_80,code=[sm_80,compute_80], or with -arch=sm_80 alone, which embeds both",
-                       cubins);
-    return u;
 }
 
 static hd_code_unit *link_binaries(hd_runtime *r, reading *all)
@@ -170,15 +166,14 @@ static hd_code_unit *link_binaries(hd_runtime *r, reading *all)
     hd_diagnostics diagnostics;
     hd_link_result linked = {0};
     if (!all->texts.count)
-        return unit_without_code(r, all->cubins);
+        return NULL;
     hd_diagnostics_init(&diagnostics);
     if (hd_link_ptx(all->texts.items, all->spaces.items, all->texts.count, &linked, &diagnostics)) {
         u = hd_code_unit_load(r, hd_object_of(r->binaries.items[r->loaded - 1]->wrapper), false,
                               linked.text.buffer.items, linked.text.buffer.count);
     } else {
         hd_show_diagnostics(NULL, &diagnostics);
-        u = unit_without_code(r, NULL);
-        u->why = HD_CUDA_INVALID_PTX;
+        u = unit_without_code(r, HD_CUDA_INVALID_PTX, NULL);
     }
     u->linked = linked;
     hd_diagnostics_free(&diagnostics);
@@ -212,7 +207,8 @@ void hd_load_binaries(hd_runtime *r)
     }
     hd_code_unit *u = link_binaries(r, &all);
     for (uint32_t i = first; i < r->binaries.count; i++)
-        r->binaries.items[i]->unit = u;
+        if (!r->binaries.items[i]->unit)
+            r->binaries.items[i]->unit = u;
     for (uint32_t i = 0; i < all.texts.count; i++)
         hd_source_free(&all.texts.items[i]);
     hd_array_free(&all.texts);
@@ -287,6 +283,18 @@ static hd_entity *find_entity(hd_runtime *r, const void *host, bool function)
     return NULL;
 }
 
+/* The error of a use of what has no code. */
+static int why_not(const hd_entity *e)
+{
+    hd_code_unit *u = e->binary->unit;
+    if (u->cubins)
+        hd_runtime_say("%s holds machine code for %s and no PTX of %s: compile it with -gencode "
+                       "arch=compute_80,code=[sm_80,compute_80], or with -arch=sm_80 alone, which embeds both",
+                       hd_object_of(e->binary->wrapper), u->cubins, e->name);
+    u->cubins = NULL;
+    return u->why;
+}
+
 int hd_kernel_of(hd_runtime *r, const void *host, hd_kernel **kernel)
 {
     hd_entity *e = find_entity(r, host, true);
@@ -297,7 +305,7 @@ int hd_kernel_of(hd_runtime *r, const void *host, hd_kernel **kernel)
     if (u->why == HD_CUDA_NO_KERNEL_IMAGE_FOR_DEVICE)
         hd_trace_limit(r);
     if (u->why)
-        return u->why;
+        return why_not(e);
     if (!e->kernel)
         e->kernel = hd_unit_kernel(r, u, hd_link_find(&u->linked, e->binary->space, e->name));
     *kernel = e->kernel;
@@ -321,7 +329,7 @@ int hd_variable_of(hd_runtime *r, const void *host, uint32_t *allocation)
     if (!e)
         return HD_CUDA_INVALID_SYMBOL;
     if (e->binary->unit->why)
-        return e->binary->unit->why;
+        return why_not(e);
     hd_code_unit *u = e->binary->unit;
     *allocation = hd_unit_variable(u, hd_link_find(&u->linked, e->binary->space, e->name));
     return *allocation == HD_NONE ? HD_CUDA_INVALID_SYMBOL : HD_CUDA_SUCCESS;
