@@ -104,6 +104,12 @@ void hd_source_from_array(hd_source *source, const char *name, char *text, size_
     memset(source->text + length, 0, PAD_BYTES);
 }
 
+void hd_source_rename(hd_source *source, const char *name)
+{
+    free((void *)(uintptr_t)source->name);
+    source->name = copy_string(name);
+}
+
 void hd_source_free(hd_source *source)
 {
     free((void *)(uintptr_t)source->name);

@@ -33,6 +33,7 @@ const char *hd_source_why(int error); /* describes the errno value */
 void hd_source_from_memory(hd_source *source, const char *name, const char *text, size_t length);
 /* Takes ownership of a text from malloc. */
 void hd_source_from_array(hd_source *source, const char *name, char *text, size_t length);
+void hd_source_rename(hd_source *source, const char *name);
 void hd_source_free(hd_source *source);
 
 hd_position hd_source_position(hd_source *source, uint32_t offset); /* CR, LF and CR LF are line ends */

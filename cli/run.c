@@ -172,16 +172,45 @@ static bool write_record(const job *j, const hd_run *run)
     return written && (!j->record || hd_run_keep(run, HD_RUN_LAUNCH_FILE, j->record, diagnostics));
 }
 
+/* A file of the folder that goes has the name of what the user has. */
+static void name_source(const job *j, hd_source *source)
+{
+    size_t length = strlen(j->folder);
+    if (!source || strncmp(source->name, j->folder, length) != 0 || source->name[length] != '/')
+        return;
+    bool is_launch = strcmp(source->name + length + 1, HD_RUN_LAUNCH_FILE) == 0;
+    const char *what = is_launch ? "the record" : "PTX";
+    hd_source_rename(source, hd_arena_printf(&j->cli->arena, "%s of %s", what, j->cli->operands[0]));
+}
+
+static void name_sources(const job *j)
+{
+    for (const hd_diagnostic *d = j->cli->diagnostics.first; d; d = d->next) {
+        name_source(j, d->source);
+        for (const hd_note *note = d->notes; note; note = note->next)
+            name_source(j, note->source);
+    }
+}
+
+static int replay(job *j, hd_output *output)
+{
+    const char *folder = j->record ? j->record : j->folder;
+    const char *path = hd_arena_printf(&j->cli->arena, "%s/" HD_RUN_LAUNCH_FILE, folder);
+    j->options->title = j->record ? NULL : j->cli->operands[0];
+    int status = hd_cli_replay_files(j->cli, j->replay, j->options, &path, 1, output);
+    name_sources(j);
+    return status;
+}
+
 /* The status of the replay, or of writing. */
 static int show(job *j, const hd_run *run)
 {
     hd_output output;
     bool written = write_record(j, run);
-    const char *path = hd_arena_printf(&j->cli->arena, "%s/" HD_RUN_LAUNCH_FILE, j->record ? j->record : j->folder);
     if (!open_output(j, &output))
         return HD_STATUS_REJECTED;
     if (j->replays && written && hd_run_launches(run))
-        return hd_cli_replay_files(j->cli, j->replay, j->options, &path, 1, &output);
+        return replay(j, &output);
     hd_cli_emit_replay(j->cli, &output.writer, hd_run_report(run));
     write_total(j, &output.writer, run);
     return hd_cli_close(j->cli, &output, true) && written ? HD_STATUS_DONE : HD_STATUS_REJECTED;

@@ -69,6 +69,7 @@ typedef struct hd_replay_options {
     /* How many files are done; called by one thread at a time. NULL: nobody wants to know. */
     void (*progress)(void *context, uint32_t done);
     void *print_context; /* of both */
+    const char *title;   /* what results have in place of the only file's path; NULL: the path */
     hd_meter *meters;    /* by file: how much of it is done, with launches as items; NULL: nobody wants to know */
 } hd_replay_options;
 

@@ -350,9 +350,11 @@ static bool is_annotated(const replay_part *p, const uint32_t *run_of)
 static void open_rows(replay_part *p, const char *const *orders, bool annotated)
 {
     const replay_input *in = &p->in;
+    const char *title = p->plan->options->title;
     for (uint32_t i = 0; i < in->launch->launches.count; i++) {
         const hd_launch *launch = &in->launch->launches.items[i];
-        hd_replay_kernel k = {.file = p->path, .launch = i, .annotated = annotated, .order_dependent = orders[i]};
+        hd_replay_kernel k = {
+            .file = title ? title : p->path, .launch = i, .annotated = annotated, .order_dependent = orders[i]};
         k.name = hd_arena_string(&p->arena, launch->kernel, strlen(launch->kernel));
         k.demangled = p->plan->options->no_demangle ? k.name : hd_demangle(&p->arena, k.name);
         if (!in->traced)
@@ -374,7 +376,7 @@ static void open_rows(replay_part *p, const char *const *orders, bool annotated)
 static hd_diagnostic *report_too_large(replay_part *p, const hd_replay_kernel *k, const char *needs)
 {
     return hd_report(&p->diagnostics, HD_DIAG_UNSUPPORTED, NULL, (hd_span){0, 0},
-                     "%s: a block of '%s' does not fit in %s", p->path, k->name, needs);
+                     "%s: a block of '%s' does not fit in %s", k->file, k->name, needs);
 }
 
 static bool threads_fit(replay_part *p, const hd_replay_kernel *k, uint32_t threads)
