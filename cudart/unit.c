@@ -288,8 +288,8 @@ static int why_not(const hd_entity *e)
 {
     hd_code_unit *u = e->binary->unit;
     if (u->cubins)
-        hd_runtime_say("%s holds machine code for %s and no PTX of %s: compile it with -gencode "
-                       "arch=compute_80,code=[sm_80,compute_80], or with -arch=sm_80 alone, which embeds both",
+        hd_runtime_say("%s holds machine code for %s and no PTX of %s: nvcc embeds both with -arch=sm_NN, and with "
+                       "-gencode where code=[sm_NN,compute_NN] asks for both",
                        hd_object_of(e->binary->wrapper), u->cubins, e->name);
     u->cubins = NULL;
     return u->why;

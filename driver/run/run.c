@@ -82,6 +82,8 @@ static void take_launch(hd_run *run, const json_t *event)
     run->launches++;
 }
 
+static bool is_limit(const char *status) { return strcmp(status, "limit") == 0 || strcmp(status, "unsupported") == 0; }
+
 /* The last line of a program that was killed may be cut. */
 static void read_trace(hd_run *run, FILE *file)
 {
@@ -94,7 +96,7 @@ static void read_trace(hd_run *run, FILE *file)
         const char *kind = run_string(event, "event");
         if (strcmp(kind, "launch") == 0)
             take_launch(run, event);
-        run->limits += strcmp(kind, "limit") == 0 || strcmp(run_string(event, "status"), "unsupported") == 0;
+        run->limits += strcmp(kind, "limit") == 0 || is_limit(run_string(event, "status"));
         if (strcmp(kind, "end") == 0 && json_integer_value(json_object_get(event, "process")) == run->process)
             run->has_ended = true;
         run->is_static = run->is_static || strcmp(kind, "static") == 0;

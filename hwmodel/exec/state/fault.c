@@ -308,11 +308,17 @@ static bool waits_for_memory_of_grid(const hd_cta *cta)
     return false;
 }
 
+/* Whether blocks of the grid run only after this one. */
+static bool has_later_blocks(const hd_cta *cta)
+{
+    return !cta->grid->cooperative && cta->index + 1 < hd_grid_ctas(cta->grid);
+}
+
 /* What on a GPU might end the loop, and does not run here meanwhile. */
 static void note_what_may_help(hd_cta *cta)
 {
     bool memory = waits_for_memory_of_grid(cta), lanes = lanes_may_help(cta);
-    bool blocks = memory && !cta->grid->cooperative && cta->index + 1 < hd_grid_ctas(cta->grid);
+    bool blocks = memory && has_later_blocks(cta);
     bool host = memory && !lanes && !blocks && cta->options->others_write;
     if (lanes)
         hd_fault_not_modelled(cta,
@@ -359,5 +365,8 @@ void hd_stop_at_limit(hd_cta *cta, const hd_warp *w)
         (unsigned long long)cta->options->instruction_limit, cta->id[0], cta->id[1], cta->id[2]);
     hd_note_add(cta->diagnostics, d, NULL, (hd_span){0, 0},
                 "it may never end, or need a higher --instruction-limit (0: no limit)");
+    if (runs && has_later_blocks(cta) && loop_reads_memory(w, true))
+        hd_note_add(cta->diagnostics, d, NULL, (hd_span){0, 0},
+                    "it never ends if it waits for what a later thread block writes: they run one after another");
     cta->status = HD_EXEC_LIMIT;
 }
