@@ -38,13 +38,16 @@ void *hd_array_grow(void *items, uint32_t *capacity, uint64_t needed, size_t ite
         hd_array_reserve((a), (uint64_t)(a)->count + 1); \
         (a)->items[(a)->count++] = (__VA_ARGS__);        \
     } while (0)
+/* The address of element `at`, which may be the count; NULL while the array has never had an element: arithmetic on a
+ * null pointer is undefined, with 0 as well. */
+#define hd_array_at(a, at) ((a)->items ? (a)->items + (at) : NULL)
 /* Appends n uninitialized elements; yields the address of the first. */
 #define hd_array_extend(a, n)                                                                                     \
     (((uint64_t)(a)->count + (n) > (a)->capacity                                                                  \
           ? (void)((a)->items =                                                                                   \
                        hd_array_grow((a)->items, &(a)->capacity, (uint64_t)(a)->count + (n), sizeof *(a)->items)) \
           : (void)0),                                                                                             \
-     (a)->count += (uint32_t)(n), (a)->items + (a)->count - (n))
+     (a)->count += (uint32_t)(n), hd_array_at(a, (a)->count - (n)))
 #define hd_array_pop(a) ((a)->items[--(a)->count])
 #define hd_array_last(a) ((a)->items[(a)->count - 1])
 #define hd_array_clear(a) ((void)((a)->count = 0))

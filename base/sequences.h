@@ -22,12 +22,12 @@ enum { HD_SEQUENCES_NONE = 0xffffffffu };
 uint32_t hd_sequences_number(hd_sequences *s, const uint32_t *words, uint32_t count, uint32_t most);
 void hd_sequences_free(hd_sequences *s);
 
-/* The words of a sequence. The pointer is valid until a sequence is added. */
+/* The words of a sequence; may be NULL for an empty one. The pointer is valid until a sequence is added. */
 static inline const uint32_t *hd_sequences_words(const hd_sequences *s, uint32_t number, uint32_t *count)
 {
     uint32_t first = number ? s->ends.items[number - 1] : 0;
     *count = s->ends.items[number] - first;
-    return s->words.items + first;
+    return hd_array_at(&s->words, first);
 }
 static inline uint64_t hd_sequences_bytes(const hd_sequences *s)
 {

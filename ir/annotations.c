@@ -257,8 +257,10 @@ const hd_annotation *hd_annotation_at(const hd_function *function, uint16_t kind
     const hd_annotation wanted = {.kind = kind, .slot = (uint16_t)slot, .instruction = instruction};
     uint32_t low = 0, high = function->annotations.count;
     HD_SEARCH(low, high, at, compare_annotations(&function->annotations.items[at], &wanted) < 0);
-    const hd_annotation *found = function->annotations.items + low;
-    return low < function->annotations.count && compare_annotations(found, &wanted) == 0 ? found : NULL;
+    if (low == function->annotations.count)
+        return NULL;
+    const hd_annotation *found = &function->annotations.items[low];
+    return compare_annotations(found, &wanted) == 0 ? found : NULL;
 }
 
 /* ---- register names in files ------------------------------------------------------------------------------------- */

@@ -116,7 +116,7 @@ void hd_count_launches(hd_count *c, void (*over)(void *context, bool proved, con
 uint64_t hd_count_stream_bytes(const hd_count *c)
 {
     uint64_t most = 0;
-    for (const reader *r = c->readers.items, *end = r + c->readers.count; r < end; r++)
+    for (const reader *r = c->readers.items, *end = hd_array_at(&c->readers, c->readers.count); r < end; r++)
         if (r->schedule && hd_schedule_most_bytes(r->schedule) > most)
             most = hd_schedule_most_bytes(r->schedule);
     return most;

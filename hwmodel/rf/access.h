@@ -134,7 +134,8 @@ static inline void hd_access_count(const hd_access_sink *sink, uint32_t operands
                                    uint64_t counters[HD_COUNTER_COUNT])
 {
     uint32_t from_file = 0;
-    for (const hd_rf_access *a = sink->accesses.items, *end = a + sink->accesses.count; a < end; a++) {
+    for (const hd_rf_access *a = sink->accesses.items, *end = hd_array_at(&sink->accesses, sink->accesses.count);
+         a < end; a++) {
         const uint8_t *counted = hd_access_counters[a->structure][a->kind];
         assert(counted[HD_CAUSE_ANY]);
         counters[counted[HD_CAUSE_ANY] - 1]++;

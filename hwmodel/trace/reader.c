@@ -5,7 +5,7 @@
 void hd_trace_open(hd_trace_cursor *c, const hd_trace_warp *warp)
 {
     c->at = warp->bytes.items;
-    c->end = c->at + warp->bytes.count;
+    c->end = hd_array_at(&warp->bytes, warp->bytes.count);
     c->run = c->next = c->active = 0;
     c->frame = c->function = HD_NONE;
     c->last = 0;

@@ -60,7 +60,7 @@ hd_rf_wrong hd_effects_replay(hd_rf_model *model, hd_rf_warp *warp, const hd_eff
 {
     const hd_memo_ops *memo = model->info->ops->memo;
     uint64_t held = model->held;
-    for (const hd_effect *end = e + count; e < end; e++) {
+    for (; count; e++, count--) {
         switch ((hd_effect_kind)e->kind) {
         case HD_EFFECT_COUNT: model->counters[e->what] += e->n; break;
         case HD_EFFECT_HELD:

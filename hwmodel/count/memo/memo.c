@@ -365,7 +365,8 @@ static bool replay_transition(memo *m, hd_warp_slot *w, known_warp *known, const
     known->state = t->to;
     known->current = false;
     unite_parts(m, t, parts, &known->classes);
-    hd_rf_wrong wrong = hd_effects_replay(r->model, &w->warp, m->effects.items + t->effects, t->effect_count, &word);
+    hd_rf_wrong wrong =
+        hd_effects_replay(r->model, &w->warp, hd_array_at(&m->effects, t->effects), t->effect_count, &word);
     if (wrong == HD_RF_PROVED)
         return true;
     *at = e->segment ? e->end - 1u : 0;
