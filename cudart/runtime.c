@@ -82,7 +82,7 @@ static void open_device(hd_runtime *r)
     open_memory(r);
     if (r->options.gpu)
         r->gpu = hd_gpu_load(r->options.gpu, &r->diagnostics);
-    r->trace = hd_trace_open(r);
+    r->trace = hd_record_open(r);
     hd_load_binaries(r);
 }
 

@@ -68,7 +68,7 @@ static void emit(hd_trace *t, json_t *event)
 /* A forked process writes nothing. */
 static hd_trace *trace_of(hd_runtime *r) { return r->trace && r->trace->process == getpid() ? r->trace : NULL; }
 
-hd_trace *hd_trace_open(hd_runtime *r)
+hd_trace *hd_record_open(hd_runtime *r)
 {
     if (!r->options.folder)
         return NULL;

@@ -24,7 +24,7 @@
 
 #include "cudart/runtime.h"
 
-struct hd_trace *hd_trace_open(hd_runtime *runtime); /* NULL: none was asked for */
+struct hd_trace *hd_record_open(hd_runtime *runtime); /* NULL: none was asked for */
 void hd_trace_unit(hd_runtime *runtime, const hd_code_unit *unit);
 void hd_trace_allocated(hd_runtime *runtime, uint32_t allocation);
 void hd_trace_mapped(hd_runtime *runtime, uint32_t allocation); /* a managed variable */

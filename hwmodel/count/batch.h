@@ -1,4 +1,4 @@
-/* A batch: what count mode keeps of the stream until its runners take it. */
+/* A batch: what count mode keeps of the stream until its walks take it. */
 #ifndef HD_HWMODEL_COUNT_BATCH_H
 #define HD_HWMODEL_COUNT_BATCH_H
 

@@ -7,12 +7,12 @@
 #include "hwmodel/count/uniform.h"
 
 enum {
-    HD_COUNT_LAG = 7,                /* batches that runners may be after the run */
-    HD_COUNT_ENDED_BYTES = 16 << 20, /* of streams that one batch may hold; with more, runners catch up */
+    HD_COUNT_LAG = 7,                /* batches that walks may be after the run */
+    HD_COUNT_ENDED_BYTES = 16 << 20, /* of streams that one batch may hold; with more, walks catch up */
 };
 
 typedef struct reader { /* of batches */
-    hd_runner *runner;
+    hd_walk *walk;
     hd_schedule *schedule; /* NULL: in program order */
     uint64_t wrong_at;     /* number of the event that was not proved; in scheduled order, the end of its batch */
 } reader;
@@ -32,7 +32,7 @@ struct hd_count {
     uint32_t failed;
     bool stopped; /* something was not proved */
     bool faulty;  /* hd_count_faulty_lane */
-    const hd_runner_memo *memo;
+    const hd_walk_memo *memo;
     uint32_t batch_most, threads;
     hd_thread_budget *budget;           /* NULL: all `threads` are for this count */
     uint64_t events;                    /* so far */
@@ -74,7 +74,7 @@ void hd_count_free(hd_count *c)
         hd_batch_free(&c->batches[i]);
     for (uint32_t r = 0; r < c->readers.count; r++) {
         hd_schedule_free(c->readers.items[r].schedule);
-        hd_runner_free(c->readers.items[r].runner);
+        hd_walk_free(c->readers.items[r].walk);
     }
     hd_array_free(&c->readers);
     for (uint32_t m = 0; m < c->models.count; m++)
@@ -98,7 +98,7 @@ void hd_count_batches(hd_count *c, uint32_t events, uint32_t threads)
     c->threads = threads;
 }
 
-void hd_count_use_memo(hd_count *c, const hd_runner_memo *memo) { c->memo = memo; }
+void hd_count_use_memo(hd_count *c, const hd_walk_memo *memo) { c->memo = memo; }
 
 void hd_count_faulty_lane(hd_count *c) { c->faulty = true; }
 
@@ -155,16 +155,16 @@ hd_sink hd_count_sink(hd_count *c)
 
 static bool is_stuck(const reader *r)
 {
-    return r->runner->failure.wrong || (r->schedule && hd_schedule_locked(r->schedule));
+    return r->walk->failure.wrong || (r->schedule && hd_schedule_locked(r->schedule));
 }
 
 static void take_in_order(reader *r, const hd_batch *b)
 {
     uint32_t at;
     if (b->launch != HD_NONE)
-        hd_runner_launch(r->runner, b->launch, &b->residency);
+        hd_walk_launch(r->walk, b->launch, &b->residency);
     for (uint32_t e = 0; e < b->events.count; e++)
-        if (!hd_runner_take(r->runner, &b->events.items[e].what, &at)) {
+        if (!hd_walk_take(r->walk, &b->events.items[e].what, &at)) {
             r->wrong_at = b->events.items[e].number + at;
             return;
         }
@@ -217,7 +217,7 @@ static bool take_batch(void *context, uint32_t index, uint32_t slot)
     else
         take_in_order(r, b);
     if (b->ends)
-        end_counting(c, r->runner->model, &c->results[(size_t)slot * c->models.count + index]);
+        end_counting(c, r->walk->model, &c->results[(size_t)slot * c->models.count + index]);
     return !is_stuck(r);
 }
 
@@ -290,10 +290,10 @@ static void stop_wrong(hd_count *c)
     end_segment(c);
     publish(c, 0);
     const reader *r = first_wrong(c);
-    const char *name = r->runner->model->info->name;
-    if (!r->runner->failure.wrong)
+    const char *name = r->walk->model->info->name;
+    if (!r->walk->failure.wrong)
         report_lock(c, r, name);
-    else if (hd_rf_report_failure(c->code, &r->runner->failure, name, c->diagnostics))
+    else if (hd_rf_report_failure(c->code, &r->walk->failure, name, c->diagnostics))
         c->failed = (uint32_t)(r - c->readers.items);
 }
 
@@ -393,14 +393,13 @@ static bool keep_other(hd_count *c, const hd_event *event)
 
 static void add_reader(hd_count *c, hd_rf_model *model)
 {
-    hd_runner *runner = hd_runner_new(c->code, model, c->batch_most > 1 ? c->memo : NULL);
+    hd_walk *walk = hd_walk_new(c->code, model, c->batch_most > 1 ? c->memo : NULL);
     bool coupled = model->info->ops->coupled;
     c->ordered = c->ordered || !coupled;
     c->scheduled = c->scheduled || coupled;
     c->scheduled_columns = c->scheduled_columns || (coupled && columns_for(c, model) & ~(uint32_t)HD_COLUMN_WIDTHS);
-    hd_array_push(
-        &c->readers,
-        ((reader){.runner = runner, .schedule = coupled ? hd_schedule_new(runner) : NULL, .wrong_at = UINT64_MAX}));
+    hd_array_push(&c->readers,
+                  ((reader){.walk = walk, .schedule = coupled ? hd_schedule_new(walk) : NULL, .wrong_at = UINT64_MAX}));
 }
 
 static void open_readers(hd_count *c)

@@ -9,14 +9,14 @@
  *
  * A model sees the warps in one of two orders. Program order: each warp as it runs. Scheduled order, for models whose
  * warps share storage (`coupled`): the warps of several resident blocks in turns (schedule.h). In both it is walked
- * through segments of instructions (segment.h) by a runner of its own (runner.h), which may have a memo.
+ * through segments of instructions (segment.h) by a walk of its own (walk.h), which may have a memo.
  *
- * Events are collected in batches of as many as hd_count_batches says. Runners are readers of a queue
+ * Events are collected in batches of as many as hd_count_batches says. Walks are readers of a queue
  * (base/broadcast.h): each works through the batches in their order, some of them after the run, several side by side
  * on as many threads as hd_count_batches grants, and with hd_count_share on those of them that nobody else uses.
  * Neither counters nor what is found wrong, nor where the run stops then, depend on the threads.
  *
- * Larger batches than of one event take segments from the interpreter (hwmodel/stream.h): that a uniform branch splits
+ * Larger batches than of one event take segments from the interpreter (record/event.h): that a uniform branch splits
  * is known when the segment after it has ended. Models in program order that ask for other columns than widths get each
  * instruction as a segment of its own, and so do they with batches of one event.
  *
@@ -28,7 +28,7 @@
 #define HD_HWMODEL_COUNT_COUNT_H
 
 #include "base/pool.h"
-#include "hwmodel/count/runner.h"
+#include "hwmodel/record/walk.h"
 
 typedef struct hd_count hd_count;
 
@@ -44,7 +44,7 @@ hd_rf_model *hd_count_model(const hd_count *count, uint32_t i);
 void hd_count_batches(hd_count *count, uint32_t events, uint32_t threads);
 /* What models did before is looked up, where they and the batches allow it: the numbers are the same, sooner. NULL, as
  * in a new one: it is not. */
-void hd_count_use_memo(hd_count *count, const hd_runner_memo *memo);
+void hd_count_use_memo(hd_count *count, const hd_walk_memo *memo);
 /* Before hd_count_sink: the run has a faulty lane, whose effects models get as a column. */
 void hd_count_faulty_lane(hd_count *count);
 /* Shares those threads with other jobs: only the caller's thread, and what the budget has, work here. */
@@ -62,7 +62,7 @@ typedef struct hd_count_result { /* of a model in one launch: as its fields of t
     hd_rf_detection detection;
 } hd_count_result;
 /* Counters of each launch for itself. After hd_count_end, which says that it has run, the next one may begin, while
- * runners are still at it; `over` gets what the models counted in one after another (results[model]), on the
+ * walks are still at it; `over` gets what the models counted in one after another (results[model]), on the
  * thread that hands in events. proved: all that models delivered in this launch and those before it. hd_count_flush
  * waits for all of them. */
 void hd_count_launches(hd_count *count, void (*over)(void *context, bool proved, const hd_count_result *results),

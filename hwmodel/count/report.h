@@ -2,7 +2,7 @@
 #ifndef HD_HWMODEL_COUNT_REPORT_H
 #define HD_HWMODEL_COUNT_REPORT_H
 
-#include "hwmodel/count/runner.h"
+#include "hwmodel/record/walk.h"
 #include "hwmodel/count/uniform.h"
 
 /* Of the model with this name. false: it is no failed proof, but what cannot be proved. */

@@ -33,7 +33,7 @@ typedef struct resident_warp { /* first what is looked at while it waits */
 } resident_warp;
 
 struct hd_schedule {
-    hd_runner *runner;
+    hd_walk *walk;
     const hd_rf_ops *ops; /* of the model; empty if it steers nothing in this launch */
     hd_rf_residency residency;
     uint32_t most_ctas;                 /* that the SM can hold at all */
@@ -51,10 +51,10 @@ struct hd_schedule {
     hd_gate gate; /* what the model said last */
 };
 
-hd_schedule *hd_schedule_new(hd_runner *runner)
+hd_schedule *hd_schedule_new(hd_walk *walk)
 {
     hd_schedule *s = hd_calloc(1, sizeof *s);
-    s->runner = runner;
+    s->walk = walk;
     return s;
 }
 
@@ -91,14 +91,14 @@ void hd_schedule_free(hd_schedule *s)
 void hd_schedule_launch(hd_schedule *s, const hd_rf_residency *residency, uint32_t function)
 {
     static const hd_rf_ops none = {0};
-    const hd_rf_model *model = s->runner->model;
+    const hd_rf_model *model = s->walk->model;
     drop_all(s);
     s->residency = *residency;
     if (model->active_warps && model->active_warps < s->residency.active)
         s->residency.active = model->active_warps;
-    hd_runner_launch(s->runner, function, &s->residency);
-    s->ops = s->runner->ungated ? &none : model->info->ops;
-    s->runner->offers = s->ops->idle_slot != NULL;
+    hd_walk_launch(s->walk, function, &s->residency);
+    s->ops = s->walk->ungated ? &none : model->info->ops;
+    s->walk->offers = s->ops->idle_slot != NULL;
     s->turn = model->turn ? model->turn : s->ops->rank_warp ? 1 : UINT32_MAX;
     s->round = 1;
     s->most_ctas = s->ops->may_launch_cta && residency->most_ctas ? residency->most_ctas : residency->ctas;
@@ -142,8 +142,8 @@ uint64_t hd_schedule_most_bytes(const hd_schedule *s) { return s->most_bytes; }
 static bool run_event(hd_schedule *s, hd_warp_event e)
 {
     uint32_t at;
-    s->runner->now = s->now;
-    return hd_runner_take(s->runner, &e, &at);
+    s->walk->now = s->now;
+    return hd_walk_take(s->walk, &e, &at);
 }
 
 static void run_warp_event(hd_schedule *s, hd_warp_event_kind kind, const hd_cta_streams *cta, uint32_t index)
@@ -219,7 +219,7 @@ static void start_cta(hd_schedule *s)
 static void start_ctas(hd_schedule *s)
 {
     while (s->arrived.count && s->residents.count < s->most_ctas &&
-           (!s->ops->may_launch_cta || s->ops->may_launch_cta(s->runner->model, s->arrived.items[0]->cta)))
+           (!s->ops->may_launch_cta || s->ops->may_launch_cta(s->walk->model, s->arrived.items[0]->cta)))
         start_cta(s);
 }
 
@@ -259,8 +259,8 @@ static uint32_t rank_of(hd_schedule *s, const resident_warp *w)
 {
     if (!s->ops->rank_warp)
         return 0;
-    hd_rf_step step = hd_runner_peek(s->runner, &w->turn, w->turn.end);
-    return s->ops->rank_warp(s->runner->model, &step, s->now);
+    hd_rf_step step = hd_walk_peek(s->walk, &w->turn, w->turn.end);
+    return s->ops->rank_warp(s->walk->model, &step, s->now);
 }
 
 /* ... that comes now, with the highest rank. Where none does, none_before is from when on one may. */
@@ -293,7 +293,7 @@ static uint32_t choose_waiting(hd_schedule *s)
 
 static void switch_warp(hd_schedule *s, const resident_warp *w, hd_warp_event_kind kind)
 {
-    if (s->runner->model->info->ops->warp_switch)
+    if (s->walk->model->info->ops->warp_switch)
         run_warp_event(s, kind, w->of->cta, w->index);
 }
 
@@ -301,7 +301,7 @@ static void switch_warp(hd_schedule *s, const resident_warp *w, hd_warp_event_ki
 static void pass_time(hd_schedule *s, uint64_t then)
 {
     for (; s->now < then && s->ops->idle_slot; s->now++)
-        if (!hd_runner_idle(s->runner, UINT32_MAX, s->now))
+        if (!hd_walk_idle(s->walk, UINT32_MAX, s->now))
             break; /* nor in what follows */
     s->now = then > s->now ? then : s->now;
 }
@@ -342,7 +342,7 @@ static void deactivate(hd_schedule *s, uint32_t at, uint64_t ready)
 
 static const hd_rf_code *code_of(const hd_schedule *s, const resident_warp *w)
 {
-    return s->runner->code->functions[w->turn.segment->function];
+    return s->walk->code->functions[w->turn.segment->function];
 }
 
 /* The results of the long-latency load that was issued last. false: there is no room for them. */
@@ -403,8 +403,8 @@ static bool may_issue(hd_schedule *s, resident_warp *w)
     s->gate = w->gate = (hd_gate){.ready = true};
     if (!s->ops->may_issue)
         return true;
-    hd_rf_step step = hd_runner_peek(s->runner, &w->turn, w->turn.end);
-    s->gate = w->gate = s->ops->may_issue(s->runner->model, &step, s->now);
+    hd_rf_step step = hd_walk_peek(s->walk, &w->turn, w->turn.end);
+    s->gate = w->gate = s->ops->may_issue(s->walk->model, &step, s->now);
     return s->gate.ready;
 }
 
@@ -458,7 +458,7 @@ static bool note_refusal(hd_schedule *s)
  * long-latency load, before one that may need a word that the warp waits for, or at `end`. */
 static uint8_t end_of_run(const hd_schedule *s, const resident_warp *w, uint8_t end)
 {
-    const hd_trace_segment *t = w->turn.segment;
+    const hd_segment *t = w->turn.segment;
     uint64_t loads = t->loads >> w->turn.end;
     uint8_t stop = loads ? (uint8_t)(w->turn.end + __builtin_ctzll(loads) + 1) : end;
     stop = stop < end ? stop : end;
@@ -474,7 +474,7 @@ static uint8_t end_of_run(const hd_schedule *s, const resident_warp *w, uint8_t 
 /* The warp's next instructions, before `stop`, are issued. Returns when the one after them in the segment can be. */
 static uint64_t advance(hd_schedule *s, resident_warp *w, uint8_t stop)
 {
-    const hd_trace_segment *t = w->turn.segment;
+    const hd_segment *t = w->turn.segment;
     s->now += (uint32_t)(stop - w->turn.end);
     s->refused = 0;
     s->round++;

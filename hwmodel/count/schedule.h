@@ -6,7 +6,7 @@
  *   waiting   their warps queue up, lowest index first, in order of arrival
  *   active    at most `active` warps (active_warps of the model, if that is less), which take turns, round robin. A
  *             place that gets free goes to the first waiting warp that can go on, which is the last of the round
- *   turn      the instructions of a segment (hwmodel/stream.h), or what is left of one: at most 64 of one frame, which
+ *   turn      the instructions of a segment (record/event.h), or what is left of one: at most 64 of one frame, which
  *             may jump or change the active mask seven times; ends with a barrier, and, once it has 16, with a jump
  *             back. At most the model's `turn`, if that is not 0; one instruction if the model has rank_warp. Ends
  *             before the warp leaves, or may_issue is false
@@ -31,17 +31,17 @@
 #ifndef HD_HWMODEL_COUNT_SCHEDULE_H
 #define HD_HWMODEL_COUNT_SCHEDULE_H
 
-#include "hwmodel/count/runner.h"
+#include "hwmodel/record/walk.h"
 #include "hwmodel/count/report.h"
 #include "hwmodel/count/streams.h"
 
 typedef struct hd_schedule hd_schedule;
-hd_schedule *hd_schedule_new(hd_runner *runner); /* borrows it */
+hd_schedule *hd_schedule_new(hd_walk *walk); /* borrows it */
 void hd_schedule_free(hd_schedule *s);
 /* A launch begins. What is left of the one before is dropped. */
 void hd_schedule_launch(hd_schedule *s, const hd_rf_residency *residency, uint32_t function);
 /* The next block, whole: goes on until it needs another one. Becomes a reader of the block until its warps have ended.
- * false: the runner failed, or see locked. */
+ * false: the walk failed, or see locked. */
 bool hd_schedule_add(hd_schedule *s, hd_cta_streams *cta);
 /* Lets those that are resident go on until one block ends; all: until all have. */
 bool hd_schedule_drain(hd_schedule *s, bool all);

@@ -59,7 +59,7 @@ static uint32_t others_at(const hd_cta_streams *cta, const hd_warp_stream *s)
 }
 
 /* As long as the block is there. */
-static const hd_trace_segment *keep_segment(hd_cta_streams *cta, const hd_trace_segment *segment)
+static const hd_segment *keep_segment(hd_cta_streams *cta, const hd_segment *segment)
 {
     if (!segment || !segment->loose)
         return segment;

@@ -10,12 +10,12 @@
 #ifndef HD_HWMODEL_COUNT_STREAMS_H
 #define HD_HWMODEL_COUNT_STREAMS_H
 
-#include "hwmodel/count/segment.h"
+#include "hwmodel/record/segment.h"
 
 enum { HD_STREAM_WARPS = 32 };
 
 typedef struct hd_stream_record {
-    const hd_trace_segment *segment; /* NULL: a return */
+    const hd_segment *segment; /* NULL: a return */
     uint32_t frame;
     uint32_t awaits; /* warps of the block that must have issued as many barrier instructions as this one before it */
 } hd_stream_record;

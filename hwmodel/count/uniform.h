@@ -6,7 +6,7 @@
 
 #include "base/bitset.h"
 #include "hwmodel/rf/code.h"
-#include "hwmodel/stream.h"
+#include "hwmodel/record/event.h"
 
 typedef struct hd_rf_branch {
     uint32_t lanes, instruction, function, frame; /* lanes at it */

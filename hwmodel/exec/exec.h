@@ -45,7 +45,7 @@
 #include "base/pool.h"
 #include "hwmodel/lane_fault.h"
 #include "hwmodel/memory/memory.h"
-#include "hwmodel/stream.h"
+#include "hwmodel/record/event.h"
 #include "hwmodel/memory/texture.h"
 
 enum { HD_EXEC_QUANTUM = 4096, HD_COOPERATIVE_QUANTUM = 256, HD_WARP_LANES = 32 };

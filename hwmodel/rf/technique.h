@@ -115,12 +115,12 @@
 #ifndef HD_HWMODEL_RF_TECHNIQUE_H
 #define HD_HWMODEL_RF_TECHNIQUE_H
 
+#include "hwmodel/columns.h"
 #include "hwmodel/rf/access.h"
 #include "hwmodel/rf/code.h"
 #include "hwmodel/rf/identity.h"
 #include "hwmodel/rf/memo.h"
 #include "hwmodel/rf/series.h"
-#include "hwmodel/stream.h"
 #include "ir/form.h"
 #include "target/occupancy.h"
 

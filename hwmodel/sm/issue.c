@@ -26,7 +26,7 @@ static void begin_before(hd_sm *sm, uint32_t slot)
 {
     sm_warp *w = &sm->warps[slot];
     w->before_due = false;
-    begin_moves(sm, slot, sm_walk_before(sm, &w->step));
+    begin_moves(sm, slot, hd_walk_before(sm_walk(sm), &w->step));
 }
 
 static void enter_unit(hd_sm *sm, uint32_t slot, uint32_t unit)
@@ -40,13 +40,12 @@ void sm_reach_next(hd_sm *sm, uint32_t slot)
 {
     sm_warp *w = &sm->warps[slot];
     sm->recheck |= bit_of(slot);
-    w->has_step = hd_trace_next(&w->cursor);
+    w->has_step = hd_record_next(&w->cursor);
     if (!w->has_step)
         return;
-    const hd_trace_step *s = &w->cursor.step;
+    const hd_record_step *s = &w->cursor.step;
     const hd_sm_function *function = &sm->setup.code->functions[s->function];
-    const hd_trace_cta *cta = sm->ctas.items[w->cta].trace;
-    w->step = sm_walk_reach(sm, cta->cta, cta->warps[w->index].warp, &w->cursor);
+    w->step = hd_walk_read(sm_walk(sm), w->walked, &w->cursor);
     w->op = &function->ops[s->instruction];
     w->names = function->names + w->op->name_first;
     if (sm->subcores)
@@ -213,7 +212,7 @@ static void begin_turn(hd_sm *sm, sm_scheduler *s, uint32_t slot)
 
 static void deactivate(hd_sm *sm, sm_scheduler *s, uint32_t slot)
 {
-    const hd_access_sink *sink = sm_walk_switch(sm, sm->warps[slot].walked, true);
+    const hd_access_sink *sink = hd_walk_switch(sm_walk(sm), sm->warps[slot].walked, true);
     sm_end_turn(sm, s, slot);
     sm->recheck |= bit_of(slot); /* its place may be for a warp of a scheduler that had its turn in this cycle */
     hd_array_push(&s->waiting, (uint8_t)slot);
@@ -225,7 +224,7 @@ static void activate(hd_sm *sm, sm_scheduler *s, uint32_t slot)
 {
     begin_turn(sm, s, slot);
     sm->recheck |= bit_of(slot);
-    begin_moves(sm, slot, sm_walk_switch(sm, sm->warps[slot].walked, false));
+    begin_moves(sm, slot, hd_walk_switch(sm_walk(sm), sm->warps[slot].walked, false));
 }
 
 /* By the policy, of the scheduler; by the technique, of the SM. */
@@ -389,7 +388,8 @@ static void begin_copy(sm_warp *w, sm_job *job)
 static void issue_from(hd_sm *sm, uint32_t slot, uint32_t turn)
 {
     sm_warp *w = &sm->warps[slot];
-    const hd_access_sink *sink = sm_walk_execute(sm, &w->step);
+    sm->setup.walk->sink.number = ++sm->issued;
+    const hd_access_sink *sink = hd_walk_execute(sm_walk(sm), &w->step);
     uint32_t index = sm_new_job(sm, slot);
     sm_job *job = &sm->jobs.items[index];
     job->phase = SM_COLLECT;
@@ -399,6 +399,7 @@ static void issue_from(hd_sm *sm, uint32_t slot, uint32_t turn)
     w->accesses += (w->op->traits & HD_SM_ACCESS) != 0;
     job->skips = sink->skips_unit;
     job->number = sink->number;
+    sm->failed = sm->failed || sink->failure.wrong;
     sm->issued_units |= 1u << w->op->unit;
     if ((w->cursor.step.has_addresses || w->cursor.step.sectors.left) && !job->skips)
         sm_prepare_memory(sm, index, w);

@@ -105,7 +105,7 @@ static void prepare_shared(hd_sm *sm, sm_job *job, uint32_t lanes, const uint64_
 }
 
 /* Lines of global memory, then passes over shared memory; zeros take no lines. */
-static void prepare_copy(hd_sm *sm, sm_job *job, uint32_t lanes, const hd_trace_cursor *c)
+static void prepare_copy(hd_sm *sm, sm_job *job, uint32_t lanes, const hd_record_cursor *c)
 {
     const hd_machine *m = sm->setup.machine;
     prepare_shared(sm, job, lanes, c->copied_to);
@@ -132,14 +132,14 @@ static hd_line_access *line_at(sm_job *job, uint64_t address)
     return &job->line[job->lines++];
 }
 
-static void prepare_texels(const hd_sm *sm, sm_job *job, hd_trace_sectors sectors)
+static void prepare_texels(const hd_sm *sm, sm_job *job, hd_record_sectors sectors)
 {
     const hd_machine *m = sm->setup.machine;
     job->space = HD_SPACE_GLOBAL;
     job->cache = (uint8_t)texel_cache(m, job->op);
     uint32_t line = line_bytes(m, job->cache), sector = sector_bytes(m, job->cache);
     while (sectors.left) {
-        uint64_t address = hd_trace_take_sector(&sectors) * HD_EVENT_SECTOR_BYTES;
+        uint64_t address = hd_record_take_sector(&sectors) * HD_EVENT_SECTOR_BYTES;
         line_at(job, address - address % line)->sectors |= 1u << address % line / sector;
     }
 }

@@ -1,7 +1,7 @@
 /* Static facts about instructions: see ops.h. Linear in the operands. */
 #include "hwmodel/sm/ops.h"
 
-#include "hwmodel/trace/trace.h"
+#include "hwmodel/record/record.h"
 #include "ir/form.h"
 
 typedef enum family { MOVE, ADD, MIN, MUL, MAD, DIV, SPECIAL, EXCHANGE } family;
@@ -71,7 +71,7 @@ static uint16_t traits_of(const hd_form *form, bool writes)
         {form->behaviour & HD_BEHAVE_LOAD && writes, HD_SM_LOAD},
         {form->behaviour & HD_BEHAVE_STORE && !copies, HD_SM_STORE},
         {form->behaviour & HD_BEHAVE_ATOMIC, HD_SM_ATOMIC},
-        {hd_trace_arrives(form), HD_SM_BARRIER},
+        {hd_record_arrives(form), HD_SM_BARRIER},
         {form->behaviour & (HD_BEHAVE_BRANCH | HD_BEHAVE_CALL | HD_BEHAVE_RETURN), HD_SM_CONTROL},
         {bypasses_l1(form), HD_SM_BYPASS_L1},
         {form->modifiers[HD_GROUP_NC], HD_SM_READ_ONLY},

@@ -19,13 +19,13 @@ void hd_sample_full(hd_sample *s)
 
 bool hd_sample_takes(const hd_sample *s) { return !s->waves || !s->wave || s->started < (s->waves + 2) * s->wave; }
 
-void hd_sample_skip(hd_sample *s, const hd_trace_cta *cta)
+void hd_sample_skip(hd_sample *s, const hd_record *cta)
 {
     s->skipped++;
     s->rest += cta->instructions;
 }
 
-hd_sample_at hd_sample_start(hd_sample *s, uint64_t now, const hd_trace_cta *cta)
+hd_sample_at hd_sample_start(hd_sample *s, uint64_t now, const hd_record *cta)
 {
     uint64_t end = (s->waves + 1) * s->wave;
     bool measured = s->waves && s->wave && s->started <= end;

@@ -36,11 +36,11 @@ void hd_sample_free(hd_sample *sample);
 void hd_sample_full(hd_sample *sample);
 /* Is the next block timed? */
 bool hd_sample_takes(const hd_sample *sample);
-void hd_sample_skip(hd_sample *sample, const hd_trace_cta *cta);
+void hd_sample_skip(hd_sample *sample, const hd_record *cta);
 
 typedef enum hd_sample_at { HD_SAMPLE_OTHER, HD_SAMPLE_FIRST, HD_SAMPLE_LAST } hd_sample_at;
 /* A block starts; what the caller has to fill in: `first`, `last` and their counters at FIRST and LAST. */
-hd_sample_at hd_sample_start(hd_sample *sample, uint64_t now, const hd_trace_cta *cta);
+hd_sample_at hd_sample_start(hd_sample *sample, uint64_t now, const hd_record *cta);
 
 /* Adds what was not timed. slots_per_cycle: of all schedulers together. */
 void hd_sample_extrapolate(const hd_sample *sample, uint64_t slots_per_cycle, hd_timing_counts *counts);

@@ -10,8 +10,8 @@ void sm_show_stall(hd_sm *sm, uint32_t scheduler, uint32_t slot, uint64_t begin,
 
 static hd_timeline_what what_of(const hd_sm *sm, const sm_warp *w)
 {
-    const hd_trace_cta *cta = sm->ctas.items[w->cta].trace;
-    const hd_trace_step *step = &w->cursor.step;
+    const hd_record *cta = sm->ctas.items[w->cta].trace;
+    const hd_record_step *step = &w->cursor.step;
     return (hd_timeline_what){cta->cta, cta->warps[w->index].warp, step->function, step->instruction,
                               (uint32_t)__builtin_popcount(step->effective)};
 }

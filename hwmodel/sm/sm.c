@@ -31,7 +31,7 @@ hd_sm *hd_sm_new(const hd_sm_setup *setup)
 {
     hd_sm *sm = hd_calloc(1, sizeof *sm);
     sm->setup = *setup;
-    sm->model = setup->runner->model;
+    sm->model = setup->walk->model;
     sm->unused_job = HD_NONE;
     sm->free_collectors = setup->machine->core.collectors;
     sm->subcores = setup->machine->core.kind == HD_CORE_SUBCORE;
@@ -73,7 +73,7 @@ void hd_sm_free(hd_sm *sm)
         hd_array_free(&sm->fetches.items[i].jobs);
     for (uint32_t i = 0; i < sm->ctas.count; i++)
         if (sm->ctas.items[i].trace)
-            hd_trace_cta_release(sm->ctas.items[i].trace);
+            hd_record_release(sm->ctas.items[i].trace);
     for (uint32_t u = 0; u < HD_MACHINE_UNITS; u++)
         hd_array_free(&sm->ready[u]);
     for (uint32_t s = 0; s < SM_SCHEDULERS; s++)
@@ -128,7 +128,7 @@ void hd_sm_launch(hd_sm *sm, const hd_rf_residency *residency, uint32_t function
     sm->residency.active = sm->active_warps ? sm->active_warps * m->core.schedulers : SM_WARPS;
     if (sm->model->active_warps && sm->model->active_warps < sm->residency.active)
         sm->residency.active = sm->model->active_warps;
-    hd_runner_launch(sm->setup.runner, function, &sm->residency);
+    hd_walk_launch(sm->setup.walk, function, &sm->residency);
     if (sm->setup.timeline)
         hd_timeline_begin(sm->setup.timeline, sm->accounted);
 }
@@ -156,9 +156,9 @@ static uint32_t free_place(hd_sm *sm)
 static void start_warp(hd_sm *sm, uint64_t now, uint32_t place, uint32_t index)
 {
     sm_cta *cta = &sm->ctas.items[place];
-    const hd_trace_warp *trace = &cta->trace->warps[index];
-    hd_rf_warp *walked = sm_walk_begin(sm, cta->trace->cta, trace->warp);
-    uint32_t slot = walked->slot;
+    const hd_record_warp *trace = &cta->trace->warps[index];
+    hd_walk_warp *walked = hd_walk_begin_warp(sm_walk(sm), cta->trace->cta, trace->warp);
+    uint32_t slot = walked->warp.slot;
     assert(slot < SM_WARPS);
     sm_warp *w = &sm->warps[slot];
     uint8_t *pending = w->pending, *reading = w->reading;
@@ -174,10 +174,10 @@ static void start_warp(hd_sm *sm, uint64_t now, uint32_t place, uint32_t index)
     w->reading = reading;
     w->copies = copies;
     cta->slots[index] = (uint8_t)slot;
-    sm->order[slot] = sm->starts * HD_TRACE_WARPS + index;
+    sm->order[slot] = sm->starts * HD_RECORD_WARPS + index;
     sm->schedulers[slot % sm->setup.machine->core.schedulers].warps |= (uint64_t)1 << slot;
     sm->resident_warps++;
-    hd_trace_open(&w->cursor, trace);
+    hd_record_open(&w->cursor, trace);
     sm_reach_next(sm, slot);
     if (w->has_step) /* one without any, of a trace that is not whole, ends at once */
         sm_activate(sm, slot);
@@ -186,8 +186,8 @@ static void start_warp(hd_sm *sm, uint64_t now, uint32_t place, uint32_t index)
 static void end_cta(hd_sm *sm, uint32_t place)
 {
     sm_cta *cta = &sm->ctas.items[place];
-    sm_walk_end_cta(sm, cta->trace->cta);
-    hd_trace_cta_release(cta->trace);
+    hd_walk_end_cta(sm_walk(sm), cta->trace->cta);
+    hd_record_release(cta->trace);
     cta->trace = NULL;
     sm->resident--;
 }
@@ -212,7 +212,7 @@ static void try_end(hd_sm *sm, uint32_t slot)
     s->warps &= ~bit;
     sm_end_turn(sm, s, slot);
     cta->barriers[w->index] = UINT32_MAX;
-    sm_walk_end(sm, cta->trace->cta, cta->trace->warps[w->index].warp);
+    hd_walk_end_warp(sm_walk(sm), w->walked);
     sm->recheck = (sm->recheck & ~bit) | sm->gated;
     for (uint32_t i = 0; i < cta->trace->warp_count; i++)
         if (cta->barriers[i] != UINT32_MAX)
@@ -221,7 +221,7 @@ static void try_end(hd_sm *sm, uint32_t slot)
         end_cta(sm, w->cta);
 }
 
-void hd_sm_start(hd_sm *sm, uint64_t now, hd_trace_cta *trace)
+void hd_sm_start(hd_sm *sm, uint64_t now, hd_record *trace)
 {
     sm_account(sm, now);
     uint32_t place = free_place(sm);
@@ -388,8 +388,8 @@ static void occupy(hd_sm *sm, uint32_t unit, uint32_t cycles)
 static void offer_units(hd_sm *sm)
 {
     enum { ALL_UNITS = (1 << (HD_UNIT_CTRL + 1)) - 1 };
-    uint32_t used = hd_runner_idle(sm->setup.runner, ALL_UNITS & ~sm->issued_units & ~busy_units(sm), sm->now);
-    const hd_access_sink *sink = &sm->setup.runner->sink;
+    uint32_t used = hd_walk_idle(sm->setup.walk, ALL_UNITS & ~sm->issued_units & ~busy_units(sm), sm->now);
+    const hd_access_sink *sink = &sm->setup.walk->sink;
     for (uint32_t r = 0; r < sink->repeats.count; r++) {
         const hd_rf_repeat *repeat = &sink->repeats.items[r];
         const hd_sm_op *op = &sm->setup.code->functions[repeat->function].ops[repeat->instruction];

@@ -1,6 +1,6 @@
 /* One streaming multiprocessor, cycle by cycle.
  *
- * It executes traces (hwmodel/trace/trace.h) of the thread blocks that it is given. Stages, in the order in which a
+ * It executes traces (hwmodel/record/record.h) of the thread blocks that it is given. Stages, in the order in which a
  * cycle handles them, so that what a stage does is seen by those before it in the next cycle:
  *
  *   completion  results that are due, answers of the memory system
@@ -42,12 +42,12 @@
 #define HD_HWMODEL_SM_SM_H
 
 #include "hwmodel/count/report.h"
-#include "hwmodel/count/runner.h"
+#include "hwmodel/record/walk.h"
 #include "hwmodel/memory/memory.h"
 #include "hwmodel/sm/memory.h"
 #include "hwmodel/sm/ops.h"
 #include "hwmodel/sm/timeline.h"
-#include "hwmodel/trace/trace.h"
+#include "hwmodel/record/record.h"
 
 typedef enum hd_sm_slot {
 #define HD_SM_SLOT(id, key, text) HD_SM_SLOT_##id,
@@ -80,7 +80,7 @@ typedef struct hd_sm_setup { /* all borrowed */
     const hd_sm_code *code;
     const hd_memory *spaces; /* windows of the address space; NULL: generic addresses are global */
     hd_memory_system *memory;
-    hd_runner *runner;     /* this SM's own, without a memo */
+    hd_walk *walk;         /* this SM's own, without a memo */
     hd_timeline *timeline; /* NULL: not recorded */
     uint16_t number;
 } hd_sm_setup;
@@ -96,9 +96,9 @@ void hd_sm_launch(hd_sm *sm, const hd_rf_residency *residency, uint32_t function
 /* Is there room for one more block, and does the model agree? */
 bool hd_sm_has_room(hd_sm *sm, uint32_t cta);
 /* One reader of the block is the SM's from now on. Its warps may issue from cycle `now` on. */
-void hd_sm_start(hd_sm *sm, uint64_t now, hd_trace_cta *cta);
+void hd_sm_start(hd_sm *sm, uint64_t now, hd_record *cta);
 /* Handles cycle `now`; cycles since the last one that was handled had nothing to do. false: an operand was not proved,
- * see the runner's member, or no warp can go on, see hd_sm_is_locked. */
+ * see the walk's member, or no warp can go on, see hd_sm_is_locked. */
 bool hd_sm_cycle(hd_sm *sm, uint64_t now);
 /* The next cycle with something to do; UINT64_MAX: none is known. */
 uint64_t hd_sm_next(const hd_sm *sm);

@@ -108,9 +108,9 @@ typedef struct sm_bank {
 /* ---- warps ------------------------------------------------------------------------------------------------------- */
 
 typedef struct sm_cta {
-    hd_trace_cta *trace;                     /* NULL: the place is free */
-    uint32_t live, barriers[HD_TRACE_WARPS]; /* barriers that each warp has issued; UINT32_MAX: it has ended */
-    uint8_t slots[HD_TRACE_WARPS];
+    hd_record *trace;                         /* NULL: the place is free */
+    uint32_t live, barriers[HD_RECORD_WARPS]; /* barriers that each warp has issued; UINT32_MAX: it has ended */
+    uint8_t slots[HD_RECORD_WARPS];
 } sm_cta;
 
 typedef struct sm_buffer {     /* instructions of a warp, in the order of the text */
@@ -142,11 +142,11 @@ typedef struct sm_warp {
     uint8_t *reading;  /* by name, with sub-cores: queued instructions that have not read it */
     uint32_t readings; /* their sum */
     hd_rf_step step;
-    hd_rf_warp *walked;
+    hd_walk_warp *walked;
     const hd_sm_op *op;
     const uint32_t *names;
     sm_buffer buffer;
-    hd_trace_cursor cursor; /* large: what is read in every cycle comes before it */
+    hd_record_cursor cursor; /* large: what is read in every cycle comes before it */
 } sm_warp;
 
 typedef struct sm_scheduler {
@@ -219,6 +219,13 @@ struct hd_sm {
     hd_sm_counts counts;
 };
 
+/* The walk of the technique's model, at the SM's clock. */
+static inline hd_walk *sm_walk(const hd_sm *sm)
+{
+    sm->setup.walk->now = sm->now;
+    return sm->setup.walk;
+}
+
 static inline hd_machine_class_timing sm_timing(const hd_sm *sm, const hd_sm_op *op)
 {
     return sm->setup.machine->classes[op->class];
@@ -275,17 +282,6 @@ void sm_subcore_issue(hd_sm *sm, uint32_t job);
 void sm_advance_latches(hd_sm *sm);
 /* Of the scheduler's units, one that is free; HD_NONE: none is. */
 uint32_t sm_free_unit(const hd_sm *sm, uint32_t unit, uint32_t scheduler);
-
-/* ---- walk.c: the model's hooks; the accesses that they emit ------------------------------------------------------ */
-
-hd_rf_warp *sm_walk_begin(hd_sm *sm, uint32_t cta, uint32_t warp);
-void sm_walk_end(hd_sm *sm, uint32_t cta, uint32_t warp);
-void sm_walk_end_cta(hd_sm *sm, uint32_t cta);
-/* The cursor's instruction: enters its frame. The step borrows from the cursor. */
-hd_rf_step sm_walk_reach(hd_sm *sm, uint32_t cta, uint32_t warp, const hd_trace_cursor *cursor);
-const hd_access_sink *sm_walk_before(hd_sm *sm, const hd_rf_step *step);
-const hd_access_sink *sm_walk_execute(hd_sm *sm, const hd_rf_step *step); /* sets sm->failed */
-const hd_access_sink *sm_walk_switch(hd_sm *sm, hd_rf_warp *warp, bool leaves);
 
 /* ---- load_store.c ------------------------------------------------------------------------------------------------ */
 

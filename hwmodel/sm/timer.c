@@ -10,7 +10,7 @@ typedef struct item { /* what all timings read, in order */
     bool shown;
     uint32_t function;
     hd_rf_residency residency;
-    hd_trace_cta *block;
+    hd_record *block;
 } item;
 
 typedef HD_ARRAY(hd_timer_result) results;
@@ -29,7 +29,7 @@ struct hd_timer {
     hd_meter *meter;
     hd_timeline_range range; /* of timelines; empty: none */
     HD_ARRAY(timed) techniques;
-    hd_trace_recorder *recorder;
+    hd_recorder *recorder;
     hd_broadcast *queue;
     item items[HD_TIMER_LAG + 1]; /* by slot of the queue */
 };
@@ -68,7 +68,7 @@ void hd_timer_free(hd_timer *t)
         free_results(&t->techniques.items[k]);
     }
     hd_array_free(&t->techniques);
-    hd_trace_recorder_free(t->recorder);
+    hd_recorder_free(t->recorder);
     if (t->queue)
         hd_broadcast_free(t->queue);
     hd_sm_code_free(t->code);
@@ -144,10 +144,10 @@ static bool publish(hd_timer *t, const item *what)
     return hd_broadcast_publish(t->queue, HD_TIMER_LAG);
 }
 
-static bool take_block(void *timer, hd_trace_cta *block)
+static bool take_block(void *timer, hd_record *block)
 {
     hd_timer *t = timer;
-    hd_trace_cta_share(block, t->techniques.count - 1);
+    hd_record_share(block, t->techniques.count - 1);
     return publish(t, &(item){.kind = BLOCK, .block = block});
 }
 
@@ -182,13 +182,13 @@ void hd_timer_open(hd_timer *t, const hd_memory *spaces, uint32_t threads, hd_th
         columns |= of->models[0]->info->ops->columns &
                    (HD_COLUMN_WIDTHS | HD_COLUMN_RESULTS | HD_COLUMN_LOADED | HD_COLUMN_LANES);
     }
-    hd_trace_user user = {.ended = take_block, .barrier = is_barrier, .context = t, .columns = columns};
-    t->recorder = hd_trace_recorder_new(&user);
+    hd_recorder_user user = {.ended = take_block, .barrier = is_barrier, .context = t, .columns = columns};
+    t->recorder = hd_recorder_new(&user);
     t->queue = hd_broadcast_new(t->techniques.count, HD_TIMER_LAG, read_item, t);
     hd_broadcast_threads(t->queue, threads, budget);
 }
 
-hd_sink hd_timer_sink(hd_timer *t) { return hd_trace_recorder_sink(t->recorder); }
+hd_sink hd_timer_sink(hd_timer *t) { return hd_recorder_sink(t->recorder); }
 
 void hd_timer_begin(hd_timer *t, const hd_rf_residency *residency, uint32_t function, bool shown)
 {

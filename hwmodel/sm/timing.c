@@ -6,7 +6,7 @@ enum { COUNT_CYCLES = 4096 }; /* after which the meter sees what has ended */
 struct hd_timing {
     hd_timing_setup setup;
     hd_memory_system *memory;
-    hd_runner **runners; /* by SM */
+    hd_walk **walks; /* by SM */
     hd_sm **sms;
     uint64_t now;
     hd_meter *meter;
@@ -30,15 +30,15 @@ hd_timing *hd_timing_new(const hd_timing_setup *setup)
     t->setup = *setup;
     t->sample.waves = setup->sample;
     t->memory = hd_memory_system_new(setup->machine, setup->sms, answer, t);
-    t->runners = hd_calloc(setup->sms, sizeof(hd_runner *));
+    t->walks = hd_calloc(setup->sms, sizeof(hd_walk *));
     t->sms = hd_calloc(setup->sms, sizeof(hd_sm *));
     for (uint32_t i = 0; i < setup->sms; i++) {
-        t->runners[i] = hd_runner_new(setup->code->code, setup->models[i], NULL);
+        t->walks[i] = hd_walk_new(setup->code->code, setup->models[i], NULL);
         hd_sm_setup of = {.machine = setup->machine,
                           .code = setup->code,
                           .spaces = setup->spaces,
                           .memory = t->memory,
-                          .runner = t->runners[i],
+                          .walk = t->walks[i],
                           .timeline = setup->timeline && setup->timeline->range.sm == i ? setup->timeline : NULL,
                           .number = (uint16_t)i};
         t->sms[i] = hd_sm_new(&of);
@@ -52,11 +52,11 @@ void hd_timing_free(hd_timing *t)
         return;
     for (uint32_t i = 0; i < t->setup.sms; i++) {
         hd_sm_free(t->sms[i]);
-        hd_runner_free(t->runners[i]);
+        hd_walk_free(t->walks[i]);
     }
     hd_memory_system_free(t->memory);
     hd_sample_free(&t->sample);
-    free(t->runners);
+    free(t->walks);
     free(t->sms);
     free(t);
 }
@@ -85,7 +85,7 @@ static hd_timing_status handle_cycle(hd_timing *t)
             continue;
         if (hd_sm_is_locked(t->sms[i]))
             return HD_TIMING_LOCKED;
-        t->failure = &t->runners[i]->failure;
+        t->failure = &t->walks[i]->failure;
         return HD_TIMING_WRONG;
     }
     return HD_TIMING_DONE;
@@ -188,7 +188,7 @@ static void join_counters(const hd_timing *t, uint64_t counters[HD_COUNTER_COUNT
         hd_counters_join(counters, t->setup.models[i]->counters);
 }
 
-static void sample_block(hd_timing *t, const hd_trace_cta *cta)
+static void sample_block(hd_timing *t, const hd_record *cta)
 {
     hd_sample_at at = hd_sample_start(&t->sample, t->now + 1, cta);
     if (at == HD_SAMPLE_FIRST || at == HD_SAMPLE_LAST) {
@@ -205,16 +205,16 @@ void hd_timing_extrapolate(const hd_timing *t, uint64_t counters[HD_COUNTER_COUN
 
 /* ---- adding blocks ----------------------------------------------------------------------------------------------- */
 
-static hd_timing_status skip_block(hd_timing *t, hd_trace_cta *cta)
+static hd_timing_status skip_block(hd_timing *t, hd_record *cta)
 {
     hd_sample_skip(&t->sample, cta);
-    hd_trace_cta_release(cta);
+    hd_record_release(cta);
     t->added++;
     count_ended(t);
     return t->status;
 }
 
-hd_timing_status hd_timing_add(hd_timing *t, hd_trace_cta *cta)
+hd_timing_status hd_timing_add(hd_timing *t, hd_record *cta)
 {
     uint32_t sm = t->setup.sms;
     if (t->status == HD_TIMING_DONE && !hd_sample_takes(&t->sample))
@@ -224,7 +224,7 @@ hd_timing_status hd_timing_add(hd_timing *t, hd_trace_cta *cta)
         t->status = is_empty(t) ? HD_TIMING_LOCKED : go_on(t);
     }
     if (t->status != HD_TIMING_DONE) {
-        hd_trace_cta_release(cta);
+        hd_record_release(cta);
         return t->status;
     }
     sample_block(t, cta);

@@ -49,7 +49,7 @@ typedef enum hd_timing_status {
 /* A launch: begin, its thread blocks in the order of their index, end. A block becomes the timing's; the clock goes on
  * until an SM has room for it. After a status other than DONE, blocks are only released. */
 void hd_timing_begin(hd_timing *timing, const hd_rf_residency *residency, uint32_t function);
-hd_timing_status hd_timing_add(hd_timing *timing, hd_trace_cta *cta);
+hd_timing_status hd_timing_add(hd_timing *timing, hd_record *cta);
 /* Goes on until the last block has ended. Counters of techniques stay in the models. */
 hd_timing_status hd_timing_end(hd_timing *timing, hd_timing_counts *counts);
 /* After that: counters of the technique that belong to blocks which were not timed are added to those of the models. */

@@ -29,7 +29,7 @@
 
 #include "base/index.h"
 #include "base/meter.h"
-#include "hwmodel/stream.h"
+#include "hwmodel/record/event.h"
 #include "ir/machine_slots.h"
 #include "ir/sass.h"
 

@@ -5,7 +5,7 @@
 #define HD_TESTS_RF_WALK_H
 
 #include "base/writer.h"
-#include "hwmodel/stream.h"
+#include "hwmodel/record/event.h"
 #include "ir/cfg.h"
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* Segments of instructions that the interpreter reports: the same instructions in the same order as single events, with
- * the same widths, of maximal length by the rules (hwmodel/stream.h). */
+ * the same widths, of maximal length by the rules (hwmodel/record/event.h). */
 #include "kernel.h"
 #include "tests/unit/program.h"
 

@@ -249,20 +249,20 @@ static void play(const scene *s, manner asking, story *order)
     const char *refusal = NULL;
     hd_rf_model *model = hd_rf_model_new(&info, s->code, &refusal);
     model->turn = s->turn;
-    hd_runner *runner = hd_runner_new(s->code, model, NULL);
-    hd_schedule *schedule = hd_schedule_new(runner);
+    hd_walk *walk = hd_walk_new(s->code, model, NULL);
+    hd_schedule *schedule = hd_schedule_new(walk);
     told = order;
     hd_schedule_launch(schedule, &s->residency, 1);
     for (uint32_t c = 0; c < s->ctas; c++)
         assert_true(hd_schedule_add(schedule, s->recorded[c]));
     assert_true(hd_schedule_drain(schedule, true));
-    assert_int_equal(runner->failure.wrong, HD_RF_PROVED);
+    assert_int_equal(walk->failure.wrong, HD_RF_PROVED);
     hd_schedule_free(schedule);
     uint32_t at = 1;
     const hd_warp_event unknown = {.kind = HD_WARP_RETURNS, .warp = 1u << 20};
-    assert_null(hd_runner_peek(runner, &unknown, 0).code);
-    assert_true(hd_runner_take(runner, &unknown, &at));
-    hd_runner_free(runner);
+    assert_null(hd_walk_peek(walk, &unknown, 0).code);
+    assert_true(hd_walk_take(walk, &unknown, &at));
+    hd_walk_free(walk);
     hd_rf_model_free(model);
 }
 

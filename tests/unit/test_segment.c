@@ -2,7 +2,7 @@
  * it or not. */
 #include "unit.h"
 
-#include "hwmodel/count/segment.h"
+#include "hwmodel/record/segment.h"
 #include "tests/unit/rf_bench.h"
 
 enum { LENGTH = 4, FIRST = LENGTH, SECOND, MASKS };
@@ -40,7 +40,7 @@ static bool same_shape(const lanes *a, const lanes *b)
     return true;
 }
 
-static const hd_trace_segment *segment_of(hd_segments *segments, const lanes *s, const hd_width *widths)
+static const hd_segment *segment_of(hd_segments *segments, const lanes *s, const hd_width *widths)
 {
     hd_warp_event e;
     for (uint32_t i = 0; i < LENGTH; i++)
@@ -68,9 +68,9 @@ static void equal_segments_are_one(void **state)
     for (uint32_t i = 0; i < 20000; i++) {
         const lanes s[2] = {random_lanes(&seed), random_lanes(&seed)};
         bool equal = !memcmp(&s[0], &s[1], sizeof s[0]);
-        const hd_trace_segment *of[2] = {segment_of(segments, &s[0], NULL), segment_of(segments, &s[1], NULL)},
-                               *with = segment_of(segments, &s[0], &narrow),
-                               *other = segment_of(segments, &s[1], i % 2 ? &narrow : &wide);
+        const hd_segment *of[2] = {segment_of(segments, &s[0], NULL), segment_of(segments, &s[1], NULL)},
+                         *with = segment_of(segments, &s[0], &narrow),
+                         *other = segment_of(segments, &s[1], i % 2 ? &narrow : &wide);
         assert_int_equal(of[0] == of[1], equal);
         assert_int_equal(of[0]->shape == of[1]->shape, same_shape(&s[0], &s[1]));
         assert_int_equal(of[0]->wide_shape, of[0]->shape);
@@ -97,7 +97,7 @@ static hd_warp_event collect(hd_segments *segments, const hd_event *events, uint
     return e;
 }
 
-static void expect_events(const hd_trace_segment *s, const hd_event *events, uint32_t count)
+static void expect_events(const hd_segment *s, const hd_event *events, uint32_t count)
 {
     const hd_width *widths = s->widths;
     assert_int_equal(s->count, count);
@@ -148,7 +148,7 @@ static void what_finds_no_room_is_kept_until_it_is_handed_over(void **state)
         if (room)
             assert_ptr_equal(collect(segments, events, 3).segment, e.segment);
         size_t bytes = 0;
-        hd_trace_segment *copy = room ? NULL : hd_segment_copy(e.segment, &bytes);
+        hd_segment *copy = room ? NULL : hd_segment_copy(e.segment, &bytes);
         hd_loose_segments loose = {0};
         hd_segments_hand_over(segments, &loose);
         assert_int_equal(loose.count, room ? 0 : 1);
@@ -185,13 +185,13 @@ static void a_single_event_keeps_its_columns(void **state)
                                 .result_words = 1,
                                 .effect = &effect}};
     hd_segments_add(segments, &events[0]);
-    const hd_trace_segment *single = hd_segments_single(segments, &events[1]).segment;
+    const hd_segment *single = hd_segments_single(segments, &events[1]).segment;
     expect_events(single, &events[1], 1);
     assert_ptr_equal(single->addresses, addresses);
     assert_ptr_equal(single->results, results);
     assert_ptr_equal(single->effect, &effect);
     size_t bytes = 0;
-    hd_trace_segment *copy = hd_segment_copy(single, &bytes);
+    hd_segment *copy = hd_segment_copy(single, &bytes);
     expect_events(copy, &events[1], 1);
     assert_memory_equal(copy->addresses, addresses, sizeof addresses);
     assert_memory_equal(copy->results, results, sizeof results);

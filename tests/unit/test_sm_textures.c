@@ -147,16 +147,16 @@ static void expect_sectors(const char *instruction, bool linear, float x, float 
                       .context = &of};
     run_kernel(&run);
     assert_int_equal(run.status, HD_EXEC_DONE);
-    hd_trace_cursor cursor;
-    hd_trace_open(&cursor, &of.blocks.items[0]->warps[0]);
-    while (hd_trace_next(&cursor))
-        for (hd_trace_sectors s = cursor.step.sectors; s.left;)
+    hd_record_cursor cursor;
+    hd_record_open(&cursor, &of.blocks.items[0]->warps[0]);
+    while (hd_record_next(&cursor))
+        for (hd_record_sectors s = cursor.step.sectors; s.left;)
             snprintf(found + strlen(found), sizeof found - strlen(found), "%u ",
-                     (uint32_t)(hd_trace_take_sector(&s) - BASE / HD_EVENT_SECTOR_BYTES));
+                     (uint32_t)(hd_record_take_sector(&s) - BASE / HD_EVENT_SECTOR_BYTES));
     assert_string_equal(found, expected);
-    hd_trace_cta_release(of.blocks.items[0]);
+    hd_record_release(of.blocks.items[0]);
     hd_array_free(&of.blocks);
-    hd_trace_recorder_free(of.recorder);
+    hd_recorder_free(of.recorder);
     hd_rf_module_free(of.code);
 }
 

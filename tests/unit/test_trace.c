@@ -3,7 +3,7 @@
 #include "kernel.h"
 #include "program.h"
 
-#include "hwmodel/trace/trace.h"
+#include "hwmodel/record/record.h"
 #include "ir/form.h"
 
 enum { TEXT_BYTES = 1 << 19, KEPT_WORDS = 4 };
@@ -18,14 +18,14 @@ typedef struct seen_event { /* an ISSUE, copied */
 typedef struct watch {
     const hd_module *module;
     HD_ARRAY(seen_event) events;
-    HD_ARRAY(hd_trace_cta *) ctas;
-    hd_trace_recorder *recorder;
+    HD_ARRAY(hd_record *) ctas;
+    hd_recorder *recorder;
     hd_sink traced, both;
     uint32_t columns;
     uint64_t bytes, instructions;
 } watch;
 
-static bool keep_cta(void *context, hd_trace_cta *cta)
+static bool keep_cta(void *context, hd_record *cta)
 {
     watch *w = context;
     hd_array_push(&w->ctas, cta);
@@ -38,7 +38,7 @@ static bool is_barrier(void *context, uint32_t function, uint32_t instruction)
 {
     const watch *w = context;
     const hd_function *f = w->module->functions.items[function];
-    return hd_trace_arrives(hd_insn_form(f, &f->instructions.items[instruction]));
+    return hd_record_arrives(hd_insn_form(f, &f->instructions.items[instruction]));
 }
 
 static bool take_both(void *context, const hd_event *e)
@@ -64,10 +64,10 @@ static bool take_both(void *context, const hd_event *e)
 static void open_watch(kernel_run *run, hd_module *module)
 {
     watch *w = run->context;
-    hd_trace_user user = {.ended = keep_cta, .barrier = is_barrier, .context = w, .columns = w->columns};
+    hd_recorder_user user = {.ended = keep_cta, .barrier = is_barrier, .context = w, .columns = w->columns};
     w->module = module;
-    w->recorder = hd_trace_recorder_new(&user);
-    w->traced = hd_trace_recorder_sink(w->recorder);
+    w->recorder = hd_recorder_new(&user);
+    w->traced = hd_recorder_sink(w->recorder);
     w->both = (hd_sink){.take = take_both, .context = w, .columns = w->traced.columns};
     run->sink = &w->both;
 }
@@ -75,13 +75,13 @@ static void open_watch(kernel_run *run, hd_module *module)
 static void free_watch(watch *w)
 {
     for (uint32_t i = 0; i < w->ctas.count; i++)
-        hd_trace_cta_release(w->ctas.items[i]);
-    hd_trace_recorder_free(w->recorder);
+        hd_record_release(w->ctas.items[i]);
+    hd_recorder_free(w->recorder);
     hd_array_free(&w->ctas);
     hd_array_free(&w->events);
 }
 
-static void compare_step(const seen_event *want, const hd_trace_cursor *got)
+static void compare_step(const seen_event *want, const hd_record_cursor *got)
 {
     const hd_event *e = &want->event;
     assert_int_equal(got->step.function, e->function);
@@ -115,16 +115,16 @@ static void compare_all(const watch *w)
     uint64_t compared = 0;
     for (uint32_t c = 0; c < w->ctas.count; c++)
         for (uint32_t i = 0; i < w->ctas.items[c]->warp_count; i++) {
-            const hd_trace_warp *warp = &w->ctas.items[c]->warps[i];
-            hd_trace_cursor cursor;
-            hd_trace_open(&cursor, warp);
+            const hd_record_warp *warp = &w->ctas.items[c]->warps[i];
+            hd_record_cursor cursor;
+            hd_record_open(&cursor, warp);
             for (uint32_t e = 0; e < w->events.count; e++)
                 if (w->events.items[e].event.warp == warp->warp) {
-                    assert_true(hd_trace_next(&cursor));
+                    assert_true(hd_record_next(&cursor));
                     compare_step(&w->events.items[e], &cursor);
                     compared++;
                 }
-            assert_false(hd_trace_next(&cursor));
+            assert_false(hd_record_next(&cursor));
         }
     assert_int_equal(compared, w->events.count);
     assert_int_equal(compared, w->instructions);
@@ -229,9 +229,9 @@ static void copies_come_back(void **state)
 static void expect_waits(const watch *w, uint32_t cta, uint32_t warp, const char *expected)
 {
     char text[256] = "";
-    hd_trace_cursor cursor;
-    hd_trace_open(&cursor, &w->ctas.items[cta]->warps[warp]);
-    while (hd_trace_next(&cursor)) {
+    hd_record_cursor cursor;
+    hd_record_open(&cursor, &w->ctas.items[cta]->warps[warp]);
+    while (hd_record_next(&cursor)) {
         for (uint32_t rest = cursor.step.waits; rest; rest &= rest - 1)
             snprintf(text + strlen(text), sizeof text - strlen(text), "%d%+d ", __builtin_ctz(rest),
                      cursor.arrivals[__builtin_ctz(rest)]);
@@ -315,9 +315,9 @@ static void reductions_and_clusters(void **state)
 static void expect_landings(const watch *w, uint32_t warp, const char *expected)
 {
     char text[256] = "";
-    hd_trace_cursor cursor;
-    hd_trace_open(&cursor, &w->ctas.items[0]->warps[warp]);
-    while (hd_trace_next(&cursor)) {
+    hd_record_cursor cursor;
+    hd_record_open(&cursor, &w->ctas.items[0]->warps[warp]);
+    while (hd_record_next(&cursor)) {
         for (uint32_t rest = cursor.step.landings; rest; rest &= rest - 1)
             snprintf(text + strlen(text), sizeof text - strlen(text), "%d:%u ", __builtin_ctz(rest),
                      cursor.landed[__builtin_ctz(rest)]);

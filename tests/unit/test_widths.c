@@ -1,4 +1,4 @@
-/* The column WIDTHS against its definition (hwmodel/stream.h), lane by lane, from the results themselves: random
+/* The column WIDTHS against its definition (hwmodel/record/event.h), lane by lane, from the results themselves: random
  * programs with virtual and with allocated registers, whose names share places, and calls by hand. */
 #include "kernel.h"
 #include "tests/unit/program.h"

@@ -5,7 +5,7 @@
 
 #include "ir/form.h"
 
-static bool keep_block(void *context, hd_trace_cta *cta)
+static bool keep_block(void *context, hd_record *cta)
 {
     timed *t = context;
     hd_array_push(&t->blocks, cta);
@@ -16,20 +16,20 @@ static bool is_barrier(void *context, uint32_t function, uint32_t instruction)
 {
     const timed *t = context;
     const hd_function *f = t->module->functions.items[function];
-    return hd_trace_arrives(hd_insn_form(f, &f->instructions.items[instruction]));
+    return hd_record_arrives(hd_insn_form(f, &f->instructions.items[instruction]));
 }
 
 void open_timed(kernel_run *run, hd_module *module)
 {
     timed *t = run->context;
-    hd_trace_user user = {.ended = keep_block, .barrier = is_barrier, .context = t};
+    hd_recorder_user user = {.ended = keep_block, .barrier = is_barrier, .context = t};
     if (t->model)
         user.columns =
             t->model->ops->columns & (HD_COLUMN_WIDTHS | HD_COLUMN_RESULTS | HD_COLUMN_LOADED | HD_COLUMN_LANES);
     t->module = module;
     t->code = hd_rf_module_new(module);
-    t->recorder = hd_trace_recorder_new(&user);
-    t->sink = hd_trace_recorder_sink(t->recorder);
+    t->recorder = hd_recorder_new(&user);
+    t->sink = hd_recorder_sink(t->recorder);
     run->sink = &t->sink;
 }
 
@@ -96,7 +96,7 @@ void close_timed(kernel_run *run)
     t->refused = !make_models(t, models);
     if (t->refused)
         for (uint32_t i = 0; i < t->blocks.count; i++)
-            hd_trace_cta_release(t->blocks.items[i]);
+            hd_record_release(t->blocks.items[i]);
     else
         time_blocks(t, models, &residency);
     for (uint32_t i = 0; i < t->sms && models[i]; i++) {
@@ -106,7 +106,7 @@ void close_timed(kernel_run *run)
     }
     free(models);
     hd_array_free(&t->blocks);
-    hd_trace_recorder_free(t->recorder);
+    hd_recorder_free(t->recorder);
     hd_rf_module_free(t->code);
 }
 

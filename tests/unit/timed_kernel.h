@@ -31,10 +31,10 @@ typedef struct timed { /* a kernel, and what it took */
     hd_rf_detection detection;
     uint64_t counters[HD_COUNTER_COUNT], warp_instructions;
     /* of the run in progress */
-    HD_ARRAY(hd_trace_cta *) blocks;
+    HD_ARRAY(hd_record *) blocks;
     const hd_module *module;
     hd_rf_module *code;
-    hd_trace_recorder *recorder;
+    hd_recorder *recorder;
     hd_sink sink;
 } timed;
 

@@ -3,6 +3,7 @@
 #ifndef HD_TESTS_TIMED_LOG_H
 #define HD_TESTS_TIMED_LOG_H
 
+#include "hwmodel/record/event.h"
 #include "hwmodel/rf/technique.h"
 
 /* ---- what a kernel did ------------------------------------------------------------------------------------------- */

@@ -7,7 +7,7 @@ hd_run_length *hd_memo_lengths(hd_rf_model *model, const hd_rf_warp *warp)
     return memo->lengths ? memo->lengths(model, warp) : NULL;
 }
 
-void hd_record_begin(hd_recorder *r, const hd_rf_warp *warp)
+void hd_effects_begin(hd_effect_recorder *r, const hd_rf_warp *warp)
 {
     hd_rf_model *model = r->model;
     hd_run_length *lengths = hd_memo_lengths(model, warp);
@@ -35,7 +35,7 @@ static void append_effect(hd_effects *kept, uint32_t first, hd_effect e)
         hd_array_push(kept, e);
 }
 
-void hd_record_end(hd_recorder *r, const hd_rf_warp *warp, hd_effects *kept)
+void hd_effects_end(hd_effect_recorder *r, const hd_rf_warp *warp, hd_effects *kept)
 {
     hd_rf_model *model = r->model;
     hd_run_length *lengths = hd_memo_lengths(model, warp);
@@ -87,14 +87,14 @@ hd_rf_wrong hd_effects_replay(hd_rf_model *model, hd_rf_warp *warp, const hd_eff
     return HD_RF_PROVED;
 }
 
-void hd_record_silence(hd_recorder *r)
+void hd_effects_silence(hd_effect_recorder *r)
 {
     memcpy(r->counters, r->model->counters, sizeof r->counters);
     r->held = r->model->held;
     r->model->memo.silent = true;
 }
 
-void hd_record_resume(hd_recorder *r)
+void hd_effects_resume(hd_effect_recorder *r)
 {
     memcpy(r->model->counters, r->counters, sizeof r->counters);
     r->model->held = r->held;

@@ -22,8 +22,8 @@ typedef struct known_warp {  /* by slot */
 } known_warp;
 
 typedef struct memo {
-    hd_runner *runner;
-    hd_recorder recorder;
+    hd_walk *walk;
+    hd_effect_recorder recorder;
     HD_ARRAY(known_warp) warps;
     hd_sequences states;
     hd_u32_array words, masks; /* of the snapshot in progress */
@@ -41,11 +41,11 @@ static bool applies(const hd_rf_model *model)
     return ops->memo && ops->memo->snapshot && repeats && !model->memo.unusable && !model->fault;
 }
 
-static void *create(hd_runner *runner)
+static void *create(hd_walk *walk)
 {
     memo *m = hd_calloc(1, sizeof *m);
-    m->runner = runner;
-    m->recorder.model = runner->model;
+    m->walk = walk;
+    m->recorder.model = walk->model;
     hd_sequences_number(&m->states, NULL, 0, 1); /* shorter than all others */
     hd_sequences_number(&m->states, (const uint32_t[]){0}, 1, 2);
     hd_sequences_number(&m->splits, (const uint32_t[]){1, 1}, 2, 1); /* one class and mask: SPLIT_NOTHING */
@@ -69,7 +69,7 @@ static void destroy(void *context)
     free(m);
 }
 
-static void begin_warp(void *context, hd_warp_slot *slot)
+static void begin_warp(void *context, hd_walk_warp *slot)
 {
     memo *m = context;
     while (m->warps.count <= slot->warp.slot)
@@ -98,9 +98,9 @@ static void pass_identity(hd_snapshot *c, hd_identity_warp *identity)
     }
 }
 
-static void pass_warp(memo *m, hd_warp_slot *w, hd_snapshot *c)
+static void pass_warp(memo *m, hd_walk_warp *w, hd_snapshot *c)
 {
-    hd_rf_model *model = m->runner->model;
+    hd_rf_model *model = m->walk->model;
     hd_run_length *lengths = hd_memo_lengths(model, &w->warp);
     for (uint32_t f = 0; f < w->functions.count; f++)
         hd_snapshot_word(c, w->functions.items[f]);
@@ -110,7 +110,7 @@ static void pass_warp(memo *m, hd_warp_slot *w, hd_snapshot *c)
     model->info->ops->memo->snapshot(model, &w->warp, c);
 }
 
-static hd_snapshot snapshot_of(memo *m, hd_warp_slot *w, bool out)
+static hd_snapshot snapshot_of(memo *m, hd_walk_warp *w, bool out)
 {
     hd_array_clear(&m->words);
     hd_array_clear(&m->masks);
@@ -135,7 +135,7 @@ static hd_lane_classes classify_masks(memo *m)
 }
 
 /* The state that the warp is in; HD_NONE: there is no snapshot of it. */
-static void take_snapshot(memo *m, hd_warp_slot *w, known_warp *known)
+static void take_snapshot(memo *m, hd_walk_warp *w, known_warp *known)
 {
     uint32_t frames = w->functions.count;
     known->state = HD_NONE;
@@ -151,16 +151,16 @@ static void take_snapshot(memo *m, hd_warp_slot *w, known_warp *known)
 }
 
 /* The model knows the warp as its state has it. */
-static void restore_state(memo *m, hd_warp_slot *w, known_warp *known)
+static void restore_state(memo *m, hd_walk_warp *w, known_warp *known)
 {
     hd_identity_warp *identity = &w->warp.identity;
     if (known->current)
         return;
     known->current = true;
-    hd_record_silence(&m->recorder);
+    hd_effects_silence(&m->recorder);
     if (known->state == STATE_ACTIVE) {
         uint32_t at;
-        hd_runner_walk(m->runner, w, &(hd_warp_event){.kind = HD_WARP_ACTIVE, .warp = w->number}, &at);
+        hd_walk_through(m->walk, w, &(hd_warp_event){.kind = HD_WARP_ACTIVE, .warp = w->number}, &at);
     } else if (known->state != STATE_BEGUN) {
         uint32_t count;
         const uint32_t *words = hd_sequences_words(&m->states, known->state, &count);
@@ -174,18 +174,18 @@ static void restore_state(memo *m, hd_warp_slot *w, known_warp *known)
             identity->frames.items[f].history_count = 0;
         pass_warp(m, w, &c);
     }
-    hd_record_resume(&m->recorder);
+    hd_effects_resume(&m->recorder);
 }
 
 /* For tests: the model knows nothing of the warp any more but its state. */
-static void forget_state(memo *m, hd_warp_slot *w, known_warp *known)
+static void forget_state(memo *m, hd_walk_warp *w, known_warp *known)
 {
-    hd_run_length *lengths = hd_memo_lengths(m->runner->model, &w->warp), kept[HD_RUN_LENGTHS];
+    hd_run_length *lengths = hd_memo_lengths(m->walk->model, &w->warp), kept[HD_RUN_LENGTHS];
     if (lengths)
         memcpy(kept, lengths, sizeof kept);
-    hd_record_silence(&m->recorder);
-    hd_runner_restart(m->runner, w);
-    hd_record_resume(&m->recorder);
+    hd_effects_silence(&m->recorder);
+    hd_walk_restart(m->walk, w);
+    hd_effects_resume(&m->recorder);
     if (lengths)
         memcpy(lengths, kept, sizeof kept);
     known->current = false;
@@ -196,7 +196,7 @@ static void forget_state(memo *m, hd_warp_slot *w, known_warp *known)
 /* The indices of the masks that the event's instructions have, which are not 0: [*first, *end) at most. */
 static void find_masks(const hd_warp_event *e, uint32_t *first, uint32_t *end)
 {
-    const hd_trace_segment *s = e->segment;
+    const hd_segment *s = e->segment;
     bool whole = !e->from && e->end == s->count;
     *first = whole ? 1 : s->mask_count;
     *end = whole ? s->mask_count : 0;
@@ -237,7 +237,7 @@ static uint32_t split_classes(memo *m, const hd_warp_event *e, const hd_lane_cla
 }
 
 /* What a transition is made by, in 64 bits; 0: the event is not looked up. */
-static uint64_t cause_of(memo *m, const hd_warp_slot *w, const known_warp *known, const hd_warp_event *e,
+static uint64_t cause_of(memo *m, const hd_walk_warp *w, const known_warp *known, const hd_warp_event *e,
                          hd_lane_classes *parts)
 {
     enum { DEPTH = 3, FROM = 8, END = 16, SEGMENT = 24, SPLIT = 44 };
@@ -253,7 +253,7 @@ static uint64_t cause_of(memo *m, const hd_warp_slot *w, const known_warp *known
         hd_lane_classes_copy(parts, &known->classes);
         return cause;
     }
-    bool widths = m->runner->model->info->ops->columns & HD_COLUMN_WIDTHS;
+    bool widths = m->walk->model->info->ops->columns & HD_COLUMN_WIDTHS;
     uint32_t number = widths ? e->segment->wide_shape : e->segment->shape;
     uint32_t split = number == HD_NONE ? HD_NONE : split_classes(m, e, &known->classes, parts);
     return split == HD_NONE ? 0
@@ -279,12 +279,12 @@ static const transition *find_transition(const memo *m, uint32_t from, uint64_t 
     return NULL;
 }
 
-static bool walk_only(memo *m, hd_warp_slot *w, known_warp *known, const hd_warp_event *e, uint32_t *at)
+static bool walk_only(memo *m, hd_walk_warp *w, known_warp *known, const hd_warp_event *e, uint32_t *at)
 {
     if (known->state != HD_NONE)
         restore_state(m, w, known);
     known->state = HD_NONE;
-    return hd_runner_walk(m->runner, w, e, at);
+    return hd_walk_through(m->walk, w, e, at);
 }
 
 /* The classes of the warp's new state, each of which consists of some of the parts. */
@@ -308,14 +308,14 @@ static void unite_parts(const memo *m, const transition *t, const hd_lane_classe
 }
 
 /* Walks, and keeps the effects. */
-static bool walk_and_record(memo *m, hd_warp_slot *w, known_warp *known, const hd_warp_event *e, uint64_t by,
+static bool walk_and_record(memo *m, hd_walk_warp *w, known_warp *known, const hd_warp_event *e, uint64_t by,
                             const hd_lane_classes *parts, uint32_t *at)
 {
     transition t = {.by = by, .from = known->state, .effects = m->effects.count};
     restore_state(m, w, known);
-    hd_record_begin(&m->recorder, &w->warp);
-    bool good = hd_runner_walk(m->runner, w, e, at);
-    hd_record_end(&m->recorder, &w->warp, &m->effects);
+    hd_effects_begin(&m->recorder, &w->warp);
+    bool good = hd_walk_through(m->walk, w, e, at);
+    hd_effects_end(&m->recorder, &w->warp, &m->effects);
     if (!good)
         return false;
     bool ends = e->kind == HD_WARP_ENDS, begins = t.from == STATE_BEGUN && e->kind == HD_WARP_ACTIVE;
@@ -334,13 +334,13 @@ static bool walk_and_record(memo *m, hd_warp_slot *w, known_warp *known, const h
     add_unions(m, &t, parts, &known->classes);
     hd_index_add(&m->numbers, hash_of(t.from, t.by), m->transitions.count);
     hd_array_push(&m->transitions, t);
-    if (m->runner->model->memo.forgets && !ends)
+    if (m->walk->model->memo.forgets && !ends)
         forget_state(m, w, known);
     return true;
 }
 
 /* The warp's frames begin and end all the same. */
-static void follow_frames(memo *m, hd_warp_slot *w, const hd_warp_event *e)
+static void follow_frames(memo *m, hd_walk_warp *w, const hd_warp_event *e)
 {
     const hd_identity_warp *identity = &w->warp.identity;
     bool issues = e->kind == HD_WARP_ISSUES;
@@ -348,18 +348,18 @@ static void follow_frames(memo *m, hd_warp_slot *w, const hd_warp_event *e)
     if (issues ? identity->frames.count && identity->frame == e->frame
                : e->kind != HD_WARP_RETURNS && e->kind != HD_WARP_ENDS)
         return;
-    hd_record_silence(&m->recorder);
+    hd_effects_silence(&m->recorder);
     if (issues)
-        hd_runner_enter(m->runner, w, e);
+        hd_walk_enter(m->walk, w, e);
     else
-        hd_runner_walk(m->runner, w, e, &at);
-    hd_record_resume(&m->recorder);
+        hd_walk_through(m->walk, w, e, &at);
+    hd_effects_resume(&m->recorder);
 }
 
-static bool replay_transition(memo *m, hd_warp_slot *w, known_warp *known, const hd_warp_event *e, const transition *t,
+static bool replay_transition(memo *m, hd_walk_warp *w, known_warp *known, const hd_warp_event *e, const transition *t,
                               const hd_lane_classes *parts, uint32_t *at)
 {
-    hd_runner *r = m->runner;
+    hd_walk *r = m->walk;
     uint32_t word;
     follow_frames(m, w, e);
     known->state = t->to;
@@ -379,7 +379,7 @@ static bool replay_transition(memo *m, hd_warp_slot *w, known_warp *known, const
     return false;
 }
 
-static bool take_event(void *context, hd_warp_slot *w, const hd_warp_event *e, uint32_t *at)
+static bool take_event(void *context, hd_walk_warp *w, const hd_warp_event *e, uint32_t *at)
 {
     memo *m = context;
     known_warp *known = &m->warps.items[w->warp.slot];
@@ -389,10 +389,10 @@ static bool take_event(void *context, hd_warp_slot *w, const hd_warp_event *e, u
     uint64_t by = known->state == HD_NONE ? 0 : cause_of(m, w, known, e, &parts);
     if (!by)
         return walk_only(m, w, known, e, at);
-    const transition *t = m->runner->model->memo.forgets ? NULL : find_transition(m, known->state, by);
+    const transition *t = m->walk->model->memo.forgets ? NULL : find_transition(m, known->state, by);
     if (t)
         return replay_transition(m, w, known, e, t, &parts, at);
     return has_room(m) ? walk_and_record(m, w, known, e, by, &parts, at) : walk_only(m, w, known, e, at);
 }
 
-const hd_runner_memo hd_memo = {applies, create, destroy, begin_warp, take_event};
+const hd_walk_memo hd_memo = {applies, create, destroy, begin_warp, take_event};

@@ -1,4 +1,4 @@
-/* Looks up what a model did before in the same state: an optional part of a runner.
+/* Looks up what a model did before in the same state: an optional part of a walk.
  *
  * A state is what the model knows of a warp, as its snapshot has it (hwmodel/rf/memo.h), together with which lanes of
  * which registers were written in its frames; with classes of lanes (classes.h) in place of lanes, so that warps whose
@@ -18,10 +18,10 @@
 #ifndef HD_HWMODEL_COUNT_MEMO_MEMO_H
 #define HD_HWMODEL_COUNT_MEMO_MEMO_H
 
-#include "hwmodel/count/runner.h"
+#include "hwmodel/record/walk.h"
 
 enum { HD_MEMO_TRANSITIONS = 1 << 15, HD_MEMO_BYTES = 2 << 20 };
 
-extern const hd_runner_memo hd_memo; /* for hd_count_use_memo */
+extern const hd_walk_memo hd_memo; /* for hd_count_use_memo */
 
 #endif

@@ -1,5 +1,5 @@
 /* The results of the last instruction, for sinks that request them: the columns RESULTS and WIDTHS of
- * hwmodel/stream.h. */
+ * hwmodel/record/event.h. */
 #ifndef HD_HWMODEL_EXEC_CONTROL_COLUMNS_H
 #define HD_HWMODEL_EXEC_CONTROL_COLUMNS_H
 

@@ -1,5 +1,5 @@
 /* Trace segments: see segment.h. */
-#include "hwmodel/count/segment.h"
+#include "hwmodel/record/segment.h"
 #include "base/sequences.h"
 
 /* The key of a segment: head, parts, effective lanes; their number and the widths; masks. All of them begin with a
@@ -7,7 +7,7 @@
 enum { HEAD_FUNCTION, HEAD_COUNTS, HEAD, PART = sizeof(hd_segment_part) / sizeof(uint32_t) };
 
 typedef struct kept {
-    hd_trace_segment segment; /* first; points into the key */
+    hd_segment segment; /* first; points into the key */
     uint32_t key[];
 } kept;
 
@@ -15,9 +15,9 @@ struct hd_segments {
     const hd_rf_module *code;
     hd_arena arena;
     hd_sequences keys, shapes;
-    HD_ARRAY(const hd_trace_segment *) all; /* by the number of the key */
-    hd_loose_segments loose;                /* not handed over yet */
-    hd_segment_event open, single;          /* without a part: none */
+    HD_ARRAY(const hd_segment *) all; /* by the number of the key */
+    hd_loose_segments loose;          /* not handed over yet */
+    hd_segment_event open, single;    /* without a part: none */
     hd_u32_array key;
 };
 
@@ -100,7 +100,7 @@ static uint32_t number_shape(hd_segments *s, uint32_t words)
 
 static void point_into_key(kept *k)
 {
-    hd_trace_segment *s = &k->segment;
+    hd_segment *s = &k->segment;
     const uint32_t *parts = k->key + HEAD, *effective = parts + s->part_count * PART,
                    *widths = effective + words_for(s->count) + 1;
     s->parts = (const hd_segment_part *)(const void *)parts;
@@ -116,15 +116,15 @@ static void fill_segment(const hd_segments *s, kept *k, const hd_segment_event *
 {
     const hd_rf_code *code = s->code->functions[o->function];
     memcpy(k->key, s->key.items, s->key.count * sizeof *k->key);
-    k->segment = (hd_trace_segment){.shape = HD_NONE,
-                                    .wide_shape = HD_NONE,
-                                    .function = o->function,
-                                    .count = o->count,
-                                    .part_count = o->part_count,
-                                    .full = o->mask_count == 2 && o->masks[1] == UINT32_MAX,
-                                    .mask_count = o->mask_count,
-                                    .key_words = s->key.count,
-                                    .barrier = o->barrier};
+    k->segment = (hd_segment){.shape = HD_NONE,
+                              .wide_shape = HD_NONE,
+                              .function = o->function,
+                              .count = o->count,
+                              .part_count = o->part_count,
+                              .full = o->mask_count == 2 && o->masks[1] == UINT32_MAX,
+                              .mask_count = o->mask_count,
+                              .key_words = s->key.count,
+                              .barrier = o->barrier};
     point_into_key(k);
     for (uint32_t i = 0; i < o->count; i++) {
         uint32_t instruction = hd_segment_instruction(&k->segment, i);
@@ -134,7 +134,7 @@ static void fill_segment(const hd_segments *s, kept *k, const hd_segment_event *
     }
 }
 
-hd_trace_segment *hd_segment_copy(const hd_trace_segment *segment, size_t *bytes)
+hd_segment *hd_segment_copy(const hd_segment *segment, size_t *bytes)
 {
     size_t size = (size_of(segment->key_words) + 7) / 8 * 8, addresses = segment->addresses ? 32 * sizeof(uint64_t) : 0,
            results = segment->results ? segment->result_words * 32 * sizeof(uint32_t) : 0,
@@ -154,7 +154,7 @@ hd_trace_segment *hd_segment_copy(const hd_trace_segment *segment, size_t *bytes
 }
 
 /* The segment whose key is s->key. */
-static hd_trace_segment *make_loose(hd_segments *s, const hd_segment_event *o)
+static hd_segment *make_loose(hd_segments *s, const hd_segment_event *o)
 {
     kept *k = hd_malloc(size_of(s->key.count));
     fill_segment(s, k, o);
@@ -163,7 +163,7 @@ static hd_trace_segment *make_loose(hd_segments *s, const hd_segment_event *o)
     return &k->segment;
 }
 
-static hd_trace_segment *make_kept(hd_segments *s, const hd_segment_event *o)
+static hd_segment *make_kept(hd_segments *s, const hd_segment_event *o)
 {
     kept *k = hd_arena_alloc(&s->arena, size_of(s->key.count));
     fill_segment(s, k, o);
@@ -171,20 +171,20 @@ static hd_trace_segment *make_kept(hd_segments *s, const hd_segment_event *o)
     return &k->segment;
 }
 
-static const hd_trace_segment *find_or_make(hd_segments *s, const hd_segment_event *o)
+static const hd_segment *find_or_make(hd_segments *s, const hd_segment_event *o)
 {
     make_key(s, o);
     bool room = s->arena.reserved_bytes + hd_sequences_bytes(&s->keys) + 2 * size_of(s->key.count) < HD_SEGMENT_BYTES;
     uint32_t number = hd_sequences_number(&s->keys, s->key.items, s->key.count, room ? HD_SEGMENTS : 0);
     if (number < s->all.count)
         return s->all.items[number];
-    hd_trace_segment *segment = number == HD_NONE ? make_loose(s, o) : make_kept(s, o);
+    hd_segment *segment = number == HD_NONE ? make_loose(s, o) : make_kept(s, o);
     segment->shape = number_shape(s, shape_words(o));
     segment->wide_shape = o->width_words ? number_shape(s, wide_shape_words(o)) : segment->shape;
     return segment;
 }
 
-static hd_warp_event event_of(const hd_segment_event *o, const hd_trace_segment *segment)
+static hd_warp_event event_of(const hd_segment_event *o, const hd_segment *segment)
 {
     return (hd_warp_event){.kind = HD_WARP_ISSUES,
                            .end = (uint8_t)o->count,
@@ -240,7 +240,7 @@ hd_warp_event hd_segments_single(hd_segments *s, const hd_event *e)
     s->single.part_count = 0;
     append_event(s, &s->single, e);
     make_key(s, &s->single);
-    hd_trace_segment *segment = make_loose(s, &s->single);
+    hd_segment *segment = make_loose(s, &s->single);
     segment->addresses = e->addresses;
     segment->results = e->results;
     segment->effect = e->effect;

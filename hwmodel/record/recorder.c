@@ -1,10 +1,10 @@
 /* The recorder of traces: see trace.h. */
-#include "hwmodel/trace/codes.h"
+#include "hwmodel/record/codes.h"
 #include "base/array.h"
 #include <assert.h>
 
-typedef struct arrivals {                   /* at a barrier */
-    uint32_t warps, counts[HD_TRACE_WARPS]; /* counts: barrier instructions that each has issued, this one included */
+typedef struct arrivals {                    /* at a barrier */
+    uint32_t warps, counts[HD_RECORD_WARPS]; /* counts: barrier instructions that each has issued, this one included */
 } arrivals;
 
 typedef struct gathered { /* at an mbarrier */
@@ -27,27 +27,27 @@ typedef struct recorded_warp { /* what the decoder will know of it */
 } recorded_warp;
 
 typedef struct recorded_cta {
-    hd_trace_cta *cta;
-    recorded_warp warps[HD_TRACE_WARPS];
+    hd_record *cta;
+    recorded_warp warps[HD_RECORD_WARPS];
     arrivals gathering[HD_EVENT_BARRIERS], opened[HD_EVENT_BARRIERS]; /* by barrier */
     HD_ARRAY(recorded_mbarrier) mbarriers;
 } recorded_cta;
 
-struct hd_trace_recorder {
-    hd_trace_user user;
+struct hd_recorder {
+    hd_recorder_user user;
     HD_ARRAY(recorded_cta *) running; /* one; all of a cooperative grid */
     uint32_t latest;                  /* of them, the one of the last event */
 };
 
-bool hd_trace_arrives(const hd_form *form)
+bool hd_record_arrives(const hd_form *form)
 {
     return form->behaviour & HD_BEHAVE_BARRIER || form->opcode == HD_OP_MBARRIER_ARRIVE ||
            form->opcode == HD_OP_MBARRIER_ARRIVE_DROP || form->opcode == HD_OP_MBARRIER_COMPLETE_TX;
 }
 
-hd_trace_recorder *hd_trace_recorder_new(const hd_trace_user *user)
+hd_recorder *hd_recorder_new(const hd_recorder_user *user)
 {
-    hd_trace_recorder *r = hd_calloc(1, sizeof *r);
+    hd_recorder *r = hd_calloc(1, sizeof *r);
     r->user = *user;
     return r;
 }
@@ -58,16 +58,16 @@ static void free_recorded(recorded_cta *cta)
     free(cta);
 }
 
-static void free_running(hd_trace_recorder *r)
+static void free_running(hd_recorder *r)
 {
     for (uint32_t i = 0; i < r->running.count; i++) {
-        hd_trace_cta_release(r->running.items[i]->cta);
+        hd_record_release(r->running.items[i]->cta);
         free_recorded(r->running.items[i]);
     }
     hd_array_clear(&r->running);
 }
 
-void hd_trace_recorder_free(hd_trace_recorder *r)
+void hd_recorder_free(hd_recorder *r)
 {
     if (!r)
         return;
@@ -76,9 +76,9 @@ void hd_trace_recorder_free(hd_trace_recorder *r)
     free(r);
 }
 
-void hd_trace_cta_share(hd_trace_cta *cta, uint32_t more) { atomic_fetch_add(&cta->readers, more); }
+void hd_record_share(hd_record *cta, uint32_t more) { atomic_fetch_add(&cta->readers, more); }
 
-void hd_trace_cta_release(hd_trace_cta *cta)
+void hd_record_release(hd_record *cta)
 {
     if (!cta || atomic_fetch_sub(&cta->readers, 1) > 1)
         return;
@@ -89,7 +89,7 @@ void hd_trace_cta_release(hd_trace_cta *cta)
 
 /* ---- encoding ---------------------------------------------------------------------------------------------------- */
 
-typedef hd_trace_warp trace_warp;
+typedef hd_record_warp trace_warp;
 
 static void put_byte(trace_warp *w, uint8_t byte) { hd_array_push(&w->bytes, byte); }
 
@@ -160,7 +160,7 @@ static void put_addresses(trace_warp *w, recorded_warp *known, const uint64_t *a
 
 static void put_copies(trace_warp *w, const hd_event *e)
 {
-    put_byte(w, HD_TRACE_COPIES);
+    put_byte(w, HD_CODE_COPIES);
     put_lanes(w, 0, e->copied_to, e->effective);
     put_lanes(w, 0, e->copied_bytes, e->effective);
 }
@@ -168,7 +168,7 @@ static void put_copies(trace_warp *w, const hd_event *e)
 static void put_sectors(trace_warp *w, const hd_event *e)
 {
     uint64_t last = 0;
-    put_byte(w, HD_TRACE_SECTORS);
+    put_byte(w, HD_CODE_SECTORS);
     put_varint(w, e->sector_count);
     for (uint32_t i = 0; i < e->sector_count; i++) {
         put_signed(w, e->sectors[i] - last);
@@ -178,7 +178,7 @@ static void put_sectors(trace_warp *w, const hd_event *e)
 
 static void put_widths(trace_warp *w, const hd_event *e)
 {
-    put_byte(w, HD_TRACE_WIDTHS);
+    put_byte(w, HD_CODE_WIDTHS);
     put_varint(w, e->width_words);
     for (uint32_t i = 0; i < e->width_words; i++)
         put_byte(w, (uint8_t)(e->widths[i].held << 4 | e->widths[i].written));
@@ -186,7 +186,7 @@ static void put_widths(trace_warp *w, const hd_event *e)
 
 static void put_results(trace_warp *w, const hd_event *e)
 {
-    put_byte(w, HD_TRACE_RESULTS);
+    put_byte(w, HD_CODE_RESULTS);
     put_varint(w, e->result_words);
     while (w->bytes.count % sizeof(uint32_t))
         put_byte(w, 0);
@@ -196,7 +196,7 @@ static void put_results(trace_warp *w, const hd_event *e)
 
 static void put_effect(trace_warp *w, const hd_lane_effect *effect)
 {
-    put_mask(w, HD_TRACE_LANES, effect->wrong);
+    put_mask(w, HD_CODE_LANES, effect->wrong);
     for (uint32_t i = 0; i < 4; i++)
         put_byte(w, (uint8_t)(effect->sensitive >> 8 * i));
     for (uint32_t i = 0; i < 4; i++)
@@ -208,7 +208,7 @@ static bool put_differences(trace_warp *w, recorded_warp *known, const hd_event 
 {
     size_t before = w->bytes.count;
     if (e->frame != known->frame || e->function != known->function) {
-        put_byte(w, HD_TRACE_FRAME);
+        put_byte(w, HD_CODE_FRAME);
         put_varint(w, e->frame);
         put_varint(w, e->function);
         known->frame = e->frame;
@@ -216,13 +216,13 @@ static bool put_differences(trace_warp *w, recorded_warp *known, const hd_event 
         known->next = 0;
     }
     if (e->instruction != known->next) {
-        put_byte(w, HD_TRACE_JUMP);
+        put_byte(w, HD_CODE_JUMP);
         put_signed(w, (uint64_t)e->instruction - known->next);
     }
     if (e->active != known->active)
-        put_mask(w, HD_TRACE_ACTIVE, known->active = e->active);
+        put_mask(w, HD_CODE_ACTIVE, known->active = e->active);
     if (e->effective != e->active)
-        put_mask(w, HD_TRACE_EFFECTIVE, e->effective);
+        put_mask(w, HD_CODE_EFFECTIVE, e->effective);
     if (e->widths)
         put_widths(w, e);
     if (e->results && columns & (HD_COLUMN_RESULTS | (e->addresses ? HD_COLUMN_LOADED : 0)))
@@ -241,7 +241,7 @@ static void put_waits(trace_warp *w, const recorded_warp *known)
     bool differ = false;
     for (uint32_t rest = known->waits.warps; rest; rest &= rest - 1)
         differ = differ || known->waits.counts[__builtin_ctz(rest)] != known->barriers;
-    put_byte(w, differ ? HD_TRACE_ARRIVALS : HD_TRACE_WAIT);
+    put_byte(w, differ ? HD_CODE_ARRIVALS : HD_CODE_WAIT);
     put_varint(w, known->waits.warps);
     for (uint32_t rest = known->waits.warps; rest && differ; rest &= rest - 1)
         put_signed(w, (uint64_t)known->waits.counts[__builtin_ctz(rest)] - known->barriers);
@@ -249,13 +249,13 @@ static void put_waits(trace_warp *w, const recorded_warp *known)
 
 static void put_landings(trace_warp *w, const arrivals *landings)
 {
-    put_byte(w, HD_TRACE_LANDINGS);
+    put_byte(w, HD_CODE_LANDINGS);
     put_varint(w, landings->warps);
     for (uint32_t rest = landings->warps; rest; rest &= rest - 1)
         put_varint(w, landings->counts[__builtin_ctz(rest)]);
 }
 
-static void record_issue(const hd_trace_recorder *r, recorded_cta *cta, uint32_t index, const hd_event *e)
+static void record_issue(const hd_recorder *r, recorded_cta *cta, uint32_t index, const hd_event *e)
 {
     trace_warp *w = &cta->cta->warps[index];
     recorded_warp *known = &cta->warps[index];
@@ -272,10 +272,10 @@ static void record_issue(const hd_trace_recorder *r, recorded_cta *cta, uint32_t
     if (put_differences(w, known, e, r->user.columns) || waits)
         known->run = HD_NONE;
     if (memory) {
-        put_byte(w, HD_TRACE_MEMORY);
+        put_byte(w, HD_CODE_MEMORY);
         put_addresses(w, known, e->addresses, e->effective);
         known->run = HD_NONE;
-    } else if (known->run != HD_NONE && w->bytes.items[known->run] < HD_TRACE_RUN_MOST) {
+    } else if (known->run != HD_NONE && w->bytes.items[known->run] < HD_CODE_RUN_MOST) {
         w->bytes.items[known->run]++;
     } else {
         known->run = w->bytes.count;
@@ -291,7 +291,7 @@ static void record_issue(const hd_trace_recorder *r, recorded_cta *cta, uint32_t
 
 /* ---- events ------------------------------------------------------------------------------------------------------ */
 
-static recorded_cta *find_cta(hd_trace_recorder *r, uint32_t cta)
+static recorded_cta *find_cta(hd_recorder *r, uint32_t cta)
 {
     if (r->latest < r->running.count && r->running.items[r->latest]->cta->cta == cta)
         return r->running.items[r->latest];
@@ -301,7 +301,7 @@ static recorded_cta *find_cta(hd_trace_recorder *r, uint32_t cta)
     return NULL;
 }
 
-static recorded_cta *find_or_start_cta(hd_trace_recorder *r, uint32_t cta)
+static recorded_cta *find_or_start_cta(hd_recorder *r, uint32_t cta)
 {
     recorded_cta *found = find_cta(r, cta);
     if (found)
@@ -314,11 +314,11 @@ static recorded_cta *find_or_start_cta(hd_trace_recorder *r, uint32_t cta)
     return found;
 }
 
-static void start_warp(hd_trace_recorder *r, const hd_event *e)
+static void start_warp(hd_recorder *r, const hd_event *e)
 {
     recorded_cta *cta = find_or_start_cta(r, e->cta);
     uint32_t index = cta->cta->warp_count++;
-    assert(index < HD_TRACE_WARPS);
+    assert(index < HD_RECORD_WARPS);
     cta->cta->warps[index].warp = e->warp;
     cta->warps[index] = (recorded_warp){.frame = HD_NONE, .function = HD_NONE, .run = HD_NONE};
 }
@@ -331,28 +331,28 @@ static uint32_t index_of(const recorded_cta *cta, uint32_t warp)
     return index;
 }
 
-static void record_return(hd_trace_recorder *r, const hd_event *e)
+static void record_return(hd_recorder *r, const hd_event *e)
 {
     recorded_cta *cta = find_cta(r, e->cta);
     uint32_t index = index_of(cta, e->warp);
-    put_byte(&cta->cta->warps[index], HD_TRACE_RETURN);
+    put_byte(&cta->cta->warps[index], HD_CODE_RETURN);
     put_varint(&cta->cta->warps[index], e->frame);
     cta->warps[index].run = HD_NONE;
 }
 
-static void end_warp(hd_trace_recorder *r, const hd_event *e)
+static void end_warp(hd_recorder *r, const hd_event *e)
 {
     recorded_cta *cta = find_cta(r, e->cta);
     uint32_t index = index_of(cta, e->warp);
     hd_array_fit(&cta->cta->warps[index].bytes);
 }
 
-static bool end_cta(hd_trace_recorder *r, uint32_t number)
+static bool end_cta(hd_recorder *r, uint32_t number)
 {
     recorded_cta *ended = find_cta(r, number);
     if (!ended)
         return true;
-    hd_trace_cta *cta = ended->cta;
+    hd_record *cta = ended->cta;
     for (uint32_t i = 0; i < cta->warp_count; i++)
         cta->bytes += cta->warps[i].bytes.capacity;
     free_recorded(ended);
@@ -413,7 +413,7 @@ static void record_mbarrier(recorded_cta *cta, const hd_event *e)
     }
 }
 
-static void record_barrier(hd_trace_recorder *r, const hd_event *e)
+static void record_barrier(hd_recorder *r, const hd_event *e)
 {
     recorded_cta *cta = find_cta(r, e->cta);
     if (e->barrier == HD_EVENT_MBARRIER)
@@ -430,7 +430,7 @@ static void record_barrier(hd_trace_recorder *r, const hd_event *e)
 
 static bool take(void *recorder, const hd_event *e)
 {
-    hd_trace_recorder *r = recorder;
+    hd_recorder *r = recorder;
     switch ((hd_event_kind)e->kind) {
     case HD_EVENT_WARP_START: start_warp(r, e); return true;
     case HD_EVENT_ISSUE: {
@@ -452,7 +452,7 @@ static bool take(void *recorder, const hd_event *e)
     return true;
 }
 
-hd_sink hd_trace_recorder_sink(hd_trace_recorder *r)
+hd_sink hd_recorder_sink(hd_recorder *r)
 {
     return (hd_sink){.take = take, .context = r, .columns = HD_COLUMN_ADDRESSES | HD_COLUMN_BARRIERS | r->user.columns};
 }

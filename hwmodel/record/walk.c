@@ -1,9 +1,9 @@
-/* One model, walked through what warps execute: see runner.h. */
-#include "hwmodel/count/runner.h"
+/* One model, walked through what warps execute: see walk.h. */
+#include "hwmodel/record/walk.h"
 
-hd_runner *hd_runner_new(const hd_rf_module *code, hd_rf_model *model, const hd_runner_memo *memo)
+hd_walk *hd_walk_new(const hd_rf_module *code, hd_rf_model *model, const hd_walk_memo *memo)
 {
-    hd_runner *r = hd_calloc(1, sizeof *r);
+    hd_walk *r = hd_calloc(1, sizeof *r);
     r->code = code;
     r->model = model;
     r->memo_ops = memo;
@@ -12,7 +12,7 @@ hd_runner *hd_runner_new(const hd_rf_module *code, hd_rf_model *model, const hd_
     return r;
 }
 
-void hd_runner_free(hd_runner *r)
+void hd_walk_free(hd_walk *r)
 {
     if (r->memo)
         r->memo_ops->destroy(r->memo);
@@ -29,7 +29,7 @@ void hd_runner_free(hd_runner *r)
 /* ---- warps and frames -------------------------------------------------------------------------------------------- */
 
 /* NULL: it does not live. */
-static hd_warp_slot *find_warp(hd_runner *r, uint32_t number)
+static hd_walk_warp *find_warp(hd_walk *r, uint32_t number)
 {
     uint32_t *hint = &r->slots[number & 255];
     if (*hint < r->warps.count && r->warps.items[*hint]->alive && r->warps.items[*hint]->number == number)
@@ -40,37 +40,38 @@ static hd_warp_slot *find_warp(hd_runner *r, uint32_t number)
     return NULL;
 }
 
-static hd_warp_slot *free_slot(hd_runner *r)
+static hd_walk_warp *free_slot(hd_walk *r)
 {
     for (uint32_t i = 0; i < r->warps.count; i++)
         if (!r->warps.items[i]->alive)
             return r->warps.items[i];
-    hd_warp_slot *w = hd_calloc(1, sizeof *w);
+    hd_walk_warp *w = hd_calloc(1, sizeof *w);
     w->warp.slot = r->warps.count;
     hd_array_push(&r->warps, w);
     return w;
 }
 
-static void call_hook(const hd_runner *r, void (*hook)(hd_rf_model *model, hd_rf_warp *warp), hd_warp_slot *w)
+static void call_hook(const hd_walk *r, void (*hook)(hd_rf_model *model, hd_rf_warp *warp), hd_walk_warp *w)
 {
     if (hook)
         hook(r->model, &w->warp);
 }
 
-static void begin_warp(hd_runner *r, const hd_warp_event *e)
+hd_walk_warp *hd_walk_begin_warp(hd_walk *r, uint32_t cta, uint32_t warp)
 {
-    hd_warp_slot *w = free_slot(r);
+    hd_walk_warp *w = free_slot(r);
     w->alive = true;
-    w->number = e->warp;
-    w->warp.cta = e->cta;
+    w->number = warp;
+    w->warp.cta = cta;
     hd_array_clear(&w->functions);
-    hd_identity_start(&w->warp.identity, e->warp);
+    hd_identity_start(&w->warp.identity, warp);
     call_hook(r, r->model->info->ops->warp_begin, w);
     if (r->looks_up)
         r->memo_ops->begin(r->memo, w);
+    return w;
 }
 
-static void begin_frame(hd_runner *r, hd_warp_slot *w, uint32_t function, uint32_t frame, uint32_t lanes)
+static void begin_frame(hd_walk *r, hd_walk_warp *w, uint32_t function, uint32_t frame, uint32_t lanes)
 {
     const hd_rf_code *code = r->code->functions[function];
     hd_identity_warp *identity = &w->warp.identity;
@@ -85,7 +86,7 @@ static void begin_frame(hd_runner *r, hd_warp_slot *w, uint32_t function, uint32
     call_hook(r, r->model->info->ops->frame_begin, w);
 }
 
-static void end_frames(hd_runner *r, hd_warp_slot *w, uint32_t down_to)
+static void end_frames(hd_walk *r, hd_walk_warp *w, uint32_t down_to)
 {
     while (w->warp.identity.frames.count > down_to) {
         call_hook(r, r->model->info->ops->frame_end, w);
@@ -94,13 +95,13 @@ static void end_frames(hd_runner *r, hd_warp_slot *w, uint32_t down_to)
     }
 }
 
-static bool is_on_top(const hd_warp_slot *w, uint32_t frame)
+static bool is_on_top(const hd_walk_warp *w, uint32_t frame)
 {
     return w->warp.identity.frames.count && w->warp.identity.frame == frame;
 }
 
 /* Frames of the warp down to that one; 0: it is none of them. */
-static uint32_t frames_to(const hd_warp_slot *w, uint32_t frame)
+static uint32_t frames_to(const hd_walk_warp *w, uint32_t frame)
 {
     uint32_t count = w->warp.identity.frames.count;
     while (count && w->warp.identity.frames.items[count - 1].frame != frame)
@@ -109,20 +110,46 @@ static uint32_t frames_to(const hd_warp_slot *w, uint32_t frame)
 }
 
 /* A frame begins with its first instruction, which all lanes of the call reach, and ends when one below goes on. */
-void hd_runner_enter(hd_runner *r, hd_warp_slot *w, const hd_warp_event *e)
+static inline void enter_frame(hd_walk *r, hd_walk_warp *w, uint32_t function, uint32_t frame, uint32_t active)
 {
-    if (is_on_top(w, e->frame))
+    if (is_on_top(w, frame))
         return;
-    const hd_trace_segment *s = e->segment;
-    uint32_t down_to = frames_to(w, e->frame);
+    uint32_t down_to = frames_to(w, frame);
     if (down_to)
         end_frames(r, w, down_to);
     else
-        begin_frame(r, w, s->function, e->frame,
-                    s->masks[hd_segment_part_at(s->parts, s->part_count, e->from)->active]);
+        begin_frame(r, w, function, frame, active);
 }
 
-void hd_runner_restart(hd_runner *r, hd_warp_slot *w)
+void hd_walk_enter(hd_walk *r, hd_walk_warp *w, const hd_warp_event *e)
+{
+    const hd_segment *s = e->segment;
+    enter_frame(r, w, s->function, e->frame, s->masks[hd_segment_part_at(s->parts, s->part_count, e->from)->active]);
+}
+
+/* Before the caller goes on, the same call may start another function. A return from a function whose first instruction
+ * was not reached is ignored. */
+static bool leaves_frame(const hd_walk_warp *w, uint32_t frame) { return frames_to(w, frame) && !is_on_top(w, frame); }
+
+static void end_warp(hd_walk *r, hd_walk_warp *w)
+{
+    end_frames(r, w, 0);
+    call_hook(r, r->model->info->ops->warp_end, w);
+}
+
+void hd_walk_end_warp(hd_walk *r, hd_walk_warp *w)
+{
+    end_warp(r, w);
+    w->alive = false;
+}
+
+void hd_walk_end_cta(hd_walk *r, uint32_t cta)
+{
+    if (r->model->info->ops->cta_end)
+        r->model->info->ops->cta_end(r->model, cta);
+}
+
+void hd_walk_restart(hd_walk *r, hd_walk_warp *w)
 {
     HD_ARRAY(hd_identity_frame) frames = {0};
     hd_u32_array functions = {0};
@@ -130,8 +157,7 @@ void hd_runner_restart(hd_runner *r, hd_warp_slot *w)
         hd_array_push(&frames, w->warp.identity.frames.items[f]);
         hd_array_push(&functions, w->functions.items[f]);
     }
-    end_frames(r, w, 0);
-    call_hook(r, r->model->info->ops->warp_end, w);
+    end_warp(r, w);
     hd_identity_start(&w->warp.identity, w->number);
     call_hook(r, r->model->info->ops->warp_begin, w);
     for (uint32_t f = 0; f < frames.count; f++)
@@ -142,7 +168,7 @@ void hd_runner_restart(hd_runner *r, hd_warp_slot *w)
 
 /* ---- instructions ------------------------------------------------------------------------------------------------ */
 
-/* Where it is in the code; what widths and columns there are is the caller's. */
+/* Sets only the position; the caller sets lanes and columns. */
 static inline __attribute__((always_inline)) void place_step(hd_rf_step *step, uint32_t i)
 {
     const hd_rf_code *code = step->code;
@@ -155,26 +181,81 @@ static inline __attribute__((always_inline)) void place_step(hd_rf_step *step, u
     step->serial = step->warp->identity.serial + 1;
 }
 
-static inline bool run_step(hd_runner *r, const hd_rf_step *step)
+/* A step without a position, with the columns that the model requests. */
+static inline hd_rf_step step_of(const hd_walk *r, hd_walk_warp *w, uint32_t function, const uint64_t *addresses,
+                                 const uint32_t *results, const hd_lane_effect *effect)
 {
-    const hd_rf_ops *ops = r->model->info->ops;
+    uint32_t columns = r->model->info->ops->columns;
+    return (hd_rf_step){.warp = &w->warp,
+                        .code = r->code->functions[function],
+                        .function = function,
+                        .addresses = columns & HD_COLUMN_ADDRESSES ? addresses : NULL,
+                        .results =
+                            columns & HD_COLUMN_RESULTS || (columns & HD_COLUMN_LOADED && addresses) ? results : NULL,
+                        .effect = effect};
+}
+
+static inline hd_access_sink *begin_sink(hd_walk *r, uint32_t sources)
+{
+    hd_access_sink_begin(&r->sink, sources);
+    r->sink.now = r->now;
+    return &r->sink;
+}
+
+const hd_access_sink *hd_walk_before(hd_walk *r, const hd_rf_step *step)
+{
+    hd_access_sink *sink = begin_sink(r, 0);
+    r->model->info->ops->before(r->model, step, sink);
+    hd_access_count(sink, 0, 0, r->model->counters);
+    return sink;
+}
+
+const hd_access_sink *hd_walk_execute(hd_walk *r, const hd_rf_step *step)
+{
+    hd_access_sink *sink = begin_sink(r, step->source_count);
     hd_identity_warp *identity = &step->warp->identity;
     bool runs = step->effective != 0;
-    hd_access_sink_begin(&r->sink, step->source_count);
-    if (ops->before)
-        ops->before(r->model, step, &r->sink);
-    ops->execute(r->model, step, &r->sink);
-    hd_rf_prove_delivered(&r->sink, step);
-    hd_access_count(&r->sink, runs ? step->source_count : 0, runs ? step->destination_count : 0, r->model->counters);
+    r->model->info->ops->execute(r->model, step, sink);
+    hd_rf_prove_delivered(sink, step);
+    hd_access_count(sink, runs ? step->source_count : 0, runs ? step->destination_count : 0, r->model->counters);
     for (uint32_t d = 0; d < step->destination_count && runs; d++)
         hd_identity_write(identity, identity->base + step->destinations[d].word, step->effective);
     if (__builtin_expect(identity->serial >= UINT32_MAX - 4096, 0))
-        hd_rf_fail(&r->sink.failure, step, (hd_rf_failure){.wrong = HD_RF_OVERFLOW});
-    return r->sink.failure.wrong == HD_RF_PROVED;
+        hd_rf_fail(&sink->failure, step, (hd_rf_failure){.wrong = HD_RF_OVERFLOW});
+    if (__builtin_expect(sink->failure.wrong && !r->failure.wrong, 0))
+        r->failure = sink->failure;
+    return sink;
 }
 
+const hd_access_sink *hd_walk_switch(hd_walk *r, hd_walk_warp *w, bool leaves)
+{
+    hd_rf_model *model = r->model;
+    hd_access_sink *sink = begin_sink(r, 0);
+    if (model->info->ops->warp_switch)
+        model->info->ops->warp_switch(model, leaves ? &w->warp : NULL, leaves ? NULL : &w->warp, sink);
+    hd_access_count(sink, 0, 0, model->counters);
+    return sink;
+}
+
+hd_rf_step hd_walk_read(hd_walk *r, hd_walk_warp *w, const hd_record_cursor *cursor)
+{
+    const hd_record_step *s = &cursor->step;
+    if (s->returned != HD_NONE && leaves_frame(w, s->returned))
+        end_frames(r, w, frames_to(w, s->returned));
+    enter_frame(r, w, s->function, s->frame, s->active);
+    hd_rf_step step = step_of(r, w, s->function, s->has_addresses ? cursor->addresses : NULL, s->results,
+                              s->has_effect ? &cursor->effect : NULL);
+    step.active = s->active;
+    step.effective = s->effective;
+    step.widths = s->width_count ? cursor->widths : NULL;
+    place_step(&step, s->instruction);
+    return step;
+}
+
+/* ---- segments ---------------------------------------------------------------------------------------------------- */
+
 /* Of the segment's results, those from instruction i on. */
-static const hd_width *widths_from(const hd_trace_segment *s, const hd_rf_code *code, uint32_t i)
+static const hd_width *widths_from(const hd_segment *s, const hd_rf_code *code, uint32_t i)
 {
     const hd_width *widths = s->widths;
     for (uint32_t k = 0; widths && k < i; k++) {
@@ -184,19 +265,12 @@ static const hd_width *widths_from(const hd_trace_segment *s, const hd_rf_code *
     return widths;
 }
 
-static hd_rf_step step_in(const hd_runner *r, hd_warp_slot *w, const hd_trace_segment *s)
+static hd_rf_step step_in(const hd_walk *r, hd_walk_warp *w, const hd_segment *s)
 {
-    uint32_t columns = r->model->info->ops->columns;
-    return (hd_rf_step){
-        .warp = &w->warp,
-        .code = r->code->functions[s->function],
-        .function = s->function,
-        .addresses = columns & HD_COLUMN_ADDRESSES ? s->addresses : NULL,
-        .results = columns & HD_COLUMN_RESULTS || (columns & HD_COLUMN_LOADED && s->addresses) ? s->results : NULL,
-        .effect = s->effect};
+    return step_of(r, w, s->function, s->addresses, s->results, s->effect);
 }
 
-uint32_t hd_runner_idle(hd_runner *r, uint32_t units, uint64_t now)
+uint32_t hd_walk_idle(hd_walk *r, uint32_t units, uint64_t now)
 {
     hd_access_sink_begin(&r->sink, 0);
     r->sink.now = now;
@@ -205,22 +279,24 @@ uint32_t hd_runner_idle(hd_runner *r, uint32_t units, uint64_t now)
     return used;
 }
 
-static void offer_others(hd_runner *r, const hd_rf_step *step)
+static void offer_others(hd_walk *r, const hd_rf_step *step)
 {
-    hd_runner_idle(r, ~(1u << hd_form_unit(hd_insn_form(step->code->function, step->insn))), r->sink.now);
+    hd_walk_idle(r, ~(1u << hd_form_unit(hd_insn_form(step->code->function, step->insn))), r->sink.now);
 }
 
-static bool walk_segment(hd_runner *r, hd_warp_slot *w, const hd_warp_event *e, uint32_t *at)
+static bool walk_segment(hd_walk *r, hd_walk_warp *w, const hd_warp_event *e, uint32_t *at)
 {
-    const hd_trace_segment *s = e->segment;
+    const hd_segment *s = e->segment;
     const hd_segment_part *part = hd_segment_part_at(s->parts, s->part_count, e->from),
                           *last = s->parts + s->part_count - 1;
+    const bool prepares = r->model->info->ops->before;
+    const uint64_t then = r->now;
     hd_rf_step step = step_in(r, w, s);
     const hd_width *widths =
         r->model->info->ops->columns & HD_COLUMN_WIDTHS ? widths_from(s, step.code, e->from) : NULL;
-    hd_runner_enter(r, w, e);
+    hd_walk_enter(r, w, e);
     for (uint32_t i = e->from; i < e->end; i++) {
-        r->sink.now = r->now ? r->now - (e->end - i) : 0;
+        r->now = then ? then - (e->end - i) : 0;
         part += part < last && part[1].at <= i;
         step.active = s->masks[part->active];
         step.effective = s->masks[s->effective[i]];
@@ -228,26 +304,28 @@ static bool walk_segment(hd_runner *r, hd_warp_slot *w, const hd_warp_event *e, 
         step.widths = step.effective ? widths : NULL;
         if (step.widths)
             widths += step.destination_count;
-        if (__builtin_expect(!run_step(r, &step), 0)) {
-            r->failure = r->sink.failure;
+        if (prepares)
+            hd_walk_before(r, &step);
+        if (__builtin_expect(hd_walk_execute(r, &step)->failure.wrong != HD_RF_PROVED, 0)) {
             *at = i;
             return false;
         }
         if (r->offers)
             offer_others(r, &step);
     }
+    r->now = then;
     return true;
 }
 
-hd_rf_step hd_runner_peek(hd_runner *r, const hd_warp_event *e, uint32_t i)
+hd_rf_step hd_walk_peek(hd_walk *r, const hd_warp_event *e, uint32_t i)
 {
-    const hd_trace_segment *s = e->segment;
+    const hd_segment *s = e->segment;
     hd_warp_event next = *e;
-    hd_warp_slot *w = find_warp(r, e->warp);
+    hd_walk_warp *w = find_warp(r, e->warp);
     if (!w)
         return (hd_rf_step){0};
     next.from = (uint8_t)i;
-    hd_runner_enter(r, w, &next);
+    hd_walk_enter(r, w, &next);
     hd_rf_step step = step_in(r, w, s);
     step.active = s->masks[hd_segment_part_at(s->parts, s->part_count, i)->active];
     step.effective = s->masks[s->effective[i]];
@@ -257,35 +335,21 @@ hd_rf_step hd_runner_peek(hd_runner *r, const hd_warp_event *e, uint32_t i)
 
 /* ---- events ------------------------------------------------------------------------------------------------------ */
 
-static void switch_warp(hd_runner *r, hd_warp_slot *w, bool leaves)
-{
-    hd_rf_model *model = r->model;
-    if (!model->info->ops->warp_switch)
-        return;
-    hd_access_sink_begin(&r->sink, 0);
-    r->sink.now = r->now;
-    model->info->ops->warp_switch(model, leaves ? &w->warp : NULL, leaves ? NULL : &w->warp, &r->sink);
-    hd_access_count(&r->sink, 0, 0, model->counters);
-}
-
-bool hd_runner_walk(hd_runner *r, hd_warp_slot *w, const hd_warp_event *e, uint32_t *at)
+bool hd_walk_through(hd_walk *r, hd_walk_warp *w, const hd_warp_event *e, uint32_t *at)
 {
     switch ((hd_warp_event_kind)e->kind) {
     case HD_WARP_ISSUES: return walk_segment(r, w, e, at);
     case HD_WARP_RETURNS: end_frames(r, w, frames_to(w, e->frame)); break;
-    case HD_WARP_ENDS:
-        end_frames(r, w, 0);
-        call_hook(r, r->model->info->ops->warp_end, w);
-        break;
+    case HD_WARP_ENDS: end_warp(r, w); break;
     case HD_WARP_ACTIVE:
-    case HD_WARP_INACTIVE: switch_warp(r, w, e->kind == HD_WARP_INACTIVE); break;
+    case HD_WARP_INACTIVE: hd_walk_switch(r, w, e->kind == HD_WARP_INACTIVE); break;
     case HD_WARP_BEGINS:
     case HD_CTA_ENDS: break;
     }
     return true;
 }
 
-void hd_runner_launch(hd_runner *r, uint32_t function, const hd_rf_residency *residency)
+void hd_walk_launch(hd_walk *r, uint32_t function, const hd_rf_residency *residency)
 {
     const hd_rf_launch launch = {function, *residency};
     const hd_rf_ops *ops = r->model->info->ops;
@@ -297,27 +361,23 @@ void hd_runner_launch(hd_runner *r, uint32_t function, const hd_rf_residency *re
     r->looks_up = r->memo && (!ops->may_issue || r->ungated);
 }
 
-/* Before the caller goes on, the same call may start another function. A return from what has not begun is none. */
-static bool leaves_frame(const hd_warp_slot *w, uint32_t frame) { return frames_to(w, frame) && !is_on_top(w, frame); }
-
-bool hd_runner_take(hd_runner *r, const hd_warp_event *e, uint32_t *at)
+bool hd_walk_take(hd_walk *r, const hd_warp_event *e, uint32_t *at)
 {
     *at = 0;
     if (r->failure.wrong)
         return false;
     if (e->kind == HD_WARP_BEGINS) {
-        begin_warp(r, e);
+        hd_walk_begin_warp(r, e->cta, e->warp);
         return true;
     }
     if (e->kind == HD_CTA_ENDS) {
-        if (r->model->info->ops->cta_end)
-            r->model->info->ops->cta_end(r->model, e->cta);
+        hd_walk_end_cta(r, e->cta);
         return true;
     }
-    hd_warp_slot *w = find_warp(r, e->warp);
+    hd_walk_warp *w = find_warp(r, e->warp);
     if (!w || (e->kind == HD_WARP_RETURNS && !leaves_frame(w, e->frame)))
         return true; /* w: begun before this was attached */
-    bool good = r->looks_up ? r->memo_ops->take(r->memo, w, e, at) : hd_runner_walk(r, w, e, at);
+    bool good = r->looks_up ? r->memo_ops->take(r->memo, w, e, at) : hd_walk_through(r, w, e, at);
     w->alive = e->kind != HD_WARP_ENDS;
     return good;
 }

@@ -1,8 +1,8 @@
 /* The reader of traces: see trace.h. */
-#include "hwmodel/trace/codes.h"
+#include "hwmodel/record/codes.h"
 #include <assert.h>
 
-void hd_trace_open(hd_trace_cursor *c, const hd_trace_warp *warp)
+void hd_record_open(hd_record_cursor *c, const hd_record_warp *warp)
 {
     c->at = warp->bytes.items;
     c->end = hd_array_at(&warp->bytes, warp->bytes.count);
@@ -24,17 +24,17 @@ static uint64_t read_varint(const uint8_t **at)
     return value;
 }
 
-static uint64_t take_varint(hd_trace_cursor *c) { return read_varint(&c->at); }
+static uint64_t take_varint(hd_record_cursor *c) { return read_varint(&c->at); }
 
 static uint64_t unzigzag(uint64_t value) { return value >> 1 ^ (0 - (value & 1)); }
 
-uint64_t hd_trace_take_sector(hd_trace_sectors *sectors)
+uint64_t hd_record_take_sector(hd_record_sectors *sectors)
 {
     sectors->left--;
     return sectors->last += unzigzag(read_varint(&sectors->at));
 }
 
-static uint32_t take_mask(hd_trace_cursor *c)
+static uint32_t take_mask(hd_record_cursor *c)
 {
     uint32_t mask = c->at[0] | (uint32_t)c->at[1] << 8 | (uint32_t)c->at[2] << 16 | (uint32_t)c->at[3] << 24;
     c->at += 4;
@@ -42,7 +42,7 @@ static uint32_t take_mask(hd_trace_cursor *c)
 }
 
 /* Of the lanes that execute; `before`: the value from which the first one's differs. The coded stride. */
-static uint64_t take_lanes(hd_trace_cursor *c, uint64_t before, uint64_t values[32])
+static uint64_t take_lanes(hd_record_cursor *c, uint64_t before, uint64_t values[32])
 {
     uint32_t lanes = c->step.effective, first = (uint32_t)__builtin_ctz(lanes);
     uint64_t value = before + unzigzag(take_varint(c)), how = take_varint(c), stride = unzigzag(how >> 1);
@@ -55,9 +55,9 @@ static uint64_t take_lanes(hd_trace_cursor *c, uint64_t before, uint64_t values[
     return how;
 }
 
-static void take_addresses(hd_trace_cursor *c)
+static void take_addresses(hd_record_cursor *c)
 {
-    hd_trace_step *s = &c->step;
+    hd_record_step *s = &c->step;
     uint64_t how = take_lanes(c, c->last, c->addresses);
     c->last = c->addresses[__builtin_ctz(s->effective)];
     s->has_addresses = true;
@@ -65,14 +65,14 @@ static void take_addresses(hd_trace_cursor *c)
     s->stride = s->strided ? (int64_t)unzigzag(how >> 1) : 0;
 }
 
-static void take_copies(hd_trace_cursor *c)
+static void take_copies(hd_record_cursor *c)
 {
     c->step.has_copies = true;
     (void)take_lanes(c, 0, c->copied_to);
     (void)take_lanes(c, 0, c->copied_bytes);
 }
 
-static void take_effect(hd_trace_cursor *c)
+static void take_effect(hd_record_cursor *c)
 {
     c->step.has_effect = true;
     c->effect.wrong = take_mask(c);
@@ -80,7 +80,7 @@ static void take_effect(hd_trace_cursor *c)
     c->effect.lane = take_mask(c);
 }
 
-static void take_widths(hd_trace_cursor *c)
+static void take_widths(hd_record_cursor *c)
 {
     c->step.width_count = (uint32_t)take_varint(c);
     for (uint32_t i = 0; i < c->step.width_count; i++, c->at++)
@@ -88,7 +88,7 @@ static void take_widths(hd_trace_cursor *c)
 }
 
 /* Bytes of a trace begin where any object may. */
-static void take_results(hd_trace_cursor *c)
+static void take_results(hd_record_cursor *c)
 {
     size_t words = (size_t)take_varint(c) * 32;
     while ((uintptr_t)c->at % sizeof(uint32_t))
@@ -97,71 +97,71 @@ static void take_results(hd_trace_cursor *c)
     c->at += words * sizeof(uint32_t);
 }
 
-static void take_waits(hd_trace_cursor *c, bool differ)
+static void take_waits(hd_record_cursor *c, bool differ)
 {
     c->step.waits = (uint32_t)take_varint(c);
     for (uint32_t rest = c->step.waits; rest; rest &= rest - 1)
         c->arrivals[__builtin_ctz(rest)] = differ ? (int32_t)unzigzag(take_varint(c)) : 0;
 }
 
-static void take_landings(hd_trace_cursor *c)
+static void take_landings(hd_record_cursor *c)
 {
     c->step.landings = (uint32_t)take_varint(c);
     for (uint32_t rest = c->step.landings; rest; rest &= rest - 1)
         c->landed[__builtin_ctz(rest)] = (uint32_t)take_varint(c);
 }
 
-static void take_sectors(hd_trace_cursor *c)
+static void take_sectors(hd_record_cursor *c)
 {
     uint32_t count = (uint32_t)take_varint(c);
-    c->step.sectors = (hd_trace_sectors){.at = c->at, .left = count};
+    c->step.sectors = (hd_record_sectors){.at = c->at, .left = count};
     for (uint32_t i = 0; i < count; i++)
         (void)take_varint(c);
 }
 
 /* A code that comes before an instruction. */
-static void take_difference(hd_trace_cursor *c)
+static void take_difference(hd_record_cursor *c)
 {
     switch (*c->at++) {
-    case HD_TRACE_JUMP: c->next += (uint32_t)unzigzag(take_varint(c)); break;
-    case HD_TRACE_ACTIVE: c->step.effective = c->active = take_mask(c); break;
-    case HD_TRACE_EFFECTIVE: c->step.effective = take_mask(c); break;
-    case HD_TRACE_FRAME:
+    case HD_CODE_JUMP: c->next += (uint32_t)unzigzag(take_varint(c)); break;
+    case HD_CODE_ACTIVE: c->step.effective = c->active = take_mask(c); break;
+    case HD_CODE_EFFECTIVE: c->step.effective = take_mask(c); break;
+    case HD_CODE_FRAME:
         c->frame = (uint32_t)take_varint(c);
         c->function = (uint32_t)take_varint(c);
         c->next = 0;
         break;
-    case HD_TRACE_WAIT:
-    case HD_TRACE_ARRIVALS: take_waits(c, c->at[-1] == HD_TRACE_ARRIVALS); break;
-    case HD_TRACE_RETURN: c->step.returned = (uint32_t)take_varint(c); break;
-    case HD_TRACE_WIDTHS: take_widths(c); break;
-    case HD_TRACE_RESULTS: take_results(c); break;
-    case HD_TRACE_COPIES: take_copies(c); break;
-    case HD_TRACE_LANDINGS: take_landings(c); break;
-    case HD_TRACE_SECTORS: take_sectors(c); break;
-    case HD_TRACE_LANES: take_effect(c); break;
+    case HD_CODE_WAIT:
+    case HD_CODE_ARRIVALS: take_waits(c, c->at[-1] == HD_CODE_ARRIVALS); break;
+    case HD_CODE_RETURN: c->step.returned = (uint32_t)take_varint(c); break;
+    case HD_CODE_WIDTHS: take_widths(c); break;
+    case HD_CODE_RESULTS: take_results(c); break;
+    case HD_CODE_COPIES: take_copies(c); break;
+    case HD_CODE_LANDINGS: take_landings(c); break;
+    case HD_CODE_SECTORS: take_sectors(c); break;
+    case HD_CODE_LANES: take_effect(c); break;
     default: assert(!"a code of traces");
     }
 }
 
-static bool take_coded(hd_trace_cursor *c)
+static bool take_coded(hd_record_cursor *c)
 {
-    while (c->at<c->end && * c->at> HD_TRACE_MEMORY)
+    while (c->at<c->end && * c->at> HD_CODE_MEMORY)
         take_difference(c);
     if (c->at == c->end)
         return false;
     uint8_t code = *c->at++;
-    if (code == HD_TRACE_MEMORY)
+    if (code == HD_CODE_MEMORY)
         take_addresses(c);
     else
         c->run = code;
     return true;
 }
 
-bool hd_trace_next(hd_trace_cursor *c)
+bool hd_record_next(hd_record_cursor *c)
 {
-    hd_trace_step *s = &c->step;
-    *s = (hd_trace_step){.effective = c->active, .returned = HD_NONE};
+    hd_record_step *s = &c->step;
+    *s = (hd_record_step){.effective = c->active, .returned = HD_NONE};
     if (c->run)
         c->run--;
     else if (!take_coded(c))

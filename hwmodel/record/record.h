@@ -1,7 +1,7 @@
 /* Traces: what each warp of a thread block executed, compact enough to keep many blocks.
  *
  * A timing model replays traces; values never depend on time. The recorder is a sink of the functional run
- * (hwmodel/stream.h). It encodes each event as it comes, and hands over a thread block when the block has ended.
+ * (hwmodel/record/event.h). It encodes each event as it comes, and hands over a thread block when the block has ended.
  *
  * A warp's trace is a sequence of bytes. The decoder predicts each instruction: the one after the last in the text,
  * with the same active lanes, all of which execute. Codes:
@@ -38,62 +38,62 @@
  * Size: straight code takes 1 byte per 128 instructions; a branch 2 to 7; a memory instruction with a stride about 6.
  * Cost: O(1) an event, and O(lanes) where addresses have no stride.
  */
-#ifndef HD_HWMODEL_TRACE_TRACE_H
-#define HD_HWMODEL_TRACE_TRACE_H
+#ifndef HD_HWMODEL_RECORD_RECORD_H
+#define HD_HWMODEL_RECORD_RECORD_H
 
 #include "base/array.h"
-#include "hwmodel/stream.h"
+#include "hwmodel/record/event.h"
 #include "ir/form.h"
 #include <stdatomic.h>
 
-enum { HD_TRACE_WARPS = 32 /* of a thread block, at most */ };
+enum { HD_RECORD_WARPS = 32 /* of a thread block, at most */ };
 
-typedef struct hd_trace_warp {
+typedef struct hd_record_warp {
     uint32_t warp; /* of the launch */
     HD_ARRAY(uint8_t) bytes;
-} hd_trace_warp;
+} hd_record_warp;
 
-typedef struct hd_trace_cta {
+typedef struct hd_record {
     uint32_t cta, warp_count;
     atomic_uint readers;
     uint64_t bytes, instructions; /* of all its warps */
-    hd_trace_warp warps[HD_TRACE_WARPS];
-} hd_trace_cta;
+    hd_record_warp warps[HD_RECORD_WARPS];
+} hd_record;
 
 /* One more reader; one less, the last of which frees it. From any thread. */
-void hd_trace_cta_share(hd_trace_cta *cta, uint32_t more);
-void hd_trace_cta_release(hd_trace_cta *cta);
+void hd_record_share(hd_record *cta, uint32_t more);
+void hd_record_release(hd_record *cta);
 
 /* ---- recording --------------------------------------------------------------------------------------------------- */
 
-typedef struct hd_trace_recorder hd_trace_recorder;
+typedef struct hd_recorder hd_recorder;
 
 /* Does it arrive at a barrier, also at one in memory? */
-bool hd_trace_arrives(const hd_form *form);
+bool hd_record_arrives(const hd_form *form);
 
 /* `ended` becomes the only reader of each thread block that has ended, in the order in which they end. `barrier`:
- * hd_trace_arrives of an instruction. false from `ended` stops the run. columns: WIDTHS, RESULTS, LOADED and
+ * hd_record_arrives of an instruction. false from `ended` stops the run. columns: WIDTHS, RESULTS, LOADED and
  * LANES; addresses are always recorded. */
-typedef struct hd_trace_user {
-    bool (*ended)(void *context, hd_trace_cta *cta);
+typedef struct hd_recorder_user {
+    bool (*ended)(void *context, hd_record *cta);
     bool (*barrier)(void *context, uint32_t function, uint32_t instruction);
     void *context;
     uint32_t columns;
-} hd_trace_user;
+} hd_recorder_user;
 
-hd_trace_recorder *hd_trace_recorder_new(const hd_trace_user *user);
-void hd_trace_recorder_free(hd_trace_recorder *recorder); /* with blocks that have not ended */
-hd_sink hd_trace_recorder_sink(hd_trace_recorder *recorder);
+hd_recorder *hd_recorder_new(const hd_recorder_user *user);
+void hd_recorder_free(hd_recorder *recorder); /* with blocks that have not ended */
+hd_sink hd_recorder_sink(hd_recorder *recorder);
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
 
-typedef struct hd_trace_sectors { /* those of SECTORS that are left */
+typedef struct hd_record_sectors { /* those of SECTORS that are left */
     const uint8_t *at;
     uint64_t last;
     uint32_t left;
-} hd_trace_sectors;
+} hd_record_sectors;
 
-typedef struct hd_trace_step { /* one warp instruction */
+typedef struct hd_record_step { /* one warp instruction */
     uint32_t frame, function, instruction;
     uint32_t active, effective;
     uint32_t waits;    /* as WAIT and ARRIVALS; 0: for no warp */
@@ -103,30 +103,30 @@ typedef struct hd_trace_step { /* one warp instruction */
     bool has_copies; /* a cp.async: its addresses are those that it reads */
     int64_t stride;  /* of all lanes, where `strided` */
     bool strided;
-    hd_trace_sectors sectors;
+    hd_record_sectors sectors;
     uint32_t width_count;
     const uint32_t *results; /* by word, then lane; NULL: none, or not recorded */
     bool has_effect;
-} hd_trace_step;
+} hd_record_step;
 
-typedef struct hd_trace_cursor {
+typedef struct hd_record_cursor {
     const uint8_t *at, *end;
     uint32_t run; /* instructions of a RUN that are left */
     uint32_t next, active, frame, function;
     uint64_t last; /* address of the last MEMORY instruction */
-    hd_trace_step step;
+    hd_record_step step;
     uint64_t addresses[32];                   /* of the step's lanes that execute; others are not set */
     uint64_t copied_to[32], copied_bytes[32]; /* with has_copies: as in hd_event, of lanes that execute */
     hd_width widths[HD_MOST_RETURNED];
-    hd_lane_effect effect;            /* with has_effect */
-    int32_t arrivals[HD_TRACE_WARPS]; /* of the step's `waits`: as ARRIVALS */
-    uint32_t landed[HD_TRACE_WARPS];  /* of the step's `landings`: as LANDINGS */
-} hd_trace_cursor;
+    hd_lane_effect effect;             /* with has_effect */
+    int32_t arrivals[HD_RECORD_WARPS]; /* of the step's `waits`: as ARRIVALS */
+    uint32_t landed[HD_RECORD_WARPS];  /* of the step's `landings`: as LANDINGS */
+} hd_record_cursor;
 
-void hd_trace_open(hd_trace_cursor *cursor, const hd_trace_warp *warp);
+void hd_record_open(hd_record_cursor *cursor, const hd_record_warp *warp);
 /* The next one, while there are some left. */
-uint64_t hd_trace_take_sector(hd_trace_sectors *sectors);
+uint64_t hd_record_take_sector(hd_record_sectors *sectors);
 /* The next instruction, in cursor->step; false: there is none. */
-bool hd_trace_next(hd_trace_cursor *cursor);
+bool hd_record_next(hd_record_cursor *cursor);
 
 #endif

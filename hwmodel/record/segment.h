@@ -1,4 +1,4 @@
-/* Trace segments: instructions that a warp executed one after another in one frame (hwmodel/stream.h says how many).
+/* Trace segments: instructions that a warp executed one after another in one frame (event.h says how many).
  *
  * They come from the interpreter (hd_segment_event), or are put together here from single events. Segments with the
  * same instructions, active and effective lanes, and widths of results where these are recorded, are one object.
@@ -8,15 +8,15 @@
  * Memory: HD_SEGMENTS objects, as many shapes, and HD_SEGMENT_BYTES of each at most. A segment that finds no room is
  * loose, and lives as long as its owner wants (hd_segments_hand_over). Cost: O(length) a segment.
  */
-#ifndef HD_HWMODEL_COUNT_SEGMENT_H
-#define HD_HWMODEL_COUNT_SEGMENT_H
+#ifndef HD_HWMODEL_RECORD_SEGMENT_H
+#define HD_HWMODEL_RECORD_SEGMENT_H
 
 #include "hwmodel/rf/code.h"
-#include "hwmodel/stream.h"
+#include "hwmodel/record/event.h"
 
 enum { HD_SEGMENTS = 1 << 16, HD_SEGMENT_BYTES = 16 << 20 };
 
-typedef struct hd_trace_segment {
+typedef struct hd_segment {
     uint32_t shape, wide_shape; /* HD_NONE: there was no room */
     bool loose, full;           /* full: each of its masks is 0 or of all lanes */
     uint32_t function, count, part_count, mask_count, key_words;
@@ -31,10 +31,10 @@ typedef struct hd_trace_segment {
     const uint32_t *results;   /* likewise */
     uint32_t result_words;
     const hd_lane_effect *effect; /* likewise; NULL: none */
-} hd_trace_segment;
+} hd_segment;
 
 /* Index in its function. */
-static inline uint32_t hd_segment_instruction(const hd_trace_segment *s, uint32_t i)
+static inline uint32_t hd_segment_instruction(const hd_segment *s, uint32_t i)
 {
     const hd_segment_part *part = hd_segment_part_at(s->parts, s->part_count, i);
     return part->first + (i - part->at);
@@ -53,19 +53,19 @@ typedef enum hd_warp_event_kind {
 typedef struct hd_warp_event {
     uint8_t kind, from, end; /* of the segment, the instructions [from, end) */
     uint32_t cta, warp, frame;
-    const hd_trace_segment *segment;
+    const hd_segment *segment;
 } hd_warp_event;
 
 typedef struct hd_segments hd_segments;
 hd_segments *hd_segments_new(const hd_rf_module *code);
 void hd_segments_free(hd_segments *s);
 
-HD_ARRAY_TYPE(hd_loose_segments, hd_trace_segment *);
+HD_ARRAY_TYPE(hd_loose_segments, hd_segment *);
 /* The loose ones since the last time, to an owner that has none. */
 void hd_segments_hand_over(hd_segments *s, hd_loose_segments *to);
 void hd_loose_segments_clear(hd_loose_segments *loose);
 /* On the heap; adds the bytes that it takes. */
-hd_trace_segment *hd_segment_copy(const hd_trace_segment *segment, size_t *bytes);
+hd_segment *hd_segment_copy(const hd_segment *segment, size_t *bytes);
 
 hd_warp_event hd_segments_find(hd_segments *s, const hd_segment_event *segment);
 /* Single events. Does the ISSUE belong to the open segment? */
