@@ -2,37 +2,7 @@
  * lane. */
 #include "driver/replay/replay_work.h"
 
-/* ---- cycles ------------------------------------------------------------------------------------------------------ */
-
-/* Cycles need the GPU's timing, and an SM whose warps fit in the simulated one. */
-static bool has_timing(replay_plan *plan)
-{
-    const hd_gpu *gpu = plan->gpu;
-    if (gpu->valid && gpu->limits.warps_per_sm > HD_SM_WARPS)
-        hd_report(plan->diagnostics, HD_DIAG_BAD_VALUE, NULL, (hd_span){0, 0},
-                  "an SM of %s has %u warps (limits.warps_per_sm); with cycles there are at most %u", gpu->name,
-                  gpu->limits.warps_per_sm, HD_SM_WARPS);
-    if (!gpu->valid || gpu->machine.known)
-        return !gpu->valid || gpu->limits.warps_per_sm <= HD_SM_WARPS;
-    hd_diagnostic *d =
-        hd_report(plan->diagnostics, HD_DIAG_BAD_VALUE, NULL, (hd_span){0, 0},
-                  "the description of %s has no section 'timing', so that there are no cycles for it", gpu->name);
-    hd_note_add(plan->diagnostics, d, NULL, (hd_span){0, 0}, "%s have one", hd_gpu_names_with_timing(&plan->arena));
-    return false;
-}
-
-static bool has_shown_sm(const replay_plan *plan)
-{
-    uint32_t sm = plan->options->timeline_sm;
-    if (!plan->gpu->valid || !plan->options->timeline_end || sm < plan->sms)
-        return true;
-    hd_report(plan->diagnostics, HD_DIAG_BAD_VALUE, NULL, (hd_span){0, 0},
-              "there is no SM %u for the timeline: %u are simulated, from 0 to %u", sm, plan->sms, plan->sms - 1);
-    return false;
-}
-
-/* ---- a faulty lane ----------------------------------------------------------------------------------------------- */
-
+/* Reports what is wrong with an option; note: NULL: none. */
 static bool refuse(replay_plan *plan, const char *what, const char *note)
 {
     hd_diagnostic *d = hd_report(plan->diagnostics, HD_DIAG_BAD_VALUE, NULL, (hd_span){0, 0}, "%s", what);
@@ -40,6 +10,37 @@ static bool refuse(replay_plan *plan, const char *what, const char *note)
         hd_note_add(plan->diagnostics, d, NULL, (hd_span){0, 0}, "%s", note);
     return false;
 }
+
+/* Whether the GPU's cycles can be simulated, and those of the SM that a timeline is asked of. false: reported. */
+static bool can_be_timed(replay_plan *plan)
+{
+    const hd_gpu *gpu = plan->gpu;
+    uint32_t warps = gpu->limits.warps_per_sm, sm = plan->options->timeline_sm;
+    if (!gpu->valid)
+        return true;
+    if (warps > HD_SM_WARPS)
+        refuse(plan,
+               hd_arena_printf(&plan->arena,
+                               "an SM of %s has %u warps (limits.warps_per_sm); with cycles there are at most %u",
+                               gpu->name, warps, HD_SM_WARPS),
+               NULL);
+    if (!gpu->machine.known)
+        return refuse(
+            plan,
+            hd_arena_printf(&plan->arena,
+                            "the description of %s has no section 'timing', so that there are no cycles for it",
+                            gpu->name),
+            hd_arena_printf(&plan->arena, "%s have one", hd_gpu_names_with_timing(&plan->arena)));
+    if (warps <= HD_SM_WARPS && plan->options->timeline_end && sm >= plan->sms)
+        return refuse(plan,
+                      hd_arena_printf(&plan->arena,
+                                      "there is no SM %u for the timeline: %u are simulated, from 0 to %u", sm,
+                                      plan->sms, plan->sms - 1),
+                      NULL);
+    return warps <= HD_SM_WARPS;
+}
+
+/* ---- a faulty lane ----------------------------------------------------------------------------------------------- */
 
 /* "a, b": the models of the table that look for faults. */
 static const char *models_that_compare(hd_arena *arena)
@@ -69,11 +70,19 @@ static bool fits_together(replay_plan *plan, const hd_rf_model_info *first, cons
     return true;
 }
 
-/* The baseline is the first one. */
-static bool choose_thread(replay_plan *plan, hd_faulty_lane *lane)
+/* Reads options->lane_fault. false: it, or a model that runs with it, does not fit (reported). */
+static bool choose_fault(replay_plan *plan)
 {
-    const hd_rf_model_info *first = NULL;
-    lane->thread = lane->fault.lane;
+    hd_faulty_lane *lane = &plan->lane;
+    const hd_rf_model_info *first = NULL; /* after the baseline */
+    char message[HD_LANE_FAULT_MESSAGE];
+    if (!hd_lane_fault_read(plan->options->lane_fault, &lane->fault, message))
+        return refuse(plan, hd_arena_printf(&plan->arena, "--lane-fault: %s", message), NULL);
+    if (lane->fault.sm >= plan->sms)
+        return refuse(plan,
+                      hd_arena_printf(&plan->arena, "--lane-fault: there is no SM %u: there are %u, from 0 to %u",
+                                      lane->fault.sm, plan->sms, plan->sms - 1),
+                      NULL);
     for (uint32_t m = 1; m < plan->model_count; m++) {
         const hd_rf_model_info *model = plan->models[m].info;
         if (!model->ops->thread_of_lane)
@@ -87,42 +96,13 @@ static bool choose_thread(replay_plan *plan, hd_faulty_lane *lane)
             return false;
         first = first ? first : model;
     }
-    if (first)
-        lane->thread = thread_of(first, lane->fault.lane);
+    lane->sms = plan->sms;
+    lane->thread = first ? thread_of(first, lane->fault.lane) : lane->fault.lane;
+    plan->faulty = true;
     return true;
 }
 
-/* Reads options->lane_fault. false: it, or a model that runs with it, does not fit (reported). */
-static bool choose_fault(replay_plan *plan)
-{
-    hd_faulty_lane lane = {.sms = plan->sms};
-    char message[HD_LANE_FAULT_MESSAGE];
-    if (!hd_lane_fault_read(plan->options->lane_fault, &lane.fault, message))
-        return refuse(plan, hd_arena_printf(&plan->arena, "--lane-fault: %s", message), NULL);
-    if (lane.fault.sm >= lane.sms)
-        return refuse(plan,
-                      hd_arena_printf(&plan->arena, "--lane-fault: there is no SM %u: there are %u, from 0 to %u",
-                                      lane.fault.sm, lane.sms, lane.sms - 1),
-                      NULL);
-    plan->faulty = true;
-    return choose_thread(plan, &lane) && (plan->lane = lane, true);
-}
-
 /* ---- the plan ---------------------------------------------------------------------------------------------------- */
-
-/* What precedes all models in a module without annotations. */
-static void read_allocation(replay_plan *plan)
-{
-    uint32_t most = plan->options->max_registers;
-    hd_pipeline *any = hd_pipeline_parse("select,regalloc", plan->diagnostics);
-    hd_pipeline *any32 = hd_pipeline_parse("address32,select,regalloc", plan->diagnostics);
-    plan->allocation = most ? hd_pipeline_with(any, "regalloc", "max", most) : any;
-    plan->allocation32 = most ? hd_pipeline_with(any32, "regalloc", "max", most) : any32;
-    if (most) {
-        hd_pipeline_free(any);
-        hd_pipeline_free(any32);
-    }
-}
 
 hd_status replay_plan_open(replay_plan *plan, const hd_replay_options *options, hd_diagnostics *diagnostics)
 {
@@ -132,8 +112,14 @@ hd_status replay_plan_open(replay_plan *plan, const hd_replay_options *options, 
     if (gpu->valid && !hd_gpu_set(gpu, options->settings, options->setting_count))
         status = HD_STATUS_USAGE;
     plan->sms = options->sms ? options->sms : gpu->limits.sms;
-    read_allocation(plan);
-    if (options->time && (!has_timing(plan) || !has_shown_sm(plan)))
+    for (uint32_t i = 0; i < 2; i++) {
+        hd_pipeline *any = hd_pipeline_parse(i ? "address32,select,regalloc" : "select,regalloc", diagnostics);
+        bool limited = options->max_registers;
+        plan->allocations[i] = limited ? hd_pipeline_with(any, "regalloc", "max", options->max_registers) : any;
+        if (limited)
+            hd_pipeline_free(any);
+    }
+    if (options->time && !can_be_timed(plan))
         status = HD_STATUS_USAGE;
     if (!replay_choose_models(plan, options->techniques ? options->techniques : "all"))
         status = HD_STATUS_USAGE;
@@ -147,8 +133,8 @@ void replay_plan_close(replay_plan *plan)
     for (uint32_t i = 0; i < plan->pipelines.count; i++)
         hd_pipeline_free(plan->pipelines.items[i]);
     hd_array_free(&plan->pipelines);
-    hd_pipeline_free(plan->allocation);
-    hd_pipeline_free(plan->allocation32);
+    hd_pipeline_free(plan->allocations[0]);
+    hd_pipeline_free(plan->allocations[1]);
     hd_gpu_free(plan->gpu);
     hd_arena_free(&plan->arena);
 }

@@ -315,15 +315,6 @@ static bool add_models(replay_run *run, const uint32_t *run_of)
     return good;
 }
 
-static void open_meters(replay_run *run)
-{
-    replay_part *p = run->part;
-    uint64_t ctas = hd_launch_amount_of(p->in.launch).ctas;
-    uint32_t models = run->code.count ? hd_count_models(run->code.count) : 0;
-    hd_meter_open(&run->meter, p->meter, 1 + MODEL_COST * models, ctas);
-    hd_meter_open(&run->timing_meter, p->meter, TIMING_COST, run->code.timer ? ctas * models : 0);
-}
-
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
 
 uint32_t replay_kernel_registers(const replay_run *run, const char *kernel)
@@ -428,13 +419,17 @@ hd_status replay_prepare(replay_part *p)
     const replay_plan *plan = p->plan;
     const char *const *orders = find_orders(p);
     uint32_t *run_of = HD_ARENA_ARRAY(&p->arena, uint32_t, plan->model_count);
-    const hd_pipeline *allocation = p->in.module->low_memory ? plan->allocation32 : plan->allocation;
+    const hd_pipeline *allocation = plan->allocations[p->in.module->low_memory];
     if ((p->in.allocates && !run_passes(p, p->in.module, allocation, NULL)) || !open_runs(p, run_of))
         return HD_STATUS_REJECTED;
+    uint64_t ctas = hd_launch_amount_of(p->in.launch).ctas;
     for (uint32_t i = 0; i < p->run_count; i++) {
-        if (p->runs[i].kind != REPLAY_ORIGINAL && !add_models(&p->runs[i], run_of))
+        replay_run *run = &p->runs[i];
+        if (run->kind != REPLAY_ORIGINAL && !add_models(run, run_of))
             return HD_STATUS_REJECTED;
-        open_meters(&p->runs[i]);
+        uint32_t models = run->code.count ? hd_count_models(run->code.count) : 0;
+        hd_meter_open(&run->meter, p->meter, 1 + MODEL_COST * models, ctas);
+        hd_meter_open(&run->timing_meter, p->meter, TIMING_COST, run->code.timer ? ctas * models : 0);
     }
     open_rows(p, orders, is_annotated(p, run_of));
     /* A kernel of which no block fits on an SM cannot run; hd_session_open looks at shared memory. */

@@ -320,31 +320,6 @@ static hd_status status_of(hd_exec_status status)
     return HD_STATUS_INTERNAL;
 }
 
-/* Executes all steps, with models if the run has some; sets its status. */
-static void execute(replay_run *run)
-{
-    replay_part *p = run->part;
-    watch w = {.run = run, .lane = p->plan->lane};
-    hd_exec_statistics statistics = {0};
-    if (run->session && p->plan->faulty && run->kind == REPLAY_FIRST)
-        run->session->options.lane_fault = &w.lane;
-    hd_exec_status status =
-        run->code.count ? execute_watched(&w, &statistics) : hd_session_run(run->session, NULL, &statistics);
-    uint32_t failed = run->code.count ? hd_count_failed(run->code.count) : HD_NONE;
-    /* the model with the wrong operand; the others were stopped with it */
-    for (uint32_t m = 0; m < p->plan->model_count && w.lost && failed != HD_NONE; m++)
-        if (run->code.model_index[m] == failed)
-            tallies_of(run, w.lost_launch)[m].check = HD_CHECK_OPERANDS;
-    run->out.races = statistics.races;
-    run->out.ended = status == HD_EXEC_DONE;
-    run->out.status = status == HD_EXEC_STOPPED && failed != HD_NONE ? HD_STATUS_WRONG
-                      : run->session && run->session->rejected       ? HD_STATUS_REJECTED
-                                                                     : status_of(status);
-    if (run->out.status == HD_STATUS_DONE)
-        run->out.status = w.timing_status;
-    hd_array_free(&w.executed);
-}
-
 /* Compares the outputs with the expected ones, and saves what the launch file names. With a faulty lane, other outputs
  * are to be expected: then no difference is reported. */
 static void check_outputs(replay_run *run)
@@ -370,11 +345,31 @@ static void check_outputs(replay_run *run)
         run->out.status = hd_status_worse(run->out.status, HD_STATUS_REJECTED);
 }
 
-static void execute_run(replay_run *run)
+/* Executes all steps, with models if the run has some; sets its outcome. */
+static void execute(replay_run *run)
 {
-    if (!run->part->in.traced && !open_session(run))
+    replay_part *p = run->part;
+    if (!p->in.traced && !open_session(run))
         return;
-    execute(run);
+    watch w = {.run = run, .lane = p->plan->lane};
+    hd_exec_statistics statistics = {0};
+    if (run->session && p->plan->faulty && run->kind == REPLAY_FIRST)
+        run->session->options.lane_fault = &w.lane;
+    hd_exec_status status =
+        run->code.count ? execute_watched(&w, &statistics) : hd_session_run(run->session, NULL, &statistics);
+    uint32_t failed = run->code.count ? hd_count_failed(run->code.count) : HD_NONE;
+    /* the model with the wrong operand; the others were stopped with it */
+    for (uint32_t m = 0; m < p->plan->model_count && w.lost && failed != HD_NONE; m++)
+        if (run->code.model_index[m] == failed)
+            tallies_of(run, w.lost_launch)[m].check = HD_CHECK_OPERANDS;
+    run->out.races = statistics.races;
+    run->out.ended = status == HD_EXEC_DONE;
+    run->out.status = status == HD_EXEC_STOPPED && failed != HD_NONE ? HD_STATUS_WRONG
+                      : run->session && run->session->rejected       ? HD_STATUS_REJECTED
+                                                                     : status_of(status);
+    if (run->out.status == HD_STATUS_DONE)
+        run->out.status = w.timing_status;
+    hd_array_free(&w.executed);
     if (run->kind == REPLAY_FIRST && run->out.ended && run->session)
         check_outputs(run);
 }
@@ -400,7 +395,7 @@ static void run_one(void *context, uint32_t index, uint32_t worker)
     replay_run *run = &p->runs[index];
     (void)worker;
     if (!atomic_load(&run->stop))
-        execute_run(run);
+        execute(run);
     pthread_mutex_lock(&r->lock);
     run->over = true;
     hd_meter_close(&run->meter);

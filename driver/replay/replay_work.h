@@ -37,11 +37,11 @@ typedef struct replay_plan {
     hd_gpu *gpu;
     replay_model *models; /* the baseline first */
     uint32_t model_count;
-    const char *left_out;                   /* techniques that `all` does not mean; NULL: none */
-    HD_ARRAY(hd_pipeline *) pipelines;      /* of the models: no two are equal */
-    hd_pipeline *allocation, *allocation32; /* what precedes all models; 32: where addresses have 32 bits */
-    uint32_t sms;                           /* that are simulated, with options->time */
-    bool faulty;                            /* options->lane_fault: each first run has a copy of `lane` */
+    const char *left_out;              /* techniques that `all` does not mean; NULL: none */
+    HD_ARRAY(hd_pipeline *) pipelines; /* of the models: no two are equal */
+    hd_pipeline *allocations[2];       /* what precedes all models; 1: of a module whose addresses have 32 bits */
+    uint32_t sms;                      /* that are simulated, with options->time */
+    bool faulty;                       /* options->lane_fault: each first run has a copy of `lane` */
     hd_faulty_lane lane;
 } replay_plan;
 
