@@ -91,7 +91,7 @@ static void add_statistic(hd_statistic_array *sums, const hd_statistic *s)
     hd_array_push(sums, *s);
 }
 
-static bool run_pass(comparison *c, const char *pass, hd_pipeline *pipeline, row *r, hd_diagnostics *diagnostics)
+static bool run_pass(comparison *c, const char *pass, const hd_pipeline *pipeline, row *r, hd_diagnostics *diagnostics)
 {
     bool good = true;
     hd_pass_time time = {pass, 0};
@@ -136,7 +136,7 @@ static const char *first_error(comparison *c, const hd_diagnostics *diagnostics)
     return "failed";
 }
 
-static void try_technique(comparison *c, const hd_technique_info *technique, hd_pipeline *pipeline, row *r)
+static void try_technique(comparison *c, const hd_technique_info *technique, const hd_pipeline *pipeline, row *r)
 {
     hd_diagnostics own;
     hd_check_result checked;
@@ -151,7 +151,7 @@ static void try_technique(comparison *c, const hd_technique_info *technique, hd_
 }
 
 /* Restores the functions afterwards. */
-static void compare_one(comparison *c, uint32_t t, hd_pipeline *pipeline, hd_diagnostics *diagnostics)
+static void compare_one(comparison *c, uint32_t t, const hd_pipeline *pipeline, hd_diagnostics *diagnostics)
 {
     bool changes = !hd_pipeline_only_annotates(pipeline);
     uint32_t count = c->module->functions.count;
@@ -171,18 +171,20 @@ static void compare_one(comparison *c, uint32_t t, hd_pipeline *pipeline, hd_dia
 
 static void compare_all(comparison *c, hd_diagnostics *diagnostics)
 {
+    hd_pipeline *pipelines[HD_TECHNIQUE_COUNT];
     open_contexts(c, diagnostics);
-    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
+    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++) {
+        pipelines[t] = has_row(t) ? hd_pipeline_parse(hd_techniques[t].pass, diagnostics) : NULL;
         hd_meter_expect(c->options->pipeline.meter, has_row(t));
+    }
     for (uint32_t changing = 0; changing < 2; changing++)
-        for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++) {
-            hd_pipeline *pipeline = has_row(t) ? hd_pipeline_parse(hd_techniques[t].pass, diagnostics) : NULL;
-            if (pipeline && hd_pipeline_only_annotates(pipeline) != changing) {
-                compare_one(c, t, pipeline, diagnostics);
+        for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
+            if (pipelines[t] && hd_pipeline_only_annotates(pipelines[t]) != changing) {
+                compare_one(c, t, pipelines[t], diagnostics);
                 hd_meter_step(c->options->pipeline.meter, 1);
             }
-            hd_pipeline_free(pipeline);
-        }
+    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
+        hd_pipeline_free(pipelines[t]);
     hd_pass_contexts_close(&c->contexts);
 }
 
