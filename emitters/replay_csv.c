@@ -135,7 +135,7 @@ static void write_settings(hd_writer *w, const hd_replay_report *report, const h
 static void write_row(hd_writer *w, const hd_replay_report *report, const hd_replay_kernel *k,
                       const hd_replay_result *r)
 {
-    static const char *const outputs[] = {"", "true", "false"};
+    static const char *const outputs[] = {"", "true", "false", ""};
     const char *verified = r->not_applied ? "" : r->check == HD_CHECK_PASS ? "true" : "false";
     write_settings(w, report, k);
     write_text(w, k->file);
@@ -143,9 +143,9 @@ static void write_row(hd_writer *w, const hd_replay_report *report, const hd_rep
     write_text(w, k->name);
     hd_write_char(w, ',');
     write_text(w, k->demangled);
-    hd_write_format(w, ",%llu,%llu,%s,%s,%s,", (unsigned long long)k->warp_instructions,
+    hd_write_format(w, ",%llu,%llu,%s,%s,%s,%s,", (unsigned long long)k->warp_instructions,
                     (unsigned long long)k->thread_instructions, outputs[k->outputs], outputs[k->identical],
-                    hd_replay_register_words[k->registers]);
+                    k->clock_dependent ? "true" : "", hd_replay_register_words[k->registers]);
     write_text(w, r->model);
     hd_write_char(w, ',');
     write_text(w, r->technique);
@@ -167,7 +167,7 @@ void hd_emit_replay_csv(hd_writer *w, const hd_replay_report *report)
     for (uint32_t s = 0; s < HD_REPLAY_SETTING_COUNT; s++)
         hd_write_format(w, "%s,", hd_replay_setting_keys[s]);
     hd_write_string(w, "file,launch,kernel,demangled,warp_instructions,thread_instructions,outputs_ok,output_identical,"
-                       "registers,model,technique");
+                       "clock_dependent,registers,model,technique");
     for (uint32_t c = 0; c < report->counter_count; c++)
         hd_write_format(w, ",%s", report->counters[c].key);
     for (uint32_t d = 0; d < DERIVED; d++)

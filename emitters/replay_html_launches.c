@@ -288,8 +288,9 @@ static void write_facts(hd_writer *w, const hd_replay_report *report, const hd_r
                     hd_replay_grouped(branches, k->divergent_branches));
     write_memory_base(w, report, k);
     bool wrong = k->outputs == HD_OUTPUTS_WRONG || k->identical == HD_OUTPUTS_WRONG;
-    hd_write_format(w, "<p%s>%s%s%s</p>\n", wrong ? " class=\"fail\"" : "", hd_replay_output_words[k->outputs],
-                    k->identical ? ", " : "", hd_replay_identical_words[k->identical]);
+    hd_write_format(w, "<p%s>", wrong ? " class=\"fail\"" : "");
+    hd_replay_write_output(w, k);
+    hd_write_string(w, "</p>\n");
     const hd_replay_result *least = hd_replay_least_exact(k);
     if (least) {
         hd_write_format(w, "<p>Cycles from %.1f %% of the blocks; error by the waves measured at most %.2f %% (",

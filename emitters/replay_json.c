@@ -22,7 +22,8 @@ static const char *registers_of(const hd_replay_report *report)
 
 static json_t *output_to_json(hd_replay_outputs outputs)
 {
-    return outputs == HD_OUTPUTS_UNCHECKED ? json_null() : json_boolean(outputs == HD_OUTPUTS_RIGHT);
+    bool decided = outputs == HD_OUTPUTS_RIGHT || outputs == HD_OUTPUTS_WRONG;
+    return decided ? json_boolean(outputs == HD_OUTPUTS_RIGHT) : json_null();
 }
 
 static json_t *number_or_null(double value) { return isnan(value) ? json_null() : json_real(value); }
@@ -142,6 +143,7 @@ static json_t *kernel_to_json(const hd_replay_report *report, const hd_replay_ke
                                       hd_json_count(k->lane_wrong)));
     json_object_set_new(o, "outputs_ok", output_to_json(k->outputs));
     json_object_set_new(o, "output_identical", output_to_json(k->identical));
+    json_object_set_new(o, "clock_dependent", json_boolean(k->clock_dependent));
     bool physical = k->registers != HD_REPLAY_VIRTUAL;
     json_object_set_new(o, "registers", json_string(hd_replay_register_words[k->registers]));
     json_object_set_new(o, "general_registers", physical ? json_integer(k->general) : json_null());

@@ -75,8 +75,8 @@ static void write_verdict(hd_writer *w, const hd_replay_kernel *k)
     if (k->runs > 1)
         hd_write_format(w, ", %llu runs together", (unsigned long long)k->runs);
     hd_write_string(w, "; ");
-    hd_write_format(w, "%s%s%s\n", hd_replay_output_words[k->outputs], k->identical ? ", " : "",
-                    hd_replay_identical_words[k->identical]);
+    hd_replay_write_output(w, k);
+    hd_write_char(w, '\n');
     if (k->result_count && k->registers == HD_REPLAY_VIRTUAL)
         hd_write_string(w, "  registers and order are those of the PTX, not of machine code\n");
 }

@@ -7,8 +7,18 @@
 
 const char *const hd_replay_verdicts[HD_CHECK_COUNT] = {
     "-", "pass", "FAIL (operands)", "FAIL (output)", "FAIL (differs)", "FAIL (stopped)"};
-const char *const hd_replay_output_words[] = {"output not checked", "output as expected", "output NOT as expected"};
-const char *const hd_replay_identical_words[] = {"", "identical to the original's", "NOT identical to the original's"};
+static const char *const output_words[] = {"output not checked", "output as expected", "output NOT as expected",
+                                           "output depends on a clock"};
+static const char *const identical_words[] = {"", "identical to the original's", "NOT identical to the original's",
+                                              "depends on a clock"};
+
+void hd_replay_write_output(hd_writer *w, const hd_replay_kernel *k)
+{
+    bool again = k->outputs == HD_OUTPUTS_CLOCK && k->identical == HD_OUTPUTS_CLOCK;
+    hd_write_string(w, output_words[k->outputs]);
+    if (k->identical && !again)
+        hd_write_format(w, ", %s", identical_words[k->identical]);
+}
 
 /* ---- settings ---------------------------------------------------------------------------------------------------- */
 

@@ -4,6 +4,7 @@
 #define HD_EMITTERS_REPLAY_VALUES_H
 
 #include "base/arena.h"
+#include "base/writer.h"
 #include "heddle/replay_result.h"
 
 typedef enum hd_replay_setting {
@@ -19,9 +20,8 @@ extern const char *const hd_replay_setting_options[HD_REPLAY_SETTING_COUNT];
 const char *hd_replay_setting_text(const hd_replay_report *report, const hd_replay_kernel *kernel,
                                    hd_replay_setting setting, hd_arena *arena);
 
-extern const char *const hd_replay_verdicts[HD_CHECK_COUNT]; /* "pass", "FAIL (operands)" */
-extern const char *const hd_replay_output_words[];           /* for hd_replay_outputs: of expected outputs */
-extern const char *const hd_replay_identical_words[];        /* of memory beside the original's; "": not compared */
+extern const char *const hd_replay_verdicts[HD_CHECK_COUNT];                    /* "pass", "FAIL (operands)" */
+void hd_replay_write_output(hd_writer *writer, const hd_replay_kernel *kernel); /* how it was compared, in words */
 
 /* With thousands separators. */
 const char *hd_replay_grouped(char text[static 32], uint64_t value);

@@ -13,7 +13,6 @@
 #include "ir/annotations.h"
 #include "ir/architected.h"
 #include "ir/asynchronous.h"
-#include "ir/sregs.h"
 #include "ir/techniques.h"
 #include "passes/analysis/liveness.h"
 #include "target/occupancy.h"
@@ -24,66 +23,6 @@ enum { BATCH = 8192 }; /* events per batch: a millisecond of work, so that synch
 /* What a CTA takes with one more model, and in one timing, of the time that it takes in the interpreter alone, roughly:
  * for the time that is left, as it is shown. */
 enum { MODEL_COST = 3, TIMING_COST = 50 };
-
-/* ---- kernels whose results may depend on when warps do what ------------------------------------------------------ */
-
-/* The interpreter decides their values, and cycles are those of what it did. Static: what the kernel contains, and if
- * it calls, all that may be called. Whether a run comes to it is not asked, and of what an atomic returns only whether
- * some instruction reads its register. Loads that wait for stores of other blocks are not found. O(instructions) for
- * each atomic. */
-
-static bool reads_time(const hd_function *f)
-{
-    for (uint32_t o = 0; o < f->operands.count; o++)
-        if (f->operands.items[o].kind == HD_OPERAND_SREG &&
-            hd_sregs[f->operands.items[o].value].varies == HD_VARIES_TIME)
-            return true;
-    return false;
-}
-
-static bool is_read(const hd_function *f, uint32_t reg)
-{
-    for (uint32_t i = 0; i < f->instructions.count; i++)
-        HD_INSN_REGISTERS (f, &f->instructions.items[i], o)
-            if (o->flags & HD_OPERAND_USE && o->value == reg)
-                return true;
-    return false;
-}
-
-static const char *order_in(const hd_function *f, bool *calls)
-{
-    for (uint32_t i = 0; i < f->instructions.count; i++) {
-        const hd_instruction *insn = &f->instructions.items[i];
-        const hd_form *form = hd_insn_form(f, insn);
-        *calls = *calls || form->behaviour & HD_BEHAVE_CALL;
-        if (form->opcode != HD_OP_ATOM && form->opcode != HD_OP_RED)
-            continue;
-        HD_INSN_REGISTERS (f, insn, o)
-            if (o->flags & HD_OPERAND_DEF && is_read(f, o->value))
-                return "what its atomics return";
-        if (form->type_count && hd_types[form->types[0]].class == HD_CLASS_FLOAT)
-            return "floats that it adds atomically";
-    }
-    return reads_time(f) ? "clocks that it reads" : NULL;
-}
-
-/* What of each launch's results may depend on the order of warps, where cycles are asked for: as static text, before
- * registers are allocated; NULL: nothing that is known. */
-static const char *const *find_orders(replay_part *p)
-{
-    const hd_launch_file *launch = p->in.launch;
-    const hd_module *module = p->in.module;
-    const char **orders = HD_ARENA_ARRAY(&p->arena, const char *, launch->launches.count + 1);
-    for (uint32_t k = 0; k < launch->launches.count && p->plan->options->time && !p->in.traced; k++) {
-        const hd_function *f = hd_module_find_function(module, launch->launches.items[k].kernel);
-        bool calls = false;
-        orders[k] = f ? order_in(f, &calls) : NULL;
-        for (uint32_t i = 0; i < module->functions.count && calls && !orders[k]; i++)
-            if (!module->functions.items[i]->is_entry)
-                orders[k] = order_in(module->functions.items[i], &calls);
-    }
-    return orders;
-}
 
 /* ---- runs -------------------------------------------------------------------------------------------------------- */
 
@@ -121,8 +60,6 @@ static void open_run(replay_part *p, replay_kind kind, hd_module *module)
     run->report = kind == REPLAY_FIRST ? &p->diagnostics : &run->own;
     if (kind != REPLAY_FIRST)
         module->diagnostics = run->report;
-    for (uint32_t i = 0; i < module->functions.count; i++)
-        run->code.reads_time = run->code.reads_time || reads_time(module->functions.items[i]);
 }
 
 /* A model that asks for values has a run of its own, but not where a lane is faulty, for the fault is in the first
@@ -338,16 +275,21 @@ static bool is_annotated(const replay_part *p, const uint32_t *run_of)
 }
 
 /* Opens a row for each launch in the text, in order. */
-static void open_rows(replay_part *p, const char *const *orders, bool annotated)
+static void open_rows(replay_part *p, const replay_dependence *depends, bool annotated)
 {
     const replay_input *in = &p->in;
     const char *title = p->plan->options->title;
     for (uint32_t i = 0; i < in->launch->launches.count; i++) {
         const hd_launch *launch = &in->launch->launches.items[i];
-        hd_replay_kernel k = {
-            .file = title ? title : p->path, .launch = i, .annotated = annotated, .order_dependent = orders[i]};
+        hd_replay_kernel k = {.file = title ? title : p->path,
+                              .launch = i,
+                              .annotated = annotated,
+                              .order_dependent = depends[i].order,
+                              .clock_dependent = depends[i].clock};
         k.name = hd_arena_string(&p->arena, launch->kernel, strlen(launch->kernel));
         k.demangled = p->plan->options->no_demangle ? k.name : hd_demangle(&p->arena, k.name);
+        if (k.clock_dependent && !p->clocked)
+            p->clocked = k.demangled;
         if (!in->traced)
             k.memory_base = in->launch->memory_base ? in->launch->memory_base : HD_MEMORY_BASE;
         const hd_function *kernel = hd_module_find_function(in->module, k.name);
@@ -417,7 +359,7 @@ static bool registers_fit(replay_part *p, const hd_replay_kernel *k, uint32_t th
 hd_status replay_prepare(replay_part *p)
 {
     const replay_plan *plan = p->plan;
-    const char *const *orders = find_orders(p);
+    const replay_dependence *depends = replay_find_dependences(p);
     uint32_t *run_of = HD_ARENA_ARRAY(&p->arena, uint32_t, plan->model_count);
     const hd_pipeline *allocation = plan->allocations[p->in.module->low_memory];
     if ((p->in.allocates && !run_passes(p, p->in.module, allocation, NULL)) || !open_runs(p, run_of))
@@ -431,7 +373,7 @@ hd_status replay_prepare(replay_part *p)
         hd_meter_open(&run->meter, p->meter, 1 + MODEL_COST * models, ctas);
         hd_meter_open(&run->timing_meter, p->meter, TIMING_COST, run->code.timer ? ctas * models : 0);
     }
-    open_rows(p, orders, is_annotated(p, run_of));
+    open_rows(p, depends, is_annotated(p, run_of));
     /* A kernel of which no block fits on an SM cannot run; hd_session_open looks at shared memory. */
     for (uint32_t i = 0; i < p->out.rows.count && plan->model_count; i++) {
         const hd_replay_kernel *k = &p->out.rows.items[i];

@@ -13,10 +13,22 @@ static void stop_runs(replay_part *p, uint32_t first)
         atomic_store(&p->runs[i].stop, true);
 }
 
-static void set_identical(replay_part *p, bool identical)
+static void set_identical(replay_part *p, hd_replay_outputs identical)
 {
     for (uint32_t k = 0; k < p->out.rows.count; k++)
-        p->out.rows.items[k].identical = identical ? HD_OUTPUTS_RIGHT : HD_OUTPUTS_WRONG;
+        p->out.rows.items[k].identical = identical;
+}
+
+/* A clock counts instructions: it differs where other code runs. */
+hd_replay_outputs replay_differing(const replay_run *run, const char *from)
+{
+    const replay_part *p = run->part;
+    if (!p->clocked)
+        return HD_OUTPUTS_WRONG;
+    const hd_diagnostic *d =
+        hd_report(run->report, HD_DIAG_CLOCK_DEPENDENT, NULL, (hd_span){0, 0},
+                  "%s: memory differs from %s, and what '%s' leaves depends on a clock", p->path, from, p->clocked);
+    return d && d->severity == HD_ERROR ? HD_OUTPUTS_WRONG : HD_OUTPUTS_CLOCK; /* -Werror */
 }
 
 /* After a run that stops early nothing else is reported; after a race, no run of a copy. */
@@ -24,33 +36,37 @@ static void join_first(replay_part *p, replay_run *run)
 {
     p->out.status = run->out.races ? HD_STATUS_FAULT : run->out.status;
     if (run->out.ended && !run->out.races && p->in.is_original) /* equal code leaves identical memory */
-        set_identical(p, true);
+        set_identical(p, HD_OUTPUTS_RIGHT);
     if (!run->out.ended || run->out.races)
         stop_runs(p, run->out.ended && p->in.original ? 2 : 1);
 }
 
-/* The original must leave the same memory as the first run. With a faulty lane, other memory is to be expected: then no
- * difference is reported. */
+/* The original must leave the same memory as the first run. With a faulty lane, or a clock, other memory is to be
+ * expected: then no difference is reported here. */
 static void join_original(replay_part *p, replay_run *run)
 {
-    if (run->out.status == HD_STATUS_DONE && !run->code.reads_time) {
+    if (run->out.status == HD_STATUS_DONE) {
         bool faulty = p->plan->faulty;
         hd_diagnostics quiet;
         hd_diagnostics_init(&quiet);
-        bool same = hd_session_compare(run->session, p->runs->session, faulty ? &quiet : run->report);
+        bool same = hd_session_compare(run->session, p->runs->session, faulty || p->clocked ? &quiet : run->report);
         hd_diagnostics_free(&quiet);
-        set_identical(p, same);
-        run->out.status = same || faulty ? HD_STATUS_DONE : HD_STATUS_WRONG;
+        hd_replay_outputs identical = same     ? HD_OUTPUTS_RIGHT
+                                      : faulty ? HD_OUTPUTS_WRONG
+                                               : replay_differing(run, "what the original kernel leaves");
+        set_identical(p, identical);
+        run->out.status = identical != HD_OUTPUTS_WRONG || faulty ? HD_STATUS_DONE : HD_STATUS_WRONG;
     }
     if (!p->runs->out.races)
         p->out.status = hd_status_worse(p->out.status, run->out.status);
 }
 
-/* A copy must leave the same memory as the first run; else that is a failed check of each of its models. */
+/* A copy must leave the same memory as the first run, unless a clock decides what that is; else that is a failed check of
+ * each of its models. */
 static void join_copy(replay_part *p, replay_run *run)
 {
     uint32_t models = p->plan->model_count;
-    bool same = run->out.status != HD_STATUS_DONE || run->code.reads_time ||
+    bool same = run->out.status != HD_STATUS_DONE || p->clocked ||
                 hd_session_compare(p->runs->session, run->session, run->report);
     if (!same)
         run->out.status = HD_STATUS_WRONG;

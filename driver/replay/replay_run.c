@@ -320,8 +320,8 @@ static hd_status status_of(hd_exec_status status)
     return HD_STATUS_INTERNAL;
 }
 
-/* Compares the outputs with the expected ones, and saves what the launch file names. With a faulty lane, other outputs
- * are to be expected: then no difference is reported. */
+/* Compares the outputs with the expected ones, and saves what the launch file names. With a faulty lane, or a clock, other
+ * outputs are to be expected: then no difference is reported here. */
 static void check_outputs(replay_run *run)
 {
     replay_part *p = run->part;
@@ -332,13 +332,16 @@ static void check_outputs(replay_run *run)
     if (expects) {
         hd_diagnostics quiet, *loud = run->session->diagnostics;
         hd_diagnostics_init(&quiet);
-        run->session->diagnostics = faulty ? &quiet : loud;
+        run->session->diagnostics = faulty || p->clocked ? &quiet : loud;
         bool right = hd_session_check(run->session);
         run->session->diagnostics = loud;
         hd_diagnostics_free(&quiet);
+        hd_replay_outputs outputs = right    ? HD_OUTPUTS_RIGHT
+                                    : faulty ? HD_OUTPUTS_WRONG
+                                             : replay_differing(run, "what the launch file expects");
         for (uint32_t k = 0; k < p->out.rows.count; k++)
-            p->out.rows.items[k].outputs = right ? HD_OUTPUTS_RIGHT : HD_OUTPUTS_WRONG;
-        if (!right && !faulty)
+            p->out.rows.items[k].outputs = outputs;
+        if (outputs == HD_OUTPUTS_WRONG && !faulty)
             run->out.status = hd_status_worse(run->out.status, HD_STATUS_WRONG);
     }
     if (p->plan->options->saves && !hd_session_save(run->session, &p->out.saves))

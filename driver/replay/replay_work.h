@@ -91,7 +91,6 @@ typedef struct replay_tally {
 /* A module with the models that see it; made by replay_prepare. */
 typedef struct replay_code {
     hd_module *module;
-    bool reads_time;       /* its memory may depend on how many instructions it executes */
     hd_rf_module *rf;      /* NULL, as the three after it: no models see it */
     hd_count *count;       /* takes the models that were not refused */
     hd_timer *timer;       /* has the same models in the same order; NULL: cycles are not asked for */
@@ -152,7 +151,8 @@ typedef struct replay_part {
     hd_meter *meter;         /* of the file, in CTAs that the interpreter runs without models; NULL: none */
     hd_thread_budget budget; /* threads of `threads` that no run uses now */
     replay_product out;
-    bool done; /* under the lock of the turns */
+    const char *clocked; /* a kernel of which a clock may decide what it leaves; NULL: there is none */
+    bool done;           /* under the lock of the turns */
 } replay_part;
 
 /* ---- phases: a file calls only files before it ------------------------------------------------------------------- */
@@ -175,12 +175,23 @@ hd_status replay_read(replay_part *p); /* sets p->in */
 void replay_close(replay_part *p);     /* everything but texts that diagnostics refer to; replay_drop_texts is last */
 void replay_drop_texts(replay_part *p);
 
+/* replay_depends.c */
+typedef struct replay_dependence {
+    const char *order; /* what of the results may depend on the order of warps, as static text; NULL: nothing known */
+    bool clock;        /* a clock may decide what the kernel leaves in memory */
+} replay_dependence;
+/* By launch, before registers are allocated; `order` only where cycles are asked for, of a trace nothing. */
+const replay_dependence *replay_find_dependences(replay_part *p);
+
 /* replay_prepare.c */
 hd_status replay_prepare(replay_part *p); /* allocates registers; sets the runs with their models, and opens the rows */
 /* Registers per thread, including everything that the kernel calls. */
 uint32_t replay_kernel_registers(const replay_run *run, const char *kernel);
 
 /* replay_results.c */
+/* What outputs are that differ from others: WRONG (reported by the caller), or where a clock may decide them, CLOCK with
+ * a warning; `from`: "what the launch file expects". */
+hd_replay_outputs replay_differing(const replay_run *run, const char *from);
 void replay_join(replay_run *run); /* compares its memory, and adds what it found to the part; in the order of runs */
 void replay_fill_results(replay_part *p); /* of the rows, when all runs are joined */
 

@@ -222,7 +222,10 @@ def allocation(folder):
     status, kernel, errors = plain_module(folder, TICKETS, "--virtual", count=65, block=64)
     case("the original alone is not compared", status == 0 and kernel["output_identical"] is None, errors)
     status, kernel, errors = plain_module(folder, "mov.u32 %r0, %clock;\nst.global.u32 [%rd0], %r0;")
-    case("what reads a clock is not compared", status == 0 and kernel["output_identical"] is None and kernel["registers"] == "allocated", errors)
+    case("what reads a clock is compared", status == 0 and kernel["output_identical"] is True and kernel["registers"] == "allocated", errors)
+    status, kernel, errors = plain_module(folder, "mov.u32 %r1, 3;\nadd.u32 %r1, %r1, 1;\nmov.u32 %r0, %clock;\nst.global.u32 [%rd0], %r0;")
+    case("a clock that differs is no failure", status == 0 and kernel["output_identical"] is None and "[clock-dependent]" in errors and
+         all(r["verified"] for r in kernel["results"]), errors)
     call = "mov.u32 %r1, 7;\ncall (%r2), f, (%r1);\nst.global.u32 [%rd0], %r2;"
     callee = ".func (.reg .u32 %o) f(.reg .u32 %i) { add.u32 %o, %i, 1; ret; }\n"
     status, kernel, errors = plain_module(folder, call, before=callee)
