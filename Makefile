@@ -7,7 +7,7 @@
 #   make help            the other targets
 #
 # Knobs: O=DIR build folder; CC=, CFLAGS=, LDFLAGS= as usual; WERROR=1 warnings are errors; V=1 shows commands;
-# T=GLOBS runs only the test suites of those names, FUZZ=NAMES only those fuzz targets; DESTDIR=, PREFIX=, LIBDIR= for
+# T=GLOBS builds and runs only the test suites of those names, FUZZ=NAMES only those fuzz targets; DESTDIR=, PREFIX=, LIBDIR= for
 # install; FUZZ_SECONDS= for each fuzz target; CUDA_HOME= where nvcc and ptxas are, if neither in PATH nor in /usr/local/cuda.
 #
 # Generated code: DIR/NAME.re -> $(O)/gen/DIR/NAME.re.c; DIR/NAME.y -> $(O)/gen/DIR/NAME.tab.c and .tab.h, which are
@@ -63,11 +63,6 @@ LIB_OBJ := $(LIB_C:%.c=$(O)/obj/%.o) $(GEN_C:$(O)/gen/%.c=$(O)/obj/%.o)
 CLI_OBJ := $(CLI_C:%.c=$(O)/obj/%.o)
 UNIT_C := $(wildcard tests/unit/test_*.c)
 UNIT_HELP_C := $(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c))
-UNIT := $(UNIT_C:%.c=$(O)/%)
-# The unit tests that T names, all of them without T; tests/gpu records the kernels of one.
-UNIT_WANTED := $(if $(T),$(sort $(filter tests/unit/test_%,$(foreach t,$(T),$(wildcard tests/unit/$t.c)) \
-               $(if $(filter tests/gpu/run,$(foreach t,$(T),$(wildcard tests/$t/run))),tests/unit/test_exec_move.c))),$(UNIT_C))
-UNIT_WANTED := $(UNIT_WANTED:%.c=$(O)/%)
 UNIT_HELP_OBJ := $(UNIT_HELP_C:%.c=$(O)/obj/%.o)
 FUZZ_C := $(wildcard $(or $(FUZZ:%=tests/fuzz/fuzz_%.c),tests/fuzz/fuzz_*.c))
 FUZZERS := $(FUZZ_C:%.c=$(O)/%)
@@ -76,6 +71,12 @@ FUZZERS := $(FUZZ_C:%.c=$(O)/%)
 STATIC := tools/check-format tools/check-layers tools/check-headers tools/check-man tools/check-words tests/layers/run tests/words/run
 PLAIN := $(STATIC) tests/manual/run tests/numbers/run tests/cycles/run tests/papers/run tests/technique/run
 SUITES := $(filter-out $(if $(SANITIZE),$(PLAIN)),$(sort $(wildcard $(STATIC) tests/*/run)))
+# What T names, all without T. A script needs the program, and the targets of the build folder, or all, that its line
+# "# needs: TARGETS" names.
+SUITES_WANTED := $(if $(T),$(filter $(SUITES),$(wildcard $(T:%=tests/%/run) $(T:%=tools/%))),$(SUITES))
+UNIT_WANTED := $(if $(T),$(patsubst %.c,$(O)/%,$(filter $(UNIT_C),$(wildcard $(T:%=tests/unit/%.c)))),$(UNIT_C:%.c=$(O)/%))
+NEEDS = $(if $(SUITES_WANTED),heddle $(shell sed -n 's/^\# needs: //p' $(SUITES_WANTED)))
+NEEDED = $(if $(T),$(patsubst $(O)/all,all,$(addprefix $(O)/,$(sort $(NEEDS)))),all) $(UNIT_WANTED)
 LIB := $(O)/libheddle.$(if $(SHARED),so,a)
 SHARED_LIB := $(if $(SANITIZE)$(SHARED),,$(O)/libheddle.so.$(VERSION))
 PROGRAM := $(if $(CLI_C),$(O)/heddle)
@@ -178,15 +179,15 @@ ENVIRONMENT = TOP='$(CURDIR)' COMPILED='$(COMPILED)' BUILD='$(abspath $(O))' HED
 demo: missing-deps
 	+$(Q)$(ENVIRONMENT) MAKE='$(SUBMAKE)' tools/demo
 
-tests: all $(UNIT_WANTED)
+tests: $(NEEDED)
 # Scripts first: they take longest, and what is left at the end is short enough for all processors.
 check: missing-deps
 	+$(Q)$(SUBMAKE) tests
-	$(Q)$(ENVIRONMENT) tools/run-tests $(if $(T),--only='$(T)') $(SUITES) $(UNIT_WANTED)
+	$(Q)$(ENVIRONMENT) tools/run-tests $(if $(T),--only='$(T)') $(SUITES_WANTED) $(UNIT_WANTED)
 # Writes the golden files anew from what the program does now; read the difference before committing it.
 bless:
 	+$(Q)$(SUBMAKE) tests
-	$(Q)BLESS=1 $(ENVIRONMENT) tools/run-tests $(if $(T),--only='$(T)') $(SUITES) $(UNIT_WANTED)
+	$(Q)BLESS=1 $(ENVIRONMENT) tools/run-tests $(if $(T),--only='$(T)') $(SUITES_WANTED) $(UNIT_WANTED)
 
 # Not position-independent: the sanitizers' tables need 360,000 relocations, half of the time that a small run takes.
 sanitize:
@@ -212,7 +213,7 @@ campaign-techniques: $(O)/tests/unit/test_techniques
 # is said, from seed SEED on.
 campaign-shrink: $(O)/tests/unit/test_shrink
 	$(Q)SHRINK_SEED=$(or $(SEED),1) SHRINK_COUNT=$(or $(COUNT),3000) $<
-# Random programs of machine code through reader, techniques and checks: COUNT=N, 2,000 where nothing is said, from seed SEED on.
+# All techniques on all listings of machine code, and on random programs: COUNT=N, 2,000 where nothing is said, from seed SEED on.
 campaign-sass: all
 	$(Q)$(ENVIRONMENT) SASS_COUNT=$(or $(COUNT),2000) SASS_SEED=$(or $(SEED),1) tests/sass/run
 # Every command with each of its allocations failing in turn, on a full disk, and with signals.
