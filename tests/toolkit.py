@@ -21,6 +21,16 @@ def is_slow(build):
     return "-fsanitize" in flags or "--coverage" in flags
 
 
+def through(heddle, paths, to, *arguments):
+    """What a command of the program writes for files of different names: files of these names in a new folder. It is started
+    once for all, since a start takes longer than a small file."""
+    done = subprocess.run([heddle, *arguments, "-o", to + "/", *paths], capture_output=True, timeout=600, check=False)
+    if done.returncode:
+        lines = done.stderr.decode(errors="replace").strip().split("\n")
+        raise Failed("heddle %s: exit %d: %s" % (" ".join(arguments), done.returncode, " ".join(lines[:3])[:300]))
+    return [os.path.join(to, os.path.basename(path)) for path in paths]
+
+
 def find_tool(name):
     """Its path, or None."""
     homes = [os.environ.get("CUDA_HOME"), "/usr/local/cuda"]
