@@ -88,7 +88,7 @@ RUNTIME := $(if $(SANITIZE)$(findstring -fsanitize,$(CFLAGS)),,$(O)/cudart/libhe
 RUNTIME_NAMES := libcudart.so.11.0 libcudart.so.12 libcudart.so.13 libcuda.so.1
 
 all: $(LIB) $(SHARED_LIB) $(PROGRAM) $(RUNTIME)
-.PHONY: all deps demo check sanitize sanitize-threads coverage campaign-liveness campaign-exec campaign-techniques campaign-shrink campaign-sass campaign-failures mutation fuzz fuzzers tests bench papers bless install check-layers metrics format clean deb \
+.PHONY: all deps demo check sanitize sanitize-threads coverage campaign-liveness campaign-exec campaign-techniques campaign-shrink campaign-sass campaign-timing campaign-failures mutation fuzz fuzzers tests bench papers bless install check-layers metrics format clean deb \
         help deps-browser deps-format deps-fuzz missing-deps FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -216,6 +216,9 @@ campaign-shrink: $(O)/tests/unit/test_shrink
 # All techniques on all listings of machine code, and on random programs: COUNT=N, 2,000 where nothing is said, from seed SEED on.
 campaign-sass: all
 	$(Q)$(ENVIRONMENT) SASS_COUNT=$(or $(COUNT),2000) SASS_SEED=$(or $(SEED),1) tests/sass/run
+# What holds of cycles by construction: all examples of the suite on all GPUs.
+campaign-timing: all
+	$(Q)$(ENVIRONMENT) TIMING_ALL=1 tests/timing/run
 # Every command with each of its allocations failing in turn, on a full disk, and with signals.
 campaign-failures: all
 	$(Q)$(ENVIRONMENT) FAILURES=0 tests/failures/run
@@ -290,5 +293,5 @@ clean:
 
 help:
 	@sed -n '2,/^$$/s/^# \{0,1\}//p' Makefile
-	@echo 'Targets: all deps deps-browser deps-format deps-fuzz deps-corpus demo check bless sanitize sanitize-threads coverage campaign-liveness campaign-exec campaign-techniques campaign-shrink campaign-sass campaign-failures mutation fuzz corpus bench papers'
+	@echo 'Targets: all deps deps-browser deps-format deps-fuzz deps-corpus demo check bless sanitize sanitize-threads coverage campaign-liveness campaign-exec campaign-techniques campaign-shrink campaign-sass campaign-timing campaign-failures mutation fuzz corpus bench papers'
 	@echo '         install deb check-layers metrics format clean'
