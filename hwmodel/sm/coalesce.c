@@ -23,19 +23,21 @@ static grid grid_of(uint32_t line_bytes, uint32_t sector_bytes)
     return (grid){line_bytes, (uint32_t)__builtin_ctz(sector_bytes)};
 }
 
-/* Sectors of the bytes [first, end) of a line. */
+/* Sectors of the bytes [first, end) of a line, at least one. */
 static uint32_t sectors_of(uint64_t first, uint64_t end, uint32_t shift)
 {
     uint32_t from = (uint32_t)(first >> shift), to = (uint32_t)((end - 1) >> shift) + 1;
     return (uint32_t)((((uint64_t)1 << to) - 1) & ~(((uint64_t)1 << from) - 1));
 }
 
+/* Addresses are modulo 2^64: line 0 follows the last one. */
 static uint32_t add_lane(hd_line_access *lines, uint32_t count, uint64_t first, uint64_t bytes, grid g)
 {
-    uint64_t end = first + bytes, line = first & ~(g.line_bytes - 1);
-    uint64_t cut = end < line + g.line_bytes ? end : line + g.line_bytes;
-    count = add_line(lines, count, line, sectors_of(first - line, cut - line, g.sector_shift));
-    return cut < end ? add_line(lines, count, cut, sectors_of(0, end - cut, g.sector_shift)) : count;
+    uint64_t line = first & ~(g.line_bytes - 1), offset = first - line, room = g.line_bytes - offset;
+    uint64_t here = bytes < room ? bytes : room;
+    count = add_line(lines, count, line, sectors_of(offset, offset + here, g.sector_shift));
+    return here < bytes ? add_line(lines, count, line + g.line_bytes, sectors_of(0, bytes - here, g.sector_shift))
+                        : count;
 }
 
 static uint32_t most_at_one_address(const uint64_t *addresses, uint32_t lanes, uint64_t line, uint32_t line_bytes)

@@ -1,8 +1,26 @@
-/* Memory of the cycle-level SM: misses that are on their way to a line; and latencies that rise, with which the cycles
+/* Memory of the cycle-level SM: the lines of an access; misses that are on their way to a line; and latencies that rise, with which the cycles
  * of one warp never fall. */
+#include "hwmodel/sm/coalesce.h"
 #include "program.h"
 #include "small_machine.h"
 #include "timed_kernel.h"
+
+/* ---- lines ------------------------------------------------------------------------------------------------------- */
+
+/* Traces have any address: an access of the last line ends there, or goes on in line 0. */
+static void lines_at_the_end_of_the_addresses(void **state)
+{
+    (void)state;
+    hd_line_access lines[HD_LINE_ACCESSES];
+    const uint64_t addresses[32] = {UINT64_MAX - 15, UINT64_MAX - 7, UINT64_MAX - 127};
+    assert_int_equal(hd_coalesce(addresses, 1, 16, 128, 32, lines), 1);
+    assert_true(lines[0].address == UINT64_MAX - 127 && lines[0].sectors == 1 << 3);
+    assert_int_equal(hd_coalesce(addresses, 2, 16, 128, 32, lines), 2);
+    assert_true(lines[0].address == UINT64_MAX - 127 && lines[0].sectors == 1 << 3);
+    assert_true(lines[1].address == 0 && lines[1].sectors == 1);
+    assert_int_equal(hd_coalesce(addresses, 1 << 2, 16, 128, 32, lines), 1);
+    assert_true(lines[0].address == UINT64_MAX - 127 && lines[0].sectors == 1);
+}
 
 /* ---- misses that merge ------------------------------------------------------------------------------------------- */
 
@@ -144,7 +162,8 @@ static void cycles_never_fall(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(misses_merge), cmocka_unit_test(a_miss_waits_for_a_free_mshr),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(lines_at_the_end_of_the_addresses),
+                                       cmocka_unit_test(misses_merge), cmocka_unit_test(a_miss_waits_for_a_free_mshr),
                                        cmocka_unit_test(cycles_never_fall)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
