@@ -224,14 +224,14 @@ static void try_end(hd_sm *sm, uint32_t slot)
 void hd_sm_start(hd_sm *sm, uint64_t now, hd_record *trace)
 {
     sm_account(sm, now);
-    uint32_t place = free_place(sm);
-    sm->ctas.items[place] = (sm_cta){.trace = trace, .live = trace->warp_count};
+    uint32_t place = free_place(sm), warps = trace->warp_count;
+    sm->ctas.items[place] = (sm_cta){.trace = trace, .live = warps};
     sm->resident++;
     sm->alive = now;
     sm->starts++;
-    for (uint32_t i = 0; i < trace->warp_count; i++)
+    for (uint32_t i = 0; i < warps; i++)
         start_warp(sm, now, place, i);
-    for (uint32_t i = 0; i < trace->warp_count; i++)
+    for (uint32_t i = 0; i < warps; i++) /* the last one releases the trace of a block without instructions */
         try_end(sm, sm->ctas.items[place].slots[i]);
     sm->next = now;
 }
