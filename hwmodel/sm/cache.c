@@ -6,7 +6,6 @@
 void hd_cache_open(hd_cache *c, uint32_t bytes, uint32_t line_bytes, uint32_t ways)
 {
     *c = (hd_cache){.sets = bytes / (line_bytes * ways), .ways = ways};
-    c->lines = hd_calloc((size_t)c->sets * ways + 1, sizeof *c->lines);
 }
 
 void hd_cache_close(hd_cache *c) { free(c->lines); }
@@ -32,7 +31,7 @@ static hd_cache_line *least_recently_used(const hd_cache *c, uint64_t line)
 
 uint32_t hd_cache_read(hd_cache *c, uint64_t line, uint32_t sectors)
 {
-    hd_cache_line *found = c->sets ? find(c, line) : NULL;
+    hd_cache_line *found = c->lines ? find(c, line) : NULL;
     if (!found)
         return 0;
     found->used = ++c->accesses;
@@ -44,6 +43,8 @@ hd_cache_victim hd_cache_fill(hd_cache *c, uint64_t line, uint32_t sectors, bool
     hd_cache_victim victim = {0};
     if (!c->sets)
         return victim;
+    if (!c->lines)
+        c->lines = hd_calloc((size_t)c->sets * c->ways, sizeof *c->lines);
     hd_cache_line *to = find(c, line);
     if (!to) {
         to = least_recently_used(c, line);
@@ -58,7 +59,7 @@ hd_cache_victim hd_cache_fill(hd_cache *c, uint64_t line, uint32_t sectors, bool
 
 void hd_cache_drop(hd_cache *c, uint64_t line)
 {
-    hd_cache_line *found = c->sets ? find(c, line) : NULL;
+    hd_cache_line *found = c->lines ? find(c, line) : NULL;
     if (found)
         *found = (hd_cache_line){0};
 }

@@ -17,7 +17,7 @@ typedef struct hd_cache_line {
 typedef struct hd_cache {
     uint32_t sets, ways;
     uint64_t accesses;
-    hd_cache_line *lines; /* by set, then way */
+    hd_cache_line *lines; /* by set, then way; NULL until the first fill: many SMs have no thread block */
 } hd_cache;
 
 typedef struct hd_cache_victim { /* what had to leave; sectors 0: nothing that must be written back */

@@ -42,13 +42,18 @@ hd_sm *hd_sm_new(const hd_sm_setup *setup)
         sm->schedulers[s].reason = HD_SM_SLOT_NO_WARP;
         sm->schedulers[s].control = sm->schedulers[s].allocate = HD_NONE;
     }
-    sm->ring = hd_calloc(SM_RING, sizeof *sm->ring);
     open_caches(sm, setup->machine);
-    for (uint32_t i = 0; i < SM_WARPS; i++) {
-        sm->warps[i].pending = hd_calloc(setup->code->name_count + 1, 1);
-        sm->warps[i].reading = sm->subcores ? hd_calloc(setup->code->name_count + 1, 1) : NULL;
-    }
     return sm;
+}
+
+/* What only an SM that has had a thread block needs: of a large GPU and a small grid most have none. */
+static void make_room(hd_sm *sm)
+{
+    sm->ring = hd_calloc(SM_RING, sizeof *sm->ring);
+    for (uint32_t i = 0; i < SM_WARPS; i++) {
+        sm->warps[i].pending = hd_calloc(sm->setup.code->name_count + 1, 1);
+        sm->warps[i].reading = sm->subcores ? hd_calloc(sm->setup.code->name_count + 1, 1) : NULL;
+    }
 }
 
 void hd_sm_free(hd_sm *sm)
@@ -224,6 +229,8 @@ static void try_end(hd_sm *sm, uint32_t slot)
 void hd_sm_start(hd_sm *sm, uint64_t now, hd_record *trace)
 {
     sm_account(sm, now);
+    if (!sm->ring)
+        make_room(sm);
     uint32_t place = free_place(sm), warps = trace->warp_count;
     sm->ctas.items[place] = (sm_cta){.trace = trace, .live = warps};
     sm->resident++;
@@ -279,8 +286,9 @@ static void forward(hd_sm *sm, uint32_t index)
 static void complete(hd_sm *sm)
 {
     uint32_t place = (uint32_t)(sm->now % SM_RING);
-    uint32_t at = sm->ring[place].first;
-    sm->ring[place] = (sm_due){0, 0};
+    uint32_t at = sm->ring ? sm->ring[place].first : 0;
+    if (at)
+        sm->ring[place] = (sm_due){0, 0};
     while (at) {
         const sm_event e = sm->events.items[at - 1].event;
         uint32_t next = sm->events.items[at - 1].next;

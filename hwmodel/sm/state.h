@@ -206,7 +206,7 @@ struct hd_sm {
     uint64_t unit_free[HD_MACHINE_UNITS][64];
     HD_ARRAY(sm_scheduled) events;
     uint32_t free_event;
-    sm_due *ring; /* by cycle modulo SM_RING */
+    sm_due *ring; /* by cycle modulo SM_RING; NULL before the first thread block */
     uint64_t ring_used[SM_RING / 64];
     HD_ARRAY(uint32_t) memory_queue; /* jobs of the load/store unit, the first in progress */
     HD_ARRAY(sm_waiting) reserved;   /* registers that a technique spills to memory, or fills from it */
