@@ -24,7 +24,7 @@ static const uint32_t *list_of(const hd_function *f, uint16_t kind, uint32_t *co
 {
     const hd_annotation *a = hd_annotation_at(f, kind, HD_NONE, 0);
     *count = a ? a->count : 0;
-    return a ? f->annotation_words.items + a->value : NULL;
+    return a ? hd_array_at(&f->annotation_words, a->value) : NULL;
 }
 
 static bool is_wide(const uint32_t *pair) { return (pair[0] | pair[1]) >> NARROW_BITS != 0; }

@@ -43,7 +43,7 @@ bool hd_words_of_ltrf(const hd_function *function, hd_word_array *words, const c
         hd_array_push(words, (hd_word){HD_NONE, hd_word_make(HD_WORD_LTRF_SIZE, size->value)});
     for (uint32_t a = 0; a < function->annotations.count; a++) {
         const hd_annotation *note = &function->annotations.items[a];
-        const uint32_t *list = function->annotation_words.items + note->value;
+        const uint32_t *list = hd_array_at(&function->annotation_words, note->value);
         if (note->kind != HD_ANNOTATION_LTRF_PREFETCH)
             continue;
         *refusal = !is_ascending(list, note->count) ? "registers of an interval that do not ascend"

@@ -6,7 +6,7 @@ enum { SET_BITS = 8, SET_MOST = (1 << SET_BITS) - 1 };
 
 static bool encode_sets(const hd_function *f, const hd_annotation *note, hd_word_array *words)
 {
-    const uint32_t *sets = f->annotation_words.items + note->value;
+    const uint32_t *sets = hd_array_at(&f->annotation_words, note->value);
     if (note->count != 2 || sets[0] > SET_MOST || sets[1] > SET_MOST)
         return false;
     hd_array_push(words,

@@ -106,7 +106,7 @@ static bool put_flags(const hd_function *function, hd_word_array *words, const c
         uint32_t i = flagged[p].ordinal;
         find_flags(function, i, &at, &pir, &pbr);
         if (pbr)
-            good = put_list(function->annotation_words.items + pbr->value, pbr->count, i, words, refusal);
+            good = put_list(hd_array_at(&function->annotation_words, pbr->value), pbr->count, i, words, refusal);
         if (!flagged[p].position) {
             pir_word = words->count;
             hd_array_push(words, (hd_word){i, hd_word_make(HD_WORD_PIR, 0)});
@@ -126,7 +126,7 @@ bool hd_words_of_release(const hd_function *function, hd_word_array *words, cons
     const hd_annotation *renamed = hd_annotation_at(function, HD_ANNOTATION_RELEASE_RENAMED, HD_NONE, 0);
     if (!renamed)
         return true;
-    put_renamed(function->annotation_words.items + renamed->value, renamed->count, words);
+    put_renamed(hd_array_at(&function->annotation_words, renamed->value), renamed->count, words);
     return put_flags(function, words, refusal);
 }
 

@@ -27,7 +27,7 @@ static bool read_side(hd_corf_function *to, const uint32_t *words, uint32_t coun
 
 static bool read_note(hd_corf_policy policy, hd_corf_function *to, const hd_rf_code *code, const hd_annotation *note)
 {
-    const uint32_t *words = code->function->annotation_words.items + note->value;
+    const uint32_t *words = hd_array_at(&code->function->annotation_words, note->value);
     uint32_t all = code->storage.frame;
     if (policy == HD_CORF_PAIRS && note->kind == HD_ANNOTATION_CORF_PAIRS)
         return read_pairs(to, words, note->count, all);

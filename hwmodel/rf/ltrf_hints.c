@@ -34,7 +34,7 @@ static void read_dead(const hd_rf_code *code, hd_ltrf_function *to, const hd_ann
 static void read_interval(hd_arena *arena, const hd_rf_code *code, hd_ltrf_function *to, const hd_annotation *note,
                           uint32_t number, uint32_t size, uint32_t most)
 {
-    const uint32_t *words = code->function->annotation_words.items + note->value;
+    const uint32_t *words = hd_array_at(&code->function->annotation_words, note->value);
     uint32_t count = 0, *kept = hd_arena_copy(arena, words, note->count * sizeof *words);
     for (uint32_t w = 0; w < note->count; w++)
         if (words[w] < code->storage.frame)

@@ -6,7 +6,7 @@ static const uint32_t *annotation_words(const hd_rf_code *code, uint16_t kind, u
 {
     const hd_annotation *note = hd_annotation_at(code->function, kind, instruction, 0);
     *count = note ? note->count : 0;
-    return note ? code->function->annotation_words.items + note->value : NULL;
+    return note ? hd_array_at(&code->function->annotation_words, note->value) : NULL;
 }
 
 static void read_renamed(hd_release_hints *h, hd_release_function *c, const hd_rf_code *code, bool all_static)

@@ -138,7 +138,7 @@ bool hd_check_corf(hd_function *function, hd_diagnostics *diagnostics, uint64_t 
     corf_check c;
     bool good = true;
     open_check(&c, function, diagnostics);
-    const uint32_t *words = function->annotation_words.items + pairs->value;
+    const uint32_t *words = hd_array_at(&function->annotation_words, pairs->value);
     for (uint32_t i = 0; i < pairs->count; i++)
         good = (i ^ 1) < pairs->count ? set_mate(&c, what, words[i], words[i ^ 1] + 1) && good
                                       : refute(&c, what, words[i], "is alone");

@@ -336,7 +336,7 @@ static bool check_block(ltrf_check *c, uint32_t b)
 
 static bool check_list(ltrf_check *c, const hd_annotation *list)
 {
-    const uint32_t *words = c->function->annotation_words.items + list->value;
+    const uint32_t *words = hd_array_at(&c->function->annotation_words, list->value);
     if (!is_issued(c, list->instruction))
         return refute(c, list->instruction, "one begins at what is no instruction");
     if (list->count > c->most)

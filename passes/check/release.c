@@ -199,7 +199,7 @@ static hd_bitset module_words(release_check *c)
 
 static bool check_renamed(release_check *c, const hd_annotation *note)
 {
-    const uint32_t *words = c->function->annotation_words.items + note->value;
+    const uint32_t *words = hd_array_at(&c->function->annotation_words, note->value);
     hd_bitset module = module_words(c);
     c->renamed = hd_bitset_new(&c->facts.arena, c->facts.storage.words + 1);
     for (uint32_t i = 0; i < note->count; i++) {
