@@ -56,8 +56,12 @@ static const kind objects[] = {{"an object file", EXTRACT},
                                {"an ELF file", EXTRACT}};
 static const kind sass = {"a listing of machine code (SASS)",
                           "dump, report, rewrite, check and strip take listings: heddle-sass(7)"};
-static const kind assembler = {"the source of an assembler of machine code (maxas, TuringAs)",
-                               "assemble it, and list the result: cuobjdump -sass, or nvdisasm"};
+static const kind assembler = {"the source of an assembler of machine code (as maxas, TuringAs and CuAssembler are)",
+                               "assemble it, and list the cubin that it makes: cuobjdump -sass, or nvdisasm"};
+static const kind maxas = {"the source of an assembler of machine code, maxas or KeplerAs",
+                           "insert it into its cubin (maxas.pl -i), and list that: cuobjdump -sass, or nvdisasm"};
+static const kind turingas = {"the source of an assembler of machine code, TuringAs",
+                              "assemble it to a cubin (turingas), and give that, or what nvdisasm lists of it"};
 static const kind dumped = {"the output of cuobjdump, PTX and what surrounds it",
                             "cuobjdump -xptx all FILE writes the PTX alone, a file for each architecture"};
 static const kind source_code = {"C++ or CUDA source", "compile it to PTX: nvcc -ptx %s"};
@@ -281,6 +285,43 @@ static bool is_sass_json(const char *word)
     return strstr(key, "\"sass-instructions\"") != NULL;
 }
 
+/* The assembler whose source begins so: with a block, or a program to run; NULL: none. */
+static const kind *assembler_of(const char *word)
+{
+    static const struct {
+        const char *start;
+        const kind *kind;
+    } starts[] = {{"<REGISTER_MAPPING>", &maxas},
+                  {"<CONSTANT_MAPPING>", &maxas},
+                  {"<SCHEDULE_BLOCK", &maxas},
+                  {"<ORDERED>", &maxas},
+                  {"<CODE>", &maxas},
+                  {"<INCLUDE ", &maxas},
+                  {"[-", &maxas},
+                  {"[+", &maxas},
+                  {"<params>", &turingas},
+                  {"<regs>", &turingas},
+                  {"<insert>", &turingas},
+                  {"<kernel", &turingas},
+                  {"{%", &turingas},
+                  {"{{", &turingas}};
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (begins(word, starts[i].start))
+            return starts[i].kind;
+    return NULL;
+}
+
+/* Whether instructions with control fields follow directives of a preprocessor. */
+static bool is_preprocessed(const char *word)
+{
+    static const char field[] = "[B------";
+    while (*word == '#' || begins(word, "//")) {
+        word += strcspn(word, "\r\n");
+        word += strspn(word, " \t\r\n");
+    }
+    return begins(word, field) || hd_begins_with_field(word);
+}
+
 static const kind *text_kind(const hd_source *source)
 {
     bool addressed = false;
@@ -294,6 +335,8 @@ static const kind *text_kind(const hd_source *source)
         return &sass;
     if (begins(word, "module {") || begins(word, "module attributes"))
         return &mlir;
+    if (*word == '#' && is_preprocessed(word))
+        return &assembler;
     if (is_source(word))
         return &source_code;
     if (is_llvm(word))
@@ -308,9 +351,9 @@ static const kind *text_kind(const hd_source *source)
         return &gpu;
     if (hd_begins_with_field(word))
         return hd_is_assembler_source(word) ? &assembler : &sass;
-    if (begins(word, "<REGISTER_MAPPING>") || begins(word, "<CONSTANT_MAPPING>") || begins(word, "<regs>") ||
-        begins(word, "<params>") || begins(word, "[-") || begins(word, "[+"))
-        return &assembler;
+    const kind *source_of = assembler_of(word);
+    if (source_of)
+        return source_of;
     return *word == '{' ? &json : *word == '<' ? &page : begins(word, ".version") ? &ptx : NULL;
 }
 
