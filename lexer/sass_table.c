@@ -23,17 +23,15 @@ static uint32_t line_end(const char *text, uint32_t at, uint32_t limit)
     return newline ? (uint32_t)(newline - text) : limit;
 }
 
-/* After the comment at `at`, before `end`; `at`: there is none. */
+/* After the comment at `at`; the row's end where it is not closed. `at`: there is none. */
 static uint32_t comment_end(const char *text, uint32_t at, uint32_t end)
 {
     if (at + 1 >= end || text[at] != '/' || (text[at + 1] != '*' && text[at + 1] != '/'))
         return at;
-    if (text[at + 1] == '/')
-        return text[end - 1] == '\r' ? end - 1 : end;
-    for (uint32_t stop = at + 2; stop + 1 < end; stop++)
+    for (uint32_t stop = at + 2; text[at + 1] == '*' && stop + 1 < end; stop++)
         if (text[stop] == '*' && text[stop + 1] == '/')
             return stop + 2;
-    return at;
+    return text[end - 1] == '\r' ? end - 1 : end;
 }
 
 /* The content of the cell at *at, before the row's end; *at is moved to the next cell. false: the row has no more. */
