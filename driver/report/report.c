@@ -129,13 +129,6 @@ const hd_gpu *report_gpu_of(const report_common *c, const hd_function *function)
     return c->gpu;
 }
 
-/* Code of which the listing does not say the architecture is that of the GPU that the user names. */
-static void assume_generation(hd_module *module, const hd_gpu *gpu)
-{
-    for (uint32_t f = 0; f < module->functions.count && module->is_machine; f++)
-        hd_machine_assume(module->functions.items[f], 10 * gpu->compute_major + gpu->compute_minor);
-}
-
 /* ---- functions to process ---------------------------------------------------------------------------------------- */
 
 static void add_item(hd_report_job *job, uint32_t *item_of, uint32_t function, bool reported)
@@ -182,7 +175,7 @@ static hd_module *copy_of(hd_report_job *job, worker *w)
         w->module = hd_parse_ptx(&w->source, &parse, &w->diagnostics);
         if (!w->module->is_machine)
             hd_module_lower_offsets(w->module);
-        assume_generation(w->module, job->gpu);
+        report_assume_generation(w->module, job->gpu);
     }
     return w->module;
 }
@@ -494,25 +487,14 @@ static bool takes_options(hd_report_job *job)
     return false;
 }
 
-/* false: the user gives a kernel fewer registers than it names. */
-static bool registers_fit(hd_report_job *job)
-{
-    const hd_module *module = job->common.module;
-    uint32_t errors = job->diagnostics->error_count;
-    for (uint32_t f = 0; f < module->functions.count && module->given_registers; f++)
-        if (hd_function_selected(module->functions.items[f], job->options.kernel))
-            hd_machine_check_given(module->functions.items[f]);
-    return job->diagnostics->error_count == errors;
-}
-
 static hd_status run(hd_report_job *job)
 {
     hd_module *module = job->common.module;
     uint32_t errors = job->diagnostics->error_count;
     if (errors || !takes_options(job) || !hd_module_check_selection(module, job->options.kernel, job->diagnostics) ||
-        !registers_fit(job) || !choose_gpu(job))
+        !report_registers_fit(module, job->options.kernel) || !choose_gpu(job))
         return hd_status_of(job->diagnostics);
-    assume_generation(module, job->gpu);
+    report_assume_generation(module, job->gpu);
     hd_source_position(module->source, 0); /* builds the line table before several threads use it */
     parse_passes(job);
     if (module->is_machine)

@@ -29,6 +29,7 @@
 
 #include "ir/machine.h"
 #include "ir/machine_slots.h"
+#include "target/gpu.h"
 
 #include <stdlib.h>
 
@@ -324,6 +325,23 @@ static void count_accesses(report_kernel_work *work)
             m->local_load_bytes += access_bytes(form->sass);
         }
     }
+}
+
+/* ---- what the user says ------------------------------------------------------------------------------------------ */
+
+void report_assume_generation(hd_module *module, const hd_gpu *gpu)
+{
+    for (uint32_t f = 0; f < module->functions.count && module->is_machine; f++)
+        hd_machine_assume(module->functions.items[f], 10 * gpu->compute_major + gpu->compute_minor);
+}
+
+bool report_registers_fit(const hd_module *module, const char *kernels)
+{
+    uint32_t errors = module->diagnostics->error_count;
+    for (uint32_t f = 0; f < module->functions.count && module->given_registers; f++)
+        if (hd_function_selected(module->functions.items[f], kernels))
+            hd_machine_check_given(module->functions.items[f]);
+    return module->diagnostics->error_count == errors;
 }
 
 /* ---- all --------------------------------------------------------------------------------------------------------- */

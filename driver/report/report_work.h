@@ -138,7 +138,12 @@ void report_estimate(report_kernel_work *work); /* after the cap */
 bool report_allocation(report_kernel_work *work, hd_architected *numbers);
 void report_techniques(report_kernel_work *work); /* after an allocation that fits */
 void report_machine(report_kernel_work *work);    /* machine code, instead of resources and what follows */
-void report_loads(report_kernel_work *work);      /* loads and their uses; a part of the resources */
+/* Code of which the listing does not say the architecture is that of the GPU that the user names. */
+void report_assume_generation(hd_module *module, const hd_gpu *gpu);
+/* false: the user gives one of these kernels fewer registers than it names, which is reported. */
+bool report_registers_fit(const hd_module *module,
+                          const char *kernels); /* machine code, instead of resources and what follows */
+void report_loads(report_kernel_work *work);    /* loads and their uses; a part of the resources */
 const hd_gpu *report_gpu_of(const report_common *common, const hd_function *function);
 
 /* When all kernels are done: the numbers of ptxas, and its messages, each for the kernels that it may be about. `all`:
