@@ -141,9 +141,8 @@ void report_machine(report_kernel_work *work);    /* machine code, instead of re
 /* Code of which the listing does not say the architecture is that of the GPU that the user names. */
 void report_assume_generation(hd_module *module, const hd_gpu *gpu);
 /* false: the user gives one of these kernels fewer registers than it names, which is reported. */
-bool report_registers_fit(const hd_module *module,
-                          const char *kernels); /* machine code, instead of resources and what follows */
-void report_loads(report_kernel_work *work);    /* loads and their uses; a part of the resources */
+bool report_registers_fit(const hd_module *module, const char *kernels);
+void report_loads(report_kernel_work *work); /* loads and their uses; a part of the resources */
 const hd_gpu *report_gpu_of(const report_common *common, const hd_function *function);
 
 /* When all kernels are done: the numbers of ptxas, and its messages, each for the kernels that it may be about. `all`:
