@@ -123,23 +123,18 @@ static bool find_two(const char *name, const hd_technique_info *two[2])
     return false;
 }
 
-static const hd_rf_combination_info *find_combination(const hd_technique_info *two[2])
-{
-    for (uint32_t i = 0; i < hd_rf_combination_count; i++)
-        for (uint32_t k = 0; k < 2; k++)
-            if (!strcmp(hd_rf_combinations[i].one, two[k]->spelling) &&
-                !strcmp(hd_rf_combinations[i].other, two[!k]->spelling))
-                return &hd_rf_combinations[i];
-    return NULL;
-}
-
 /* hwmodel/rf/combinations.def says which model has both, or why none has. false: the name is no combination. */
 static bool choose_two(chooser *c, const char *name, const char *begin)
 {
     const hd_technique_info *two[2];
+    const hd_rf_combination_info *row = NULL;
     if (!find_two(name, two))
         return false;
-    const hd_rf_combination_info *row = find_combination(two);
+    for (uint32_t i = 0; i < hd_rf_combination_count && !row; i++)
+        for (uint32_t k = 0; k < 2; k++)
+            if (!strcmp(hd_rf_combinations[i].one, two[k]->spelling) &&
+                !strcmp(hd_rf_combinations[i].other, two[!k]->spelling))
+                row = &hd_rf_combinations[i];
     const hd_rf_model_info *model = row && *row->model ? hd_rf_model_find(row->model, strlen(row->model)) : NULL;
     if (model)
         c->chosen[model - hd_rf_models] = true;
@@ -358,14 +353,6 @@ static void add_variants(chooser *c, const hd_rf_model_info *model, const char *
     }
 }
 
-static bool is_given(const choices *given, const choice *option)
-{
-    for (uint32_t i = 0; i < given->count; i++)
-        if (given->items[i].option == option->option)
-            return true;
-    return false;
-}
-
 /* Parses after "NAME(". Without options it is the model itself, even if a technique has the same name. */
 static void read_options(chooser *c, const char *name, const char *begin)
 {
@@ -378,10 +365,14 @@ static void read_options(chooser *c, const char *name, const char *begin)
     while (!c->failed) {
         choice option;
         const char *at = c->in.at;
-        if (read_option(c, model, &option) && !is_given(&given, &option))
+        bool read = read_option(c, model, &option);
+        for (uint32_t i = 0; i < given.count && read; i++)
+            if (given.items[i].option == option.option) {
+                fail(c, at, hd_arena_printf(&c->plan->arena, "option '%s' is given twice", option.option->name));
+                break;
+            }
+        if (!c->failed)
             hd_array_push(&given, option);
-        else if (!c->failed)
-            fail(c, at, hd_arena_printf(&c->plan->arena, "option '%s' is given twice", option.option->name));
         if (!hd_option_take(&c->in, ','))
             break;
     }
