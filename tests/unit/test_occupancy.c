@@ -242,8 +242,7 @@ static void as_many_as_fit_by_trial(void **state)
     assert_true(running > g->count * 1000); /* enough of the cases can run at all */
 }
 
-/* The registers of one block, against the description's limits: more than one of them exactly where registers alone allow
- * no block. */
+/* The registers of one block are more than a limit of the description exactly where registers alone allow no block. */
 static void registers_of_one_block(void **state)
 {
     gpus *g = *state;
