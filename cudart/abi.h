@@ -11,13 +11,13 @@ typedef struct hd_dim3 {
     uint32_t x, y, z;
 } hd_dim3;
 
-typedef enum hd_copy_kind {
+typedef enum hd_cu_copy_kind {
     HD_COPY_HOST_TO_HOST,
     HD_COPY_HOST_TO_DEVICE,
     HD_COPY_DEVICE_TO_HOST,
     HD_COPY_DEVICE_TO_DEVICE,
     HD_COPY_DEFAULT
-} hd_copy_kind;
+} hd_cu_copy_kind;
 
 typedef enum hd_pointer_kind {
     HD_POINTER_UNREGISTERED,
@@ -39,7 +39,7 @@ typedef struct hd_pitched {
 
 typedef struct hd_array_object hd_array_object;
 
-typedef struct hd_copy3 {
+typedef struct hd_cu_copy3 {
     hd_array_object *from_array;
     hd_position3 from_position;
     hd_pitched from;
@@ -48,7 +48,7 @@ typedef struct hd_copy3 {
     hd_pitched to;
     hd_extent extent;
     int kind;
-} hd_copy3;
+} hd_cu_copy3;
 
 typedef enum hd_channel_kind {
     HD_CHANNEL_SIGNED,

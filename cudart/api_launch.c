@@ -7,7 +7,7 @@
 void **hd___cudaRegisterFatBinary(const void *wrapper)
 {
     hd_runtime *r = hd_runtime_enter_early();
-    hd_binary *b = hd_calloc(1, sizeof *b);
+    hd_cu_binary *b = hd_calloc(1, sizeof *b);
     b->wrapper = wrapper;
     hd_array_push(&r->binaries, b);
     hd_runtime_leave_quietly(r, HD_CUDA_SUCCESS);
@@ -19,17 +19,18 @@ void hd___cudaRegisterFatBinaryEnd(void **handle) { (void)handle; }
 void hd___cudaUnregisterFatBinary(void **handle)
 {
     hd_runtime *r = hd_runtime_enter_early();
-    ((hd_binary *)(void *)handle)->unregistered = true;
+    ((hd_cu_binary *)(void *)handle)->unregistered = true;
     hd_runtime_leave_quietly(r, HD_CUDA_SUCCESS);
 }
 
 static void add_entity(void **handle, const void *host, const char *name, size_t bytes, hd_entity_kind kind)
 {
     hd_runtime *r = hd_runtime_enter_early();
-    hd_entity_add(
-        r,
-        (hd_entity){
-            .host = host, .name = name, .binary = (hd_binary *)(void *)handle, .bytes = bytes, .kind = (uint8_t)kind});
+    hd_entity_add(r, (hd_entity){.host = host,
+                                 .name = name,
+                                 .binary = (hd_cu_binary *)(void *)handle,
+                                 .bytes = bytes,
+                                 .kind = (uint8_t)kind});
     hd_runtime_leave_quietly(r, HD_CUDA_SUCCESS);
 }
 

@@ -9,21 +9,22 @@ static void *pointer_of(hd_runtime *r, uint32_t index)
     return (void *)(uintptr_t)r->memory.allocations.items[index].base;
 }
 
-static int allocate(hd_runtime *r, hd_block_kind kind, const char *name, void **pointer, size_t bytes, unsigned flags)
+static int allocate(hd_runtime *r, hd_cu_block_kind kind, const char *name, void **pointer, size_t bytes,
+                    unsigned flags)
 {
     if (!pointer)
         return HD_CUDA_INVALID_VALUE;
     *pointer = NULL;
     if (!bytes)
         return kind == HD_BLOCK_MANAGED ? HD_CUDA_INVALID_VALUE : HD_CUDA_SUCCESS;
-    uint32_t index = hd_block_new(r, kind, name, bytes, flags);
+    uint32_t index = hd_cu_block_new(r, kind, name, bytes, flags);
     if (index == HD_NONE)
         return HD_CUDA_MEMORY_ALLOCATION;
     *pointer = pointer_of(r, index);
     return HD_CUDA_SUCCESS;
 }
 
-static int allocate_call(hd_block_kind kind, const char *name, void **pointer, size_t bytes, unsigned flags)
+static int allocate_call(hd_cu_block_kind kind, const char *name, void **pointer, size_t bytes, unsigned flags)
 {
     hd_runtime *r = hd_runtime_enter();
     int error = r->sticky ? r->sticky : hd_streams_forbid(r, false);
@@ -62,13 +63,13 @@ int hd_cudaMalloc3D(hd_pitched *pointer, hd_extent e)
 
 static int free_block(hd_runtime *r, void *pointer, bool host)
 {
-    uint32_t index = hd_block_at(r, pointer);
+    uint32_t index = hd_cu_block_at(r, pointer);
     if (!pointer)
         return HD_CUDA_SUCCESS;
-    uint8_t kind = index == HD_NONE ? HD_BLOCK_NONE : hd_block_of(r, index)->kind;
+    uint8_t kind = index == HD_NONE ? HD_BLOCK_NONE : hd_cu_block_of(r, index)->kind;
     bool fits = host ? kind == HD_BLOCK_HOST : kind == HD_BLOCK_DEVICE || kind == HD_BLOCK_MANAGED;
     if (fits)
-        hd_block_free(r, index);
+        hd_cu_block_free(r, index);
     return fits ? HD_CUDA_SUCCESS : HD_CUDA_INVALID_VALUE;
 }
 
@@ -186,30 +187,30 @@ int hd_cudaHostRegister(void *pointer, size_t bytes, unsigned flags)
     hd_runtime *r = hd_runtime_enter();
     if (!pointer || !bytes)
         return hd_runtime_leave(r, HD_CUDA_INVALID_VALUE);
-    uint32_t index = hd_block_register(r, pointer, bytes, flags);
+    uint32_t index = hd_cu_block_register(r, pointer, bytes, flags);
     return hd_runtime_leave(r, index == HD_NONE ? HD_CUDA_HOST_MEMORY_ALREADY_REGISTERED : HD_CUDA_SUCCESS);
 }
 
 int hd_cudaHostUnregister(void *pointer)
 {
     hd_runtime *r = hd_runtime_enter();
-    uint32_t index = hd_block_at(r, pointer);
-    if (index == HD_NONE || hd_block_of(r, index)->kind != HD_BLOCK_REGISTERED)
+    uint32_t index = hd_cu_block_at(r, pointer);
+    if (index == HD_NONE || hd_cu_block_of(r, index)->kind != HD_BLOCK_REGISTERED)
         return hd_runtime_leave(r, HD_CUDA_HOST_MEMORY_NOT_REGISTERED);
-    hd_block_free(r, index);
+    hd_cu_block_free(r, index);
     return hd_runtime_leave(r, HD_CUDA_SUCCESS);
 }
 
 static bool is_host_block(hd_runtime *r, const hd_allocation *a)
 {
-    uint8_t kind = a ? hd_block_of(r, a->index)->kind : HD_BLOCK_NONE;
+    uint8_t kind = a ? hd_cu_block_of(r, a->index)->kind : HD_BLOCK_NONE;
     return kind == HD_BLOCK_HOST || kind == HD_BLOCK_REGISTERED;
 }
 
 int hd_cudaHostGetDevicePointer(void **device, void *host, unsigned flags)
 {
     hd_runtime *r = hd_runtime_enter();
-    bool good = device && !flags && is_host_block(r, hd_block_find(r, host, 1));
+    bool good = device && !flags && is_host_block(r, hd_cu_block_find(r, host, 1));
     if (good)
         *device = host;
     return hd_runtime_leave(r, good ? HD_CUDA_SUCCESS : HD_CUDA_INVALID_VALUE);
@@ -218,10 +219,10 @@ int hd_cudaHostGetDevicePointer(void **device, void *host, unsigned flags)
 int hd_cudaHostGetFlags(unsigned *flags, void *host)
 {
     hd_runtime *r = hd_runtime_enter();
-    const hd_allocation *a = hd_block_find(r, host, 1);
+    const hd_allocation *a = hd_cu_block_find(r, host, 1);
     bool good = flags && is_host_block(r, a);
     if (good)
-        *flags = hd_block_of(r, a->index)->flags;
+        *flags = hd_cu_block_of(r, a->index)->flags;
     return hd_runtime_leave(r, good ? HD_CUDA_SUCCESS : HD_CUDA_INVALID_VALUE);
 }
 
@@ -238,8 +239,8 @@ int hd_cudaMemGetInfo(size_t *free_bytes, size_t *total)
 int hd_cudaPointerGetAttributes(hd_pointer_attributes *attributes, const void *pointer)
 {
     hd_runtime *r = hd_runtime_enter();
-    const hd_allocation *a = hd_block_find(r, pointer, 1);
-    uint8_t kind = a ? hd_block_of(r, a->index)->kind : HD_BLOCK_NONE;
+    const hd_allocation *a = hd_cu_block_find(r, pointer, 1);
+    uint8_t kind = a ? hd_cu_block_of(r, a->index)->kind : HD_BLOCK_NONE;
     void *same = (void *)(uintptr_t)pointer;
     enum { BYTES_11 = offsetof(hd_pointer_attributes, reserved) };
     hd_pointer_attributes is = {.kind = HD_POINTER_UNREGISTERED, .device = -2, .on_host = same};
@@ -257,8 +258,8 @@ int hd_cudaPointerGetAttributes(hd_pointer_attributes *attributes, const void *p
 static int hint(const void *pointer, size_t bytes)
 {
     hd_runtime *r = hd_runtime_enter();
-    const hd_allocation *a = hd_block_find(r, pointer, bytes);
-    bool good = a && hd_block_of(r, a->index)->kind == HD_BLOCK_MANAGED;
+    const hd_allocation *a = hd_cu_block_find(r, pointer, bytes);
+    bool good = a && hd_cu_block_of(r, a->index)->kind == HD_BLOCK_MANAGED;
     return hd_runtime_leave(r, good ? HD_CUDA_SUCCESS : HD_CUDA_INVALID_VALUE);
 }
 
@@ -317,14 +318,14 @@ int hd_cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device
     return hd_cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, NULL);
 }
 
-int hd_cudaMemcpy3DAsync(const hd_copy3 *copy, void *stream)
+int hd_cudaMemcpy3DAsync(const hd_cu_copy3 *copy, void *stream)
 {
     if (!copy)
         return hd_runtime_leave(hd_runtime_enter(), HD_CUDA_INVALID_VALUE);
     hd_operation o = {.kind = HD_OPERATION_COPY, .of.copy = {.is_box = true, .box = *copy}};
     return do_operation(&o, stream);
 }
-int hd_cudaMemcpy3D(const hd_copy3 *copy) { return hd_cudaMemcpy3DAsync(copy, NULL); }
+int hd_cudaMemcpy3D(const hd_cu_copy3 *copy) { return hd_cudaMemcpy3DAsync(copy, NULL); }
 
 static hd_pitched flat(const void *pointer, size_t pitch, size_t width, size_t height)
 {
@@ -334,10 +335,10 @@ static hd_pitched flat(const void *pointer, size_t pitch, size_t width, size_t h
 int hd_cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
                          int kind, void *stream)
 {
-    hd_copy3 c = {.from = flat(from, from_pitch, width, height),
-                  .to = flat(to, to_pitch, width, height),
-                  .extent = {width, height, 1},
-                  .kind = kind};
+    hd_cu_copy3 c = {.from = flat(from, from_pitch, width, height),
+                     .to = flat(to, to_pitch, width, height),
+                     .extent = {width, height, 1},
+                     .kind = kind};
     if (width > to_pitch || width > from_pitch)
         return hd_runtime_leave(hd_runtime_enter(), HD_CUDA_INVALID_PITCH_VALUE);
     return hd_cudaMemcpy3DAsync(&c, stream);

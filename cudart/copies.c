@@ -1,10 +1,10 @@
 /* Copies and fills, between any two memories, and arrays. All are done when the call returns. */
 #include "cudart/runtime.h"
-#include "cudart/trace.h"
+#include "cudart/recording.h"
 
 static bool is_on_device(hd_runtime *r, const void *pointer)
 {
-    return hd_is_device_address(pointer) || hd_block_find(r, pointer, 0);
+    return hd_is_device_address(pointer) || hd_cu_block_find(r, pointer, 0);
 }
 
 /* Whether the pointers are where the direction says. Host memory that the device sees goes for both. */
@@ -15,7 +15,7 @@ static bool fits_direction(hd_runtime *r, const void *to, const void *from, int 
     return (!to_device || is_on_device(r, to)) && (!from_device || is_on_device(r, from));
 }
 
-int hd_copy(hd_runtime *r, void *to, const void *from, size_t bytes, int kind)
+int hd_cu_copy(hd_runtime *r, void *to, const void *from, size_t bytes, int kind)
 {
     if (kind < HD_COPY_HOST_TO_HOST || kind > HD_COPY_DEFAULT)
         return HD_CUDA_INVALID_MEMCPY_DIRECTION;
@@ -73,7 +73,7 @@ static bool array_side(hd_runtime *r, const hd_array_object *a, hd_position3 p, 
         p.z + e.depth > at_least_1(a->extent.depth))
         return false;
     if (writes)
-        hd_trace_written(r, a->allocation);
+        hd_cu_record_written(r, a->allocation);
     s->pitch = width;
     s->slice = width * height;
     s->bytes =
@@ -92,7 +92,7 @@ static bool memory_side(hd_runtime *r, const hd_pitched *p, hd_position3 at, hd_
     return s->bytes != NULL;
 }
 
-int hd_copy_box(hd_runtime *r, const hd_copy3 *c)
+int hd_cu_copy_box(hd_runtime *r, const hd_cu_copy3 *c)
 {
     side from, to;
     /* with an array the extent counts its texels, else bytes */

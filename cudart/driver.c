@@ -1,7 +1,7 @@
 /* The driver API: see driver.h. A module is a unit, a function a kernel; there is one device with one context. */
 #include "cudart/driver.h"
 #include "cudart/api.h"
-#include "cudart/trace.h"
+#include "cudart/recording.h"
 #include <dlfcn.h>
 #include <stdio.h>
 #include <sys/auxv.h>
@@ -423,7 +423,7 @@ int hd_cuGetExportTable(const void **table, const void *id)
         !strstr(asks.dli_fname, "libnvrtc")) {
         r->asked_for_tables = asks.dli_fbase;
         if (asks.dli_fbase == program.dli_fbase)
-            hd_trace_static(r);
+            hd_cu_record_static(r);
         hd_runtime_say("%s asks for private functions of a GPU's driver: %s", asks.dli_fname,
                        asks.dli_fbase == program.dli_fbase
                            ? "it is linked with the static CUDA runtime; link it with nvcc -cudart shared"

@@ -5,14 +5,14 @@
 
 /* ---- objects ----------------------------------------------------------------------------------------------------- */
 
-hd_graph *hd_graph_new(hd_runtime *r)
+hd_cu_graph *hd_cu_graph_new(hd_runtime *r)
 {
-    hd_graph *g = hd_calloc(1, sizeof *g);
+    hd_cu_graph *g = hd_calloc(1, sizeof *g);
     hd_array_push(&r->graphs, g);
     return g;
 }
 
-bool hd_graph_is(hd_runtime *r, const void *handle, bool executable)
+bool hd_cu_graph_is(hd_runtime *r, const void *handle, bool executable)
 {
     for (uint32_t i = 0; i < r->graphs.count; i++)
         if (r->graphs.items[i] == handle)
@@ -20,10 +20,10 @@ bool hd_graph_is(hd_runtime *r, const void *handle, bool executable)
     return false;
 }
 
-hd_node *hd_graph_add(hd_graph *g, const hd_operation *operation, const uint32_t *before, uint32_t count)
+hd_cu_node *hd_cu_graph_add(hd_cu_graph *g, const hd_operation *operation, const uint32_t *before, uint32_t count)
 {
-    hd_node *n = hd_calloc(1, sizeof *n);
-    *n = (hd_node){.operation = *operation, .graph = g, .index = g->nodes.count, .original = g->nodes.count};
+    hd_cu_node *n = hd_calloc(1, sizeof *n);
+    *n = (hd_cu_node){.operation = *operation, .graph = g, .index = g->nodes.count, .original = g->nodes.count};
     for (uint32_t i = 0; i < count; i++)
         hd_array_push(&n->before, before[i]);
     hd_array_push(&g->nodes, n);
@@ -42,7 +42,7 @@ static hd_operation copy_operation(const hd_operation *o)
     if (o->kind == HD_OPERATION_KERNEL)
         copy.of.kernel.parameters = copy_parameters(&o->of.kernel);
     else if (o->kind == HD_OPERATION_GRAPH)
-        copy.of.graph = hd_graph_copy(o->of.graph);
+        copy.of.graph = hd_cu_graph_copy(o->of.graph);
     return copy;
 }
 
@@ -51,25 +51,25 @@ static void drop_operation(hd_operation *o)
     if (o->kind == HD_OPERATION_KERNEL)
         free((void *)(uintptr_t)o->of.kernel.parameters);
     else if (o->kind == HD_OPERATION_GRAPH)
-        hd_graph_free(o->of.graph);
+        hd_cu_graph_free(o->of.graph);
 }
 
-hd_graph *hd_graph_copy(const hd_graph *g)
+hd_cu_graph *hd_cu_graph_copy(const hd_cu_graph *g)
 {
-    hd_graph *copy = hd_calloc(1, sizeof *copy);
+    hd_cu_graph *copy = hd_calloc(1, sizeof *copy);
     for (uint32_t i = 0; i < g->nodes.count; i++) {
-        const hd_node *n = g->nodes.items[i];
+        const hd_cu_node *n = g->nodes.items[i];
         if (!n) {
             hd_array_push(&copy->nodes, NULL);
             continue;
         }
         hd_operation o = copy_operation(&n->operation);
-        hd_graph_add(copy, &o, n->before.items, n->before.count)->disabled = n->disabled;
+        hd_cu_graph_add(copy, &o, n->before.items, n->before.count)->disabled = n->disabled;
     }
     return copy;
 }
 
-static void free_node(hd_node *n)
+static void free_node(hd_cu_node *n)
 {
     if (!n)
         return;
@@ -78,7 +78,7 @@ static void free_node(hd_node *n)
     free(n);
 }
 
-void hd_graph_free(hd_graph *g)
+void hd_cu_graph_free(hd_cu_graph *g)
 {
     for (uint32_t i = 0; i < g->nodes.count; i++)
         free_node(g->nodes.items[i]);
@@ -86,7 +86,7 @@ void hd_graph_free(hd_graph *g)
     free(g);
 }
 
-static bool is_ready(const hd_graph *g, const hd_node *n, const bool *done)
+static bool is_ready(const hd_cu_graph *g, const hd_cu_node *n, const bool *done)
 {
     for (uint32_t i = 0; i < n->before.count; i++)
         if (!done[n->before.items[i]] && g->nodes.items[n->before.items[i]])
@@ -94,14 +94,14 @@ static bool is_ready(const hd_graph *g, const hd_node *n, const bool *done)
     return true;
 }
 
-int hd_graph_run(hd_runtime *r, const hd_graph *g)
+int hd_cu_graph_run(hd_runtime *r, const hd_cu_graph *g)
 {
     bool *done = hd_calloc((size_t)g->nodes.count + 1, sizeof *done), again = true;
     int error = HD_CUDA_SUCCESS;
     while (again && !error) {
         again = false;
         for (uint32_t i = 0; i < g->nodes.count && !error; i++) {
-            hd_node *n = g->nodes.items[i];
+            hd_cu_node *n = g->nodes.items[i];
             if (!n || done[i] || !is_ready(g, n, done))
                 continue;
             error = n->disabled ? HD_CUDA_SUCCESS : hd_operation_run(r, &n->operation);
@@ -119,28 +119,28 @@ int hd_cudaGraphCreate(void **graph, unsigned flags)
     hd_runtime *r = hd_runtime_enter();
     if (!graph || flags)
         return hd_runtime_leave(r, HD_CUDA_INVALID_VALUE);
-    *graph = hd_graph_new(r);
+    *graph = hd_cu_graph_new(r);
     return hd_runtime_leave(r, HD_CUDA_SUCCESS);
 }
 
 static int destroy(void *graph, bool executable)
 {
     hd_runtime *r = hd_runtime_enter();
-    if (!hd_graph_is(r, graph, executable))
+    if (!hd_cu_graph_is(r, graph, executable))
         return hd_runtime_leave(r, HD_CUDA_INVALID_VALUE);
     for (uint32_t i = 0; i < r->graphs.count; i++)
         if (r->graphs.items[i] == graph)
             r->graphs.items[i] = r->graphs.items[--r->graphs.count];
     hd_streams_forget(r, graph);
-    hd_graph_free(graph);
+    hd_cu_graph_free(graph);
     return hd_runtime_leave(r, HD_CUDA_SUCCESS);
 }
 int hd_cudaGraphDestroy(void *graph) { return destroy(graph, false); }
 int hd_cudaGraphExecDestroy(void *executable) { return destroy(executable, true); }
 
-static hd_graph *new_copy(hd_runtime *r, const hd_graph *g, bool executable)
+static hd_cu_graph *new_copy(hd_runtime *r, const hd_cu_graph *g, bool executable)
 {
-    hd_graph *copy = hd_graph_copy(g);
+    hd_cu_graph *copy = hd_cu_graph_copy(g);
     copy->is_executable = executable;
     hd_array_push(&r->graphs, copy);
     return copy;
@@ -149,7 +149,7 @@ static hd_graph *new_copy(hd_runtime *r, const hd_graph *g, bool executable)
 int hd_cudaGraphClone(void **clone, void *graph)
 {
     hd_runtime *r = hd_runtime_enter();
-    if (!clone || !hd_graph_is(r, graph, false))
+    if (!clone || !hd_cu_graph_is(r, graph, false))
         return hd_runtime_leave(r, HD_CUDA_INVALID_VALUE);
     *clone = new_copy(r, graph, false);
     return hd_runtime_leave(r, HD_CUDA_SUCCESS);
@@ -166,14 +166,14 @@ typedef struct addition { /* the arguments that all functions that add a node ha
 static int add(hd_runtime *r, const addition *a, hd_operation *o)
 {
     hd_u32_array before = {0};
-    bool good = hd_graph_is(r, a->graph, false) && a->node && (!a->count || a->dependencies);
+    bool good = hd_cu_graph_is(r, a->graph, false) && a->node && (!a->count || a->dependencies);
     for (size_t i = 0; good && i < a->count; i++) {
-        const hd_node *n = a->dependencies[i];
+        const hd_cu_node *n = a->dependencies[i];
         good = n && n->graph == a->graph;
         hd_array_push(&before, good ? n->index : 0);
     }
     if (good)
-        *a->node = hd_graph_add(a->graph, o, before.items, before.count);
+        *a->node = hd_cu_graph_add(a->graph, o, before.items, before.count);
     else
         drop_operation(o);
     hd_array_free(&before);
@@ -210,7 +210,8 @@ static int add_simple(void **node, void *graph, void *const *dependencies, size_
     return hd_runtime_leave(r, add(r, &(addition){node, graph, dependencies, count}, &o));
 }
 
-int hd_cudaGraphAddMemcpyNode(void **node, void *graph, void *const *dependencies, size_t count, const hd_copy3 *copy)
+int hd_cudaGraphAddMemcpyNode(void **node, void *graph, void *const *dependencies, size_t count,
+                              const hd_cu_copy3 *copy)
 {
     return add_simple(node, graph, dependencies, count,
                       (hd_operation){.kind = HD_OPERATION_COPY, .of.copy = {.is_box = true, .box = *copy}});
@@ -265,9 +266,9 @@ int hd_cudaGraphAddChildGraphNode(void **node, void *graph, void *const *depende
 {
     hd_runtime *r = hd_runtime_enter();
     hd_operation o = {.kind = HD_OPERATION_GRAPH};
-    if (!hd_graph_is(r, child, false))
+    if (!hd_cu_graph_is(r, child, false))
         return hd_runtime_leave(r, HD_CUDA_INVALID_VALUE);
-    o.of.graph = hd_graph_copy(child);
+    o.of.graph = hd_cu_graph_copy(child);
     return hd_runtime_leave(r, add(r, &(addition){node, graph, dependencies, count}, &o));
 }
 
@@ -295,10 +296,10 @@ int hd_cudaGraphAddDependencies(void *graph, void *const *from, void *const *to,
 int hd_cudaGraphAddDependencies_12(void *graph, void *const *from, void *const *to, size_t count)
 {
     hd_runtime *r = hd_runtime_enter();
-    bool good = hd_graph_is(r, graph, false) && (!count || (from && to));
+    bool good = hd_cu_graph_is(r, graph, false) && (!count || (from && to));
     for (size_t i = 0; good && i < count; i++) {
-        const hd_node *before = from[i];
-        hd_node *n = to[i];
+        const hd_cu_node *before = from[i];
+        hd_cu_node *n = to[i];
         good = before && n && before->graph == graph && n->graph == graph;
         if (good)
             hd_array_push(&n->before, before->index);
@@ -316,7 +317,7 @@ int hd_cudaGraphAddNode_12(void **node, void *graph, void *const *dependencies, 
     case HD_OPERATION_KERNEL:
         return hd_cudaGraphAddKernelNode(node, graph, dependencies, count, (hd_kernel_node *)(void *)of);
     case HD_OPERATION_COPY:
-        return hd_cudaGraphAddMemcpyNode(node, graph, dependencies, count, (hd_copy3 *)(void *)(of + COPY_AT));
+        return hd_cudaGraphAddMemcpyNode(node, graph, dependencies, count, (hd_cu_copy3 *)(void *)(of + COPY_AT));
     case HD_OPERATION_FILL:
         return hd_cudaGraphAddMemsetNode(node, graph, dependencies, count, (hd_memset_node *)(void *)of);
     case HD_OPERATION_HOST:
@@ -343,9 +344,9 @@ int hd_cudaGraphAddNode(void **node, void *graph, void *const *dependencies, con
 static int list_nodes(void *graph, void **nodes, size_t *count, bool roots)
 {
     hd_runtime *r = hd_runtime_enter();
-    const hd_graph *g = graph;
+    const hd_cu_graph *g = graph;
     size_t found = 0;
-    if (!count || !hd_graph_is(r, graph, false))
+    if (!count || !hd_cu_graph_is(r, graph, false))
         return hd_runtime_leave(r, HD_CUDA_INVALID_VALUE);
     for (uint32_t i = 0; i < g->nodes.count; i++)
         if (g->nodes.items[i] && (!roots || !g->nodes.items[i]->before.count)) {
@@ -362,14 +363,14 @@ int hd_cudaGraphGetRootNodes(void *graph, void **nodes, size_t *count) { return 
 int hd_cudaGraphNodeGetType(void *node, int *type)
 {
     hd_runtime *r = hd_runtime_enter();
-    *type = ((const hd_node *)node)->operation.kind;
+    *type = ((const hd_cu_node *)node)->operation.kind;
     return hd_runtime_leave(r, HD_CUDA_SUCCESS);
 }
 
 int hd_cudaGraphKernelNodeGetParams(void *node, hd_kernel_node *parameters)
 {
     hd_runtime *r = hd_runtime_enter();
-    const hd_node *n = node;
+    const hd_cu_node *n = node;
     if (n->operation.kind != HD_OPERATION_KERNEL)
         return hd_runtime_leave(r, HD_CUDA_INVALID_VALUE);
     const hd_launch_request *k = &n->operation.of.kernel;
@@ -384,7 +385,7 @@ int hd_cudaGraphKernelNodeGetParams(void *node, hd_kernel_node *parameters)
 
 /* ---- changing and running ---------------------------------------------------------------------------------------- */
 
-static int change(hd_node *n, hd_operation o)
+static int change(hd_cu_node *n, hd_operation o)
 {
     if (n->operation.kind != o.kind) {
         drop_operation(&o);
@@ -404,17 +405,17 @@ int hd_cudaGraphKernelNodeSetParams(void *node, const hd_kernel_node *parameters
 }
 
 /* The node of the executable graph that is a copy of this one. */
-static hd_node *copy_of(hd_runtime *r, void *executable, void *node)
+static hd_cu_node *copy_of(hd_runtime *r, void *executable, void *node)
 {
-    const hd_graph *g = executable;
-    const hd_node *n = node;
-    return hd_graph_is(r, executable, true) && n && n->index < g->nodes.count ? g->nodes.items[n->index] : NULL;
+    const hd_cu_graph *g = executable;
+    const hd_cu_node *n = node;
+    return hd_cu_graph_is(r, executable, true) && n && n->index < g->nodes.count ? g->nodes.items[n->index] : NULL;
 }
 
 static int change_copy(void *executable, void *node, hd_operation o)
 {
     hd_runtime *r = hd_runtime_enter();
-    hd_node *n = copy_of(r, executable, node);
+    hd_cu_node *n = copy_of(r, executable, node);
     return hd_runtime_leave(r, n ? change(n, o) : HD_CUDA_INVALID_VALUE);
 }
 
@@ -422,7 +423,7 @@ int hd_cudaGraphExecKernelNodeSetParams(void *executable, void *node, const hd_k
 {
     hd_runtime *r = hd_runtime_enter();
     hd_operation o;
-    hd_node *n = copy_of(r, executable, node);
+    hd_cu_node *n = copy_of(r, executable, node);
     int error = n ? kernel_operation(r, parameters, &o) : HD_CUDA_INVALID_VALUE;
     return hd_runtime_leave(r, error ? error : change(n, o));
 }
@@ -446,9 +447,9 @@ int hd_cudaGraphExecHostNodeSetParams(void *executable, void *node, const hd_hos
 int hd_cudaGraphInstantiate(void **executable, void *graph, unsigned long long flags)
 {
     hd_runtime *r = hd_runtime_enter();
-    if (!executable || !hd_graph_is(r, graph, false))
+    if (!executable || !hd_cu_graph_is(r, graph, false))
         return hd_runtime_leave(r, HD_CUDA_INVALID_VALUE);
-    hd_graph *copy = new_copy(r, graph, true);
+    hd_cu_graph *copy = new_copy(r, graph, true);
     copy->flags = flags;
     *executable = copy;
     return hd_runtime_leave(r, HD_CUDA_SUCCESS);
@@ -479,16 +480,16 @@ int hd_cudaGraphInstantiateWithParams(void **executable, void *graph, void *para
 int hd_cudaGraphExecGetFlags(void *executable, unsigned long long *flags)
 {
     hd_runtime *r = hd_runtime_enter();
-    bool good = hd_graph_is(r, executable, true);
+    bool good = hd_cu_graph_is(r, executable, true);
     if (good)
-        *flags = ((const hd_graph *)executable)->flags;
+        *flags = ((const hd_cu_graph *)executable)->flags;
     return hd_runtime_leave(r, good ? HD_CUDA_SUCCESS : HD_CUDA_INVALID_VALUE);
 }
 
 int hd_cudaGraphUpload(void *executable, void *stream)
 {
     hd_runtime *r = hd_runtime_enter();
-    bool good = hd_graph_is(r, executable, true) && hd_stream_of(r, stream);
+    bool good = hd_cu_graph_is(r, executable, true) && hd_stream_of(r, stream);
     return hd_runtime_leave(r, good ? HD_CUDA_SUCCESS : HD_CUDA_INVALID_VALUE);
 }
 
@@ -496,19 +497,20 @@ int hd_cudaGraphLaunch(void *executable, void *stream)
 {
     hd_runtime *r = hd_runtime_enter();
     hd_operation o = {.kind = HD_OPERATION_GRAPH, .of.graph = executable};
-    return hd_runtime_leave(r, hd_graph_is(r, executable, true) ? hd_stream_do(r, stream, &o) : HD_CUDA_INVALID_VALUE);
+    return hd_runtime_leave(r,
+                            hd_cu_graph_is(r, executable, true) ? hd_stream_do(r, stream, &o) : HD_CUDA_INVALID_VALUE);
 }
 
 /* ---- updating ---------------------------------------------------------------------------------------------------- */
 
 enum { UPDATED, TOPOLOGY_CHANGED = 2, KIND_CHANGED };
 
-static int compare_graphs(const hd_graph *a, const hd_graph *b)
+static int compare_graphs(const hd_cu_graph *a, const hd_cu_graph *b)
 {
     if (a->nodes.count != b->nodes.count)
         return TOPOLOGY_CHANGED;
     for (uint32_t i = 0; i < a->nodes.count; i++) {
-        const hd_node *n = a->nodes.items[i], *m = b->nodes.items[i];
+        const hd_cu_node *n = a->nodes.items[i], *m = b->nodes.items[i];
         if (!n != !m || (n && n->before.count != m->before.count))
             return TOPOLOGY_CHANGED;
         if (n && n->operation.kind != m->operation.kind)
@@ -520,10 +522,10 @@ static int compare_graphs(const hd_graph *a, const hd_graph *b)
 int hd_cudaGraphExecUpdate_11(void *executable, void *graph, void **node, int *result)
 {
     hd_runtime *r = hd_runtime_enter();
-    if (!hd_graph_is(r, executable, true) || !hd_graph_is(r, graph, false))
+    if (!hd_cu_graph_is(r, executable, true) || !hd_cu_graph_is(r, graph, false))
         return hd_runtime_leave(r, HD_CUDA_INVALID_VALUE);
-    hd_graph *old = executable;
-    const hd_graph *now = graph;
+    hd_cu_graph *old = executable;
+    const hd_cu_graph *now = graph;
     int found = compare_graphs(old, now);
     if (node)
         *node = NULL;

@@ -1,7 +1,7 @@
 /* Runs kernels. What a kernel does wrong is reported as `heddle replay` reports it, with the host call that launched
  * it; the program sees the error code that the vendor's runtime has for it, on this call and all that follow. */
 #include "cudart/runtime.h"
-#include "cudart/trace.h"
+#include "cudart/recording.h"
 #include <dlfcn.h>
 #include <stdio.h>
 
@@ -63,7 +63,7 @@ int hd_launch_check(hd_runtime *r, const hd_launch_request *q)
         return HD_CUDA_INVALID_VALUE;
     int error = hd_kernel_prepare(r, q->kernel);
     if (error) {
-        hd_trace_limit(r);
+        hd_cu_record_limit(r);
         return error;
     }
     uint64_t own = hd_program_describe(q->kernel->program).static_shared_bytes, most = DEFAULT_SHARED_BYTES;
@@ -172,10 +172,10 @@ int hd_launch_run(hd_runtime *r, const hd_launch_request *q)
     if (q->cooperative)
         grid.workspace = workspace(r);
     r->texture_set = (hd_texture_set){r->textures.items, r->textures.count};
-    hd_trace_before(r, q);
+    hd_cu_record_before(r, q);
     hd_diagnostics_init(&said);
     hd_exec_status status = hd_program_run(q->kernel->program, &grid, &options, NULL, 0, &statistics, &said);
-    hd_trace_after(r, q, status, &statistics);
+    hd_cu_record_after(r, q, status, &statistics);
     r->launches++;
     if (said.first) {
         note_caller(&said, q->caller);

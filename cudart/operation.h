@@ -19,7 +19,7 @@ typedef enum hd_operation_kind { /* numbers of cudaGraphNodeType */
                                  HD_OPERATION_FREE
 } hd_operation_kind;
 
-typedef struct hd_graph hd_graph;
+typedef struct hd_cu_graph hd_cu_graph;
 typedef struct hd_event_object hd_event_object;
 
 typedef struct hd_operation {
@@ -28,7 +28,7 @@ typedef struct hd_operation {
         hd_launch_request kernel; /* a node owns its parameters */
         struct {
             bool is_box;
-            hd_copy3 box;
+            hd_cu_copy3 box;
             void *to;
             const void *from;
             size_t bytes;
@@ -36,7 +36,7 @@ typedef struct hd_operation {
         } copy;
         hd_memset_node fill;
         hd_host_node host;
-        hd_graph *graph; /* a child, which the node owns */
+        hd_cu_graph *graph; /* a child, which the node owns */
         hd_event_object *event;
         void *pointer; /* FREE */
     } of;
@@ -52,7 +52,7 @@ struct hd_stream {
     uint32_t flags;
     int priority;
     uint64_t id;
-    hd_graph *graph;         /* that it is captured to, or NULL */
+    hd_cu_graph *graph;      /* that it is captured to, or NULL */
     bool origin;             /* the capture began here */
     HD_ARRAY(uint32_t) last; /* the nodes that its next one depends on */
 };
@@ -61,7 +61,7 @@ struct hd_event_object {
     uint32_t flags;
     bool recorded;
     uint64_t time_ns;
-    hd_graph *graph; /* recorded in a capture: the nodes before it */
+    hd_cu_graph *graph; /* recorded in a capture: the nodes before it */
     HD_ARRAY(uint32_t) last;
 };
 
@@ -73,32 +73,32 @@ int hd_stream_do(hd_runtime *runtime, void *stream, const hd_operation *operatio
  * invalid, and the call gets the error. */
 int hd_streams_forbid(hd_runtime *runtime, bool if_relaxed);
 /* Ends captures to a graph that is destroyed. */
-void hd_streams_forget(hd_runtime *runtime, const hd_graph *graph);
+void hd_streams_forget(hd_runtime *runtime, const hd_cu_graph *graph);
 
 /* ---- graphs ------------------------------------------------------------------------------------------------------ */
 
-typedef struct hd_node {
+typedef struct hd_cu_node {
     hd_operation operation;
-    hd_graph *graph;
+    hd_cu_graph *graph;
     uint32_t index, original; /* original: the index in the graph that it is a copy of */
     bool disabled;
     HD_ARRAY(uint32_t) before; /* nodes that it depends on */
-} hd_node;
+} hd_cu_node;
 
-struct hd_graph {
-    HD_ARRAY(hd_node *) nodes; /* NULL: destroyed */
+struct hd_cu_graph {
+    HD_ARRAY(hd_cu_node *) nodes; /* NULL: destroyed */
     bool is_executable;
     bool is_invalid; /* what must not be done while a stream is captured was done */
     int mode;        /* cudaStreamCaptureMode of the capture that makes it */
     uint64_t flags;
 };
 
-hd_graph *hd_graph_new(hd_runtime *runtime);
+hd_cu_graph *hd_cu_graph_new(hd_runtime *runtime);
 /* Takes the operation's parameters. */
-hd_node *hd_graph_add(hd_graph *graph, const hd_operation *operation, const uint32_t *before, uint32_t count);
-hd_graph *hd_graph_copy(const hd_graph *graph);
-void hd_graph_free(hd_graph *graph);
-int hd_graph_run(hd_runtime *runtime, const hd_graph *graph);
-bool hd_graph_is(hd_runtime *runtime, const void *handle, bool executable);
+hd_cu_node *hd_cu_graph_add(hd_cu_graph *graph, const hd_operation *operation, const uint32_t *before, uint32_t count);
+hd_cu_graph *hd_cu_graph_copy(const hd_cu_graph *graph);
+void hd_cu_graph_free(hd_cu_graph *graph);
+int hd_cu_graph_run(hd_runtime *runtime, const hd_cu_graph *graph);
+bool hd_cu_graph_is(hd_runtime *runtime, const void *handle, bool executable);
 
 #endif

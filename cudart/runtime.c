@@ -2,7 +2,7 @@
 #include "cudart/runtime.h"
 #include "cudart/api.h"
 #include "cudart/operation.h"
-#include "cudart/trace.h"
+#include "cudart/recording.h"
 #include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -82,7 +82,7 @@ static void open_device(hd_runtime *r)
     open_memory(r);
     if (r->options.gpu)
         r->gpu = hd_gpu_load(r->options.gpu, &r->diagnostics);
-    r->trace = hd_record_open(r);
+    r->recording = hd_cu_record_open(r);
     hd_load_binaries(r);
 }
 
@@ -164,8 +164,8 @@ __attribute__((destructor)) static void end_process(void)
 {
     hd_runtime *r = enter(false);
     if (r->open)
-        hd_trace_end(r);
-    r->trace = NULL;
+        hd_cu_record_end(r);
+    r->recording = NULL;
     pthread_mutex_unlock(&r->lock);
 }
 
@@ -176,7 +176,7 @@ int hd_streams_forbid(hd_runtime *r, bool if_relaxed)
     enum { RELAXED = 2 };
     int error = HD_CUDA_SUCCESS;
     for (uint32_t i = 0; i < r->streams.count; i++) {
-        hd_graph *graph = r->streams.items[i]->graph;
+        hd_cu_graph *graph = r->streams.items[i]->graph;
         if (!graph || (graph->mode == RELAXED && !if_relaxed))
             continue;
         graph->is_invalid = true;
@@ -191,7 +191,7 @@ void hd_runtime_reset(hd_runtime *r)
 {
     for (uint32_t i = 0; i < r->blocks.count; i++)
         if (r->blocks.items[i].kind != HD_BLOCK_NONE)
-            hd_block_free(r, i);
+            hd_cu_block_free(r, i);
     r->sticky = HD_CUDA_SUCCESS;
     r->device_bytes = 0;
 }

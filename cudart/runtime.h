@@ -6,7 +6,7 @@
  * call returns, so streams and events only carry order that already holds.
  *
  *   fatbin.c     containers of device code          exports.c   the symbols of the library, from api.def
- *   unit.c       modules, kernels, variables        trace.c     what ran, for `heddle run`
+ *   unit.c       modules, kernels, variables        recording.c     what ran, for `heddle run`
  *   blocks.c     device, managed and host memory    launch.c    a kernel's run
  *   copies.c     copies and fills                   the others  the API, by subject
  *
@@ -40,21 +40,21 @@ typedef enum hd_cuda_error {
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
-typedef enum hd_block_kind {
+typedef enum hd_cu_block_kind {
     HD_BLOCK_NONE,       /* a variable of a module, or what the model needs itself */
     HD_BLOCK_DEVICE,     /* cudaMalloc */
     HD_BLOCK_MANAGED,    /* cudaMallocManaged */
     HD_BLOCK_HOST,       /* cudaMallocHost, cudaHostAlloc: mapped */
     HD_BLOCK_REGISTERED, /* cudaHostRegister */
     HD_BLOCK_ARRAY,      /* cudaMallocArray */
-} hd_block_kind;
+} hd_cu_block_kind;
 
-typedef struct hd_block { /* of an allocation of the model's memory, by index */
+typedef struct hd_cu_block { /* of an allocation of the model's memory, by index */
     uint8_t kind;
     uint32_t flags; /* as given to cudaHostAlloc and the like */
     size_t mapped_bytes;
-    struct hd_trace_block *trace; /* trace.c */
-} hd_block;
+    struct hd_cu_record_block *recording; /* recording.c */
+} hd_cu_block;
 
 struct hd_array_object {
     hd_channels channels;
@@ -97,18 +97,18 @@ struct hd_kernel {
 };
 
 /* A program's binary: what __cudaRegisterFatBinary got. */
-typedef struct hd_binary {
+typedef struct hd_cu_binary {
     const hd_fatbin_wrapper *wrapper;
     hd_code_unit *unit; /* NULL: not loaded yet */
     uint32_t space;     /* its number among the binaries of its unit: their names are apart */
     bool unregistered;
-} hd_binary;
+} hd_cu_binary;
 
 typedef enum hd_entity_kind { HD_ENTITY_FUNCTION, HD_ENTITY_VARIABLE, HD_ENTITY_MANAGED } hd_entity_kind;
 typedef struct hd_entity { /* what a host address stands for */
     const void *host;
     const char *name;
-    hd_binary *binary;
+    hd_cu_binary *binary;
     size_t bytes;
     uint8_t kind;
     hd_kernel *kernel; /* NULL: not looked for yet */
@@ -127,12 +127,12 @@ typedef struct hd_runtime {
     hd_diagnostics diagnostics;
     hd_gpu *gpu;
     hd_memory memory;
-    HD_ARRAY(hd_block) blocks; /* by allocation */
+    HD_ARRAY(hd_cu_block) blocks; /* by allocation */
     HD_ARRAY(hd_texture) textures;
     HD_ARRAY(hd_resource) resources; /* by texture; kind -1: destroyed */
     HD_ARRAY(hd_sampling) samplings;
     hd_texture_set texture_set;
-    HD_ARRAY(hd_binary *) binaries;
+    HD_ARRAY(hd_cu_binary *) binaries;
     uint32_t loaded; /* of them */
     uint32_t bound;  /* entities whose managed variables are bound */
     HD_ARRAY(hd_code_unit *) units;
@@ -144,14 +144,14 @@ typedef struct hd_runtime {
     uint64_t device_bytes; /* in use */
     HD_ARRAY(hd_stream *) streams;
     uint32_t capture_mode;
-    HD_ARRAY(struct hd_graph *) graphs;
+    HD_ARRAY(struct hd_cu_graph *) graphs;
     void *pool; /* the default memory pool */
     uint32_t flags;
     uint64_t limits[8];
     uint64_t launches;
-    HD_ARRAY(const char *) missing; /* functions whose absence was reported */
-    const void *asked_for_tables;   /* the object that asked for the driver's private tables; NULL: none */
-    struct hd_trace *trace;         /* NULL: nothing is recorded */
+    HD_ARRAY(const char *) missing;    /* functions whose absence was reported */
+    const void *asked_for_tables;      /* the object that asked for the driver's private tables; NULL: none */
+    struct hd_cu_recording *recording; /* NULL: nothing is recorded */
 } hd_runtime;
 
 /* Locks, opens the device at the first call. */
@@ -173,16 +173,16 @@ int hd_driver_missing(const char *name);
 /* ---- blocks.c ---------------------------------------------------------------------------------------------------- */
 
 /* Index of a new allocation; HD_NONE: out of memory. */
-uint32_t hd_block_new(hd_runtime *runtime, hd_block_kind kind, const char *name, uint64_t bytes, uint32_t flags);
-uint32_t hd_block_register(hd_runtime *runtime, void *pointer, size_t bytes, uint32_t flags);
-void hd_block_free(hd_runtime *runtime, uint32_t index);
+uint32_t hd_cu_block_new(hd_runtime *runtime, hd_cu_block_kind kind, const char *name, uint64_t bytes, uint32_t flags);
+uint32_t hd_cu_block_register(hd_runtime *runtime, void *pointer, size_t bytes, uint32_t flags);
+void hd_cu_block_free(hd_runtime *runtime, uint32_t index);
 /* The block of that kind that starts at the pointer; HD_NONE: none. */
-uint32_t hd_block_at(hd_runtime *runtime, const void *pointer);
+uint32_t hd_cu_block_at(hd_runtime *runtime, const void *pointer);
 /* The allocation that contains the pointer, or NULL. */
-const hd_allocation *hd_block_find(hd_runtime *runtime, const void *pointer, size_t bytes);
-hd_block *hd_block_of(hd_runtime *runtime, uint32_t index);
+const hd_allocation *hd_cu_block_find(hd_runtime *runtime, const void *pointer, size_t bytes);
+hd_cu_block *hd_cu_block_of(hd_runtime *runtime, uint32_t index);
 /* Lets the host use the memory of a variable under its device address. */
-bool hd_block_map(hd_runtime *runtime, uint32_t index);
+bool hd_cu_block_map(hd_runtime *runtime, uint32_t index);
 /* Whether the pointer is one of the device, valid or not. */
 bool hd_is_device_address(const void *pointer);
 /* Bytes on the host of a range of device or host memory; NULL: a bad range. `writes`: the host will write there. */
@@ -243,9 +243,9 @@ uint32_t hd_kernel_registers(hd_runtime *runtime, hd_kernel *kernel);
 
 /* ---- copies.c ---------------------------------------------------------------------------------------------------- */
 
-int hd_copy(hd_runtime *runtime, void *to, const void *from, size_t bytes, int kind);
+int hd_cu_copy(hd_runtime *runtime, void *to, const void *from, size_t bytes, int kind);
 int hd_fill(hd_runtime *runtime, void *to, size_t pitch, uint32_t value, uint32_t element_bytes, size_t width,
             size_t height);
-int hd_copy_box(hd_runtime *runtime, const hd_copy3 *copy);
+int hd_cu_copy_box(hd_runtime *runtime, const hd_cu_copy3 *copy);
 
 #endif

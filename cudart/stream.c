@@ -23,10 +23,10 @@ static int run_host(const hd_operation *o)
 
 static int run_free(hd_runtime *r, void *pointer)
 {
-    uint32_t index = hd_block_at(r, pointer);
+    uint32_t index = hd_cu_block_at(r, pointer);
     if (index == HD_NONE)
         return HD_CUDA_INVALID_VALUE;
-    hd_block_free(r, index);
+    hd_cu_block_free(r, index);
     return HD_CUDA_SUCCESS;
 }
 
@@ -35,14 +35,14 @@ int hd_operation_run(hd_runtime *r, const hd_operation *o)
     switch ((hd_operation_kind)o->kind) {
     case HD_OPERATION_KERNEL: return hd_launch_run(r, &o->of.kernel);
     case HD_OPERATION_COPY:
-        return o->of.copy.is_box ? hd_copy_box(r, &o->of.copy.box)
-                                 : hd_copy(r, o->of.copy.to, o->of.copy.from, o->of.copy.bytes, o->of.copy.kind);
+        return o->of.copy.is_box ? hd_cu_copy_box(r, &o->of.copy.box)
+                                 : hd_cu_copy(r, o->of.copy.to, o->of.copy.from, o->of.copy.bytes, o->of.copy.kind);
     case HD_OPERATION_FILL: {
         const hd_memset_node *f = &o->of.fill;
         return hd_fill(r, f->to, f->pitch, f->value, f->element_bytes, f->width, f->height);
     }
     case HD_OPERATION_HOST: return run_host(o);
-    case HD_OPERATION_GRAPH: return hd_graph_run(r, o->of.graph);
+    case HD_OPERATION_GRAPH: return hd_cu_graph_run(r, o->of.graph);
     case HD_OPERATION_RECORD:
         o->of.event->recorded = true;
         o->of.event->time_ns = now_ns();
@@ -108,9 +108,9 @@ static int capture(hd_runtime *r, hd_stream *s, const hd_operation *o)
             return error;
     }
     if (o->kind == HD_OPERATION_GRAPH)
-        node.of.graph = hd_graph_copy(o->of.graph);
+        node.of.graph = hd_cu_graph_copy(o->of.graph);
     own_parameters(&node);
-    set_last(s, hd_graph_add(s->graph, &node, s->last.items, s->last.count)->index);
+    set_last(s, hd_cu_graph_add(s->graph, &node, s->last.items, s->last.count)->index);
     return HD_CUDA_SUCCESS;
 }
 
@@ -122,7 +122,7 @@ int hd_stream_do(hd_runtime *r, void *handle, const hd_operation *o)
     return s->graph ? capture(r, s, o) : hd_operation_run(r, o);
 }
 
-void hd_streams_forget(hd_runtime *r, const hd_graph *graph)
+void hd_streams_forget(hd_runtime *r, const hd_cu_graph *graph)
 {
     for (uint32_t i = 0; i < r->streams.count; i++)
         if (r->streams.items[i]->graph == graph) {
@@ -234,7 +234,7 @@ int hd_cudaStreamBeginCapture(void *stream, int mode)
         return hd_runtime_leave(r, HD_CUDA_STREAM_CAPTURE_UNSUPPORTED);
     if (s->graph)
         return hd_runtime_leave(r, HD_CUDA_ILLEGAL_STATE);
-    s->graph = hd_graph_new(r);
+    s->graph = hd_cu_graph_new(r);
     s->graph->mode = mode;
     s->origin = true;
     return hd_runtime_leave(r, HD_CUDA_SUCCESS);

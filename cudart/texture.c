@@ -1,7 +1,7 @@
 /* Arrays, textures and surfaces. An array's texels are rows without gaps in device memory of its own. */
 #include "cudart/api.h"
 #include "cudart/operation.h"
-#include "cudart/trace.h"
+#include "cudart/recording.h"
 #include <stdio.h>
 
 enum { LAYERED = 1, SURFACE = 2, CUBEMAP = 4 };
@@ -44,8 +44,8 @@ int hd_cudaMalloc3DArray(hd_array_object **array, const hd_channels *channels, h
     if (!format_of(channels, &type, &count))
         return hd_runtime_leave(r, HD_CUDA_INVALID_CHANNEL_DESCRIPTOR);
     uint32_t texel = hd_types[type].bits / 8u * count;
-    uint32_t at = hd_block_new(r, HD_BLOCK_ARRAY, "array",
-                               (uint64_t)e.width * at_least_1(e.height) * at_least_1(e.depth) * texel, flags);
+    uint32_t at = hd_cu_block_new(r, HD_BLOCK_ARRAY, "array",
+                                  (uint64_t)e.width * at_least_1(e.height) * at_least_1(e.depth) * texel, flags);
     if (at == HD_NONE)
         return hd_runtime_leave(r, HD_CUDA_MEMORY_ALLOCATION);
     hd_array_object *a = hd_calloc(1, sizeof *a);
@@ -64,7 +64,7 @@ int hd_cudaFreeArray(hd_array_object *array)
 {
     hd_runtime *r = hd_runtime_enter();
     if (array) {
-        hd_block_free(r, array->allocation);
+        hd_cu_block_free(r, array->allocation);
         free(array);
     }
     return hd_runtime_leave(r, HD_CUDA_SUCCESS);
@@ -101,11 +101,11 @@ int hd_cudaMemcpy2DToArrayAsync(hd_array_object *to, size_t x, size_t y, const v
 {
     if (!to)
         return hd_runtime_leave(hd_runtime_enter(), HD_CUDA_INVALID_VALUE);
-    hd_copy3 c = {.from = {(void *)(uintptr_t)from, pitch, width, height},
-                  .to_array = to,
-                  .to_position = position(to, x, y),
-                  .extent = {width / to->texel_bytes, height, 1},
-                  .kind = kind};
+    hd_cu_copy3 c = {.from = {(void *)(uintptr_t)from, pitch, width, height},
+                     .to_array = to,
+                     .to_position = position(to, x, y),
+                     .extent = {width / to->texel_bytes, height, 1},
+                     .kind = kind};
     return hd_cudaMemcpy3DAsync(&c, stream);
 }
 int hd_cudaMemcpy2DToArray(hd_array_object *to, size_t x, size_t y, const void *from, size_t pitch, size_t width,
@@ -119,11 +119,11 @@ int hd_cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, const hd_array_object 
 {
     if (!from)
         return hd_runtime_leave(hd_runtime_enter(), HD_CUDA_INVALID_VALUE);
-    hd_copy3 c = {.from_array = (hd_array_object *)(uintptr_t)from,
-                  .from_position = position(from, x, y),
-                  .to = {to, pitch, width, height},
-                  .extent = {width / from->texel_bytes, height, 1},
-                  .kind = kind};
+    hd_cu_copy3 c = {.from_array = (hd_array_object *)(uintptr_t)from,
+                     .from_position = position(from, x, y),
+                     .to = {to, pitch, width, height},
+                     .extent = {width / from->texel_bytes, height, 1},
+                     .kind = kind};
     return hd_cudaMemcpy3DAsync(&c, stream);
 }
 int hd_cudaMemcpy2DFromArray(void *to, size_t pitch, const hd_array_object *from, size_t x, size_t y, size_t width,
@@ -238,8 +238,9 @@ static int source_of(hd_runtime *r, const hd_resource *of, hd_texture *t)
     if (of->kind == HD_RESOURCE_PITCHED)
         t->row_texels = (uint32_t)(of->of.pitched.pitch / texel);
     const hd_allocation *a =
-        pointer ? hd_block_find(r, pointer, bytes - (t->row_texels - t->width) * (size_t)texel * (t->row_texels != 0))
-                : &r->memory.allocations.items[of->of.array ? of->of.array->allocation : 0];
+        pointer
+            ? hd_cu_block_find(r, pointer, bytes - (t->row_texels - t->width) * (size_t)texel * (t->row_texels != 0))
+            : &r->memory.allocations.items[of->of.array ? of->of.array->allocation : 0];
     if (!a || (of->kind != HD_RESOURCE_ARRAY && !pointer))
         return HD_CUDA_INVALID_VALUE;
     t->buffer = a->index;
@@ -276,7 +277,7 @@ static uint64_t add_object(hd_runtime *r, hd_texture t, const hd_resource *resou
     hd_array_push(&r->textures, t);
     hd_array_push(&r->resources, *resource);
     hd_array_push(&r->samplings, sampling ? *sampling : (hd_sampling){0});
-    hd_trace_texture(r, index);
+    hd_cu_record_texture(r, index);
     return t.handle;
 }
 

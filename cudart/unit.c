@@ -4,7 +4,7 @@
  * All binaries that register before the device is used become one module: objects of a device link (-rdc) share their
  * names, others have names apart. So a recorded run has one module, whose variables are where the replay puts them. */
 #include "cudart/runtime.h"
-#include "cudart/trace.h"
+#include "cudart/recording.h"
 #include "base/origins.h"
 #include "emitters/diagnostics.h"
 #include "parser/parse.h"
@@ -82,7 +82,7 @@ hd_code_unit *hd_code_unit_load(hd_runtime *r, const char *place, bool is_file, 
     bool good = !u->diagnostics.error_count && hd_image_load(&u->image, u->module, &r->memory, &u->diagnostics);
     u->image.textures = &r->texture_set;
     u->why = good ? HD_CUDA_SUCCESS : HD_CUDA_INVALID_PTX;
-    hd_trace_unit(r, u);
+    hd_cu_record_unit(r, u);
     if (!good)
         hd_show_diagnostics(u, &u->diagnostics);
     return u;
@@ -142,7 +142,7 @@ static hd_code_unit *unit_without_code(hd_runtime *r, int why, const char *cubin
 }
 
 /* The texts of one binary; of a device link: of all its objects. A binary without a text has a unit without code. */
-static void read_binary(hd_runtime *r, hd_binary *b, reading *all)
+static void read_binary(hd_runtime *r, hd_cu_binary *b, reading *all)
 {
     const hd_fatbin_wrapper *w = b->wrapper;
     const char *has = NULL;
@@ -186,9 +186,9 @@ static void bind_managed(hd_runtime *r)
     uint32_t index;
     for (uint32_t i = r->bound; i < r->entities.count; i++) {
         const hd_entity *e = &r->entities.items[i];
-        if (e->kind == HD_ENTITY_MANAGED && !hd_variable_of(r, e->host, &index) && hd_block_map(r, index)) {
+        if (e->kind == HD_ENTITY_MANAGED && !hd_variable_of(r, e->host, &index) && hd_cu_block_map(r, index)) {
             *(void **)(uintptr_t)e->host = (void *)(uintptr_t)r->memory.allocations.items[index].base;
-            hd_trace_mapped(r, index);
+            hd_cu_record_mapped(r, index);
         }
     }
     r->bound = r->entities.count;
@@ -303,7 +303,7 @@ int hd_kernel_of(hd_runtime *r, const void *host, hd_kernel **kernel)
         return hd_kernel_of_handle(r, host, kernel);
     hd_code_unit *u = e->binary->unit;
     if (u->why == HD_CUDA_NO_KERNEL_IMAGE_FOR_DEVICE)
-        hd_trace_limit(r);
+        hd_cu_record_limit(r);
     if (u->why)
         return why_not(e);
     if (!e->kernel)

@@ -1,4 +1,4 @@
-/* A run of a CUDA program on the model: what the runtime in its process left (cudart/trace.h), as results, and as a
+/* A run of a CUDA program on the model: what the runtime in its process left (cudart/recording.h), as results, and as a
  * launch file that does the same without the program.
  *
  *   hd_run *run = hd_run_read(folder, program, true, diagnostics);

@@ -5,7 +5,7 @@
 
 #define HD_RUN_VARIABLE "HEDDLE_RUN"
 #define HD_RUN_OPTIONS_FILE "options.json" /* what is asked: hd_run_request */
-#define HD_TRACE_FILE "trace.jsonl"        /* what happened: cudart/trace.h */
+#define HD_TRACE_FILE "trace.jsonl"        /* what happened: cudart/recording.h */
 #define HD_TRACE_FAILED_FILE "incomplete"  /* is there if something of it could not be written */
 #define HD_RUN_LAUNCH_FILE "launch.yaml"   /* of a record */
 #define HD_RUN_PTX_FILE "program.ptx"      /* its first module */

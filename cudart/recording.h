@@ -17,25 +17,25 @@
  * and of a launch its "parameters": [PTX type, [byte, ...]] each.
  * Contents are files named by their XXH3-64, compressed with zstd, written once.
  *
- * The host's changes of device memory go through the API, which marks them (hd_trace_written). Managed, page-locked and
+ * The host's changes of device memory go through the API, which marks them (hd_cu_record_written). Managed, page-locked and
  * registered memory changes unseen: it is compared with a copy of what the last launch left. */
-#ifndef HD_CUDART_TRACE_H
-#define HD_CUDART_TRACE_H
+#ifndef HD_CUDART_RECORDING_H
+#define HD_CUDART_RECORDING_H
 
 #include "cudart/runtime.h"
 
-struct hd_trace *hd_record_open(hd_runtime *runtime); /* NULL: none was asked for */
-void hd_trace_unit(hd_runtime *runtime, const hd_code_unit *unit);
-void hd_trace_allocated(hd_runtime *runtime, uint32_t allocation);
-void hd_trace_mapped(hd_runtime *runtime, uint32_t allocation); /* a managed variable */
-void hd_trace_freed(hd_runtime *runtime, uint32_t allocation);
-void hd_trace_written(hd_runtime *runtime, uint32_t allocation);
-void hd_trace_texture(hd_runtime *runtime, uint32_t texture);
-void hd_trace_before(hd_runtime *runtime, const hd_launch_request *request);
-void hd_trace_after(hd_runtime *runtime, const hd_launch_request *request, hd_exec_status status,
-                    const hd_exec_statistics *statistics);
-void hd_trace_static(hd_runtime *runtime); /* the program has the static runtime */
-void hd_trace_limit(hd_runtime *runtime);  /* a kernel that the model cannot run was asked for */
-void hd_trace_end(hd_runtime *runtime);    /* the process ends */
+struct hd_cu_recording *hd_cu_record_open(hd_runtime *runtime); /* NULL: none was asked for */
+void hd_cu_record_unit(hd_runtime *runtime, const hd_code_unit *unit);
+void hd_cu_record_allocated(hd_runtime *runtime, uint32_t allocation);
+void hd_cu_record_mapped(hd_runtime *runtime, uint32_t allocation); /* a managed variable */
+void hd_cu_record_freed(hd_runtime *runtime, uint32_t allocation);
+void hd_cu_record_written(hd_runtime *runtime, uint32_t allocation);
+void hd_cu_record_texture(hd_runtime *runtime, uint32_t texture);
+void hd_cu_record_before(hd_runtime *runtime, const hd_launch_request *request);
+void hd_cu_record_after(hd_runtime *runtime, const hd_launch_request *request, hd_exec_status status,
+                        const hd_exec_statistics *statistics);
+void hd_cu_record_static(hd_runtime *runtime); /* the program has the static runtime */
+void hd_cu_record_limit(hd_runtime *runtime);  /* a kernel that the model cannot run was asked for */
+void hd_cu_record_end(hd_runtime *runtime);    /* the process ends */
 
 #endif

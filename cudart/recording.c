@@ -1,5 +1,5 @@
-/* Writes the events of a run: see trace.h. */
-#include "cudart/trace.h"
+/* Writes the events of a run: see recording.h. */
+#include "cudart/recording.h"
 #include "base/hash.h"
 #include "base/output.h"
 #include <errno.h>
@@ -14,7 +14,7 @@
 enum { FASTEST = 1 }; /* of zstd's levels */
 
 /* An allocation that a launch may use. */
-typedef struct hd_trace_block {
+typedef struct hd_cu_record_block {
     uint32_t id;
     bool named;   /* its buffer event was written */
     bool changed; /* by the host, since the last launch */
@@ -23,19 +23,19 @@ typedef struct hd_trace_block {
     unsigned char *left;
     uint64_t hash; /* of what the launches left, where the host changed it since; valid if has_hash */
     bool has_hash;
-} hd_trace_block;
+} hd_cu_record_block;
 
-typedef struct hd_trace {
+typedef struct hd_cu_recording {
     int file;
     pid_t process;
     bool record, failed;
     const char *folder;
     uint32_t blocks;
-    HD_ARRAY(hd_trace_block *) by_allocation;
-} hd_trace;
+    HD_ARRAY(hd_cu_record_block *) by_allocation;
+} hd_cu_recording;
 
 /* Something is missing: says so once, and leaves a mark, which needs no room. */
-static void fail(hd_trace *t, const char *name)
+static void fail(hd_cu_recording *t, const char *name)
 {
     char path[4096];
     if (t->failed)
@@ -48,7 +48,7 @@ static void fail(hd_trace *t, const char *name)
         close(file);
 }
 
-static void emit(hd_trace *t, json_t *event)
+static void emit(hd_cu_recording *t, json_t *event)
 {
     char *line = json_dumps(event, JSON_COMPACT);
     size_t length = line ? strlen(line) : 0, done = 0;
@@ -66,23 +66,26 @@ static void emit(hd_trace *t, json_t *event)
 }
 
 /* A forked process writes nothing. */
-static hd_trace *trace_of(hd_runtime *r) { return r->trace && r->trace->process == getpid() ? r->trace : NULL; }
+static hd_cu_recording *recording_of(hd_runtime *r)
+{
+    return r->recording && r->recording->process == getpid() ? r->recording : NULL;
+}
 
-hd_trace *hd_record_open(hd_runtime *r)
+hd_cu_recording *hd_cu_record_open(hd_runtime *r)
 {
     if (!r->options.folder)
         return NULL;
     char *path = hd_arena_printf(&r->arena, "%s/" HD_TRACE_FILE, r->options.folder);
     int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    hd_trace *t = hd_calloc(1, sizeof *t);
-    *t = (hd_trace){.file = file, .process = getpid(), .record = r->options.record, .folder = r->options.folder};
+    hd_cu_recording *t = hd_calloc(1, sizeof *t);
+    *t = (hd_cu_recording){.file = file, .process = getpid(), .record = r->options.record, .folder = r->options.folder};
     if (file < 0)
         fail(t, HD_TRACE_FILE);
     return t;
 }
 
 /* Writes a file of the folder. `once`: if there is none of that name. */
-static void write_file(hd_trace *t, const char *name, const void *bytes, size_t size, bool once)
+static void write_file(hd_cu_recording *t, const char *name, const void *bytes, size_t size, bool once)
 {
     char path[4096];
     snprintf(path, sizeof path, "%s/%s", t->folder, name);
@@ -100,9 +103,9 @@ static void write_file(hd_trace *t, const char *name, const void *bytes, size_t 
     hd_output_drop(&output);
 }
 
-void hd_trace_unit(hd_runtime *r, const hd_code_unit *u)
+void hd_cu_record_unit(hd_runtime *r, const hd_code_unit *u)
 {
-    hd_trace *t = trace_of(r);
+    hd_cu_recording *t = recording_of(r);
     if (!t)
         return;
     if (t->record)
@@ -112,7 +115,7 @@ void hd_trace_unit(hd_runtime *r, const hd_code_unit *u)
 }
 
 /* Compressed, by the content's hash. */
-static void write_content(hd_trace *t, char name[32], const hd_allocation *a)
+static void write_content(hd_cu_recording *t, char name[32], const hd_allocation *a)
 {
     size_t room = ZSTD_compressBound((size_t)a->size);
     char *packed = hd_malloc(room);
@@ -125,42 +128,42 @@ static void write_content(hd_trace *t, char name[32], const hd_allocation *a)
 
 /* ---- buffers ----------------------------------------------------------------------------------------------------- */
 
-static hd_trace_block *block_of(hd_trace *t, uint32_t allocation)
+static hd_cu_record_block *block_of(hd_cu_recording *t, uint32_t allocation)
 {
     return allocation < t->by_allocation.count ? t->by_allocation.items[allocation] : NULL;
 }
 
 static void watch(hd_runtime *r, uint32_t allocation, bool unseen)
 {
-    hd_trace *t = trace_of(r);
+    hd_cu_recording *t = recording_of(r);
     if (!t || !t->record)
         return;
     while (t->by_allocation.count <= allocation)
         hd_array_push(&t->by_allocation, NULL);
-    hd_trace_block *b = hd_calloc(1, sizeof *b);
-    *b = (hd_trace_block){.id = t->blocks++, .watched = unseen, .changed = unseen};
+    hd_cu_record_block *b = hd_calloc(1, sizeof *b);
+    *b = (hd_cu_record_block){.id = t->blocks++, .watched = unseen, .changed = unseen};
     if (unseen)
         b->left = hd_calloc((size_t)r->memory.allocations.items[allocation].size + 1, 1);
     t->by_allocation.items[allocation] = b;
 }
 
-void hd_trace_allocated(hd_runtime *r, uint32_t allocation)
+void hd_cu_record_allocated(hd_runtime *r, uint32_t allocation)
 {
-    uint8_t kind = hd_block_of(r, allocation)->kind;
+    uint8_t kind = hd_cu_block_of(r, allocation)->kind;
     watch(r, allocation, kind == HD_BLOCK_MANAGED || kind == HD_BLOCK_HOST || kind == HD_BLOCK_REGISTERED);
 }
 
-void hd_trace_mapped(hd_runtime *r, uint32_t allocation) { watch(r, allocation, true); }
+void hd_cu_record_mapped(hd_runtime *r, uint32_t allocation) { watch(r, allocation, true); }
 
 /* Module variables are watched from the first change on. */
-void hd_trace_written(hd_runtime *r, uint32_t allocation)
+void hd_cu_record_written(hd_runtime *r, uint32_t allocation)
 {
-    hd_trace *t = trace_of(r);
+    hd_cu_recording *t = recording_of(r);
     if (!t || !t->record)
         return;
     if (!block_of(t, allocation))
         watch(r, allocation, false);
-    hd_trace_block *b = block_of(t, allocation);
+    hd_cu_record_block *b = block_of(t, allocation);
     const hd_allocation *a = &r->memory.allocations.items[allocation];
     if (!b->changed && b->used && !b->watched) {
         b->hash = hd_hash(a->bytes, (size_t)a->size);
@@ -181,23 +184,23 @@ static int unit_of_variable(const hd_runtime *r, uint32_t allocation)
     return 0;
 }
 
-static void name_block(hd_runtime *r, hd_trace *t, uint32_t allocation)
+static void name_block(hd_runtime *r, hd_cu_recording *t, uint32_t allocation)
 {
-    hd_trace_block *b = block_of(t, allocation);
+    hd_cu_record_block *b = block_of(t, allocation);
     const hd_allocation *a = &r->memory.allocations.items[allocation];
     if (b->named)
         return;
     b->named = true;
-    bool symbol = hd_block_of(r, allocation)->kind == HD_BLOCK_NONE;
+    bool symbol = hd_cu_block_of(r, allocation)->kind == HD_BLOCK_NONE;
     emit(t, json_pack("{s:s,s:i,s:s,s:I,s:I,s:b,s:i}", "event", "buffer", "id", (int)b->id, "name", a->name, "address",
                       (json_int_t)a->base, "bytes", (json_int_t)a->size, "symbol", (int)symbol, "unit",
                       symbol ? unit_of_variable(r, allocation) : 0));
 }
 
 /* The content before a launch, where it is not what the last one left. */
-static void set_block(hd_runtime *r, hd_trace *t, uint32_t allocation)
+static void set_block(hd_runtime *r, hd_cu_recording *t, uint32_t allocation)
 {
-    hd_trace_block *b = block_of(t, allocation);
+    hd_cu_record_block *b = block_of(t, allocation);
     const hd_allocation *a = &r->memory.allocations.items[allocation];
     char name[32];
     if (b->watched)
@@ -212,9 +215,9 @@ static void set_block(hd_runtime *r, hd_trace *t, uint32_t allocation)
     b->used = true;
 }
 
-static void expect_block(hd_runtime *r, hd_trace *t, uint32_t allocation)
+static void expect_block(hd_runtime *r, hd_cu_recording *t, uint32_t allocation)
 {
-    hd_trace_block *b = block_of(t, allocation);
+    hd_cu_record_block *b = block_of(t, allocation);
     const hd_allocation *a = &r->memory.allocations.items[allocation];
     char text[32];
     if (!b->used)
@@ -227,16 +230,16 @@ static void expect_block(hd_runtime *r, hd_trace *t, uint32_t allocation)
                       (int)a->accessed));
 }
 
-static void drop_block(hd_trace *t, uint32_t allocation)
+static void drop_block(hd_cu_recording *t, uint32_t allocation)
 {
     free(t->by_allocation.items[allocation]->left);
     free(t->by_allocation.items[allocation]);
     t->by_allocation.items[allocation] = NULL;
 }
 
-void hd_trace_freed(hd_runtime *r, uint32_t allocation)
+void hd_cu_record_freed(hd_runtime *r, uint32_t allocation)
 {
-    hd_trace *t = trace_of(r);
+    hd_cu_recording *t = recording_of(r);
     if (!t || !t->record || !block_of(t, allocation))
         return;
     expect_block(r, t, allocation);
@@ -245,9 +248,9 @@ void hd_trace_freed(hd_runtime *r, uint32_t allocation)
 
 /* ---- textures ---------------------------------------------------------------------------------------------------- */
 
-void hd_trace_texture(hd_runtime *r, uint32_t index)
+void hd_cu_record_texture(hd_runtime *r, uint32_t index)
 {
-    hd_trace *t = trace_of(r);
+    hd_cu_recording *t = recording_of(r);
     const hd_texture *x = &r->textures.items[index];
     if (!t || !t->record || !block_of(t, x->buffer))
         return;
@@ -265,9 +268,9 @@ void hd_trace_texture(hd_runtime *r, uint32_t index)
 
 /* ---- launches ---------------------------------------------------------------------------------------------------- */
 
-void hd_trace_before(hd_runtime *r, const hd_launch_request *q)
+void hd_cu_record_before(hd_runtime *r, const hd_launch_request *q)
 {
-    hd_trace *t = trace_of(r);
+    hd_cu_recording *t = recording_of(r);
     (void)q;
     if (!t || !t->record)
         return;
@@ -295,9 +298,9 @@ static json_t *parameters_of(const hd_launch_request *q)
 
 static const char *const status_names[] = {"done", "fault", "stopped", "limit", "unsupported"};
 
-void hd_trace_after(hd_runtime *r, const hd_launch_request *q, hd_exec_status status, const hd_exec_statistics *s)
+void hd_cu_record_after(hd_runtime *r, const hd_launch_request *q, hd_exec_status status, const hd_exec_statistics *s)
 {
-    hd_trace *t = trace_of(r);
+    hd_cu_recording *t = recording_of(r);
     if (!t)
         return;
     json_t *e =
@@ -312,30 +315,30 @@ void hd_trace_after(hd_runtime *r, const hd_launch_request *q, hd_exec_status st
         json_object_set_new(e, "parameters", parameters_of(q));
     emit(t, e);
     for (uint32_t i = 0; i < t->by_allocation.count; i++) {
-        hd_trace_block *b = t->by_allocation.items[i];
+        hd_cu_record_block *b = t->by_allocation.items[i];
         const hd_allocation *a = b ? &r->memory.allocations.items[i] : NULL;
         if (b && b->watched)
             memcpy(b->left, a->bytes, (size_t)a->size);
     }
 }
 
-void hd_trace_static(hd_runtime *r)
+void hd_cu_record_static(hd_runtime *r)
 {
-    hd_trace *t = trace_of(r);
+    hd_cu_recording *t = recording_of(r);
     if (t)
         emit(t, json_pack("{s:s}", "event", "static"));
 }
 
-void hd_trace_limit(hd_runtime *r)
+void hd_cu_record_limit(hd_runtime *r)
 {
-    hd_trace *t = trace_of(r);
+    hd_cu_recording *t = recording_of(r);
     if (t)
         emit(t, json_pack("{s:s}", "event", "limit"));
 }
 
-void hd_trace_end(hd_runtime *r)
+void hd_cu_record_end(hd_runtime *r)
 {
-    hd_trace *t = trace_of(r);
+    hd_cu_recording *t = recording_of(r);
     if (!t)
         return;
     for (uint32_t i = 0; i < t->by_allocation.count; i++)
@@ -346,5 +349,5 @@ void hd_trace_end(hd_runtime *r)
     emit(t, json_pack("{s:s,s:i}", "event", "end", "process", (int)t->process));
     close(t->file);
     free(t);
-    r->trace = NULL;
+    r->recording = NULL;
 }
