@@ -71,7 +71,7 @@ static hd_rf_residency residency_of(const replay_run *run, uint32_t launch, cons
                              .latency = options->latency == UINT32_MAX ? 0
                                         : options->latency             ? options->latency
                                                                        : HD_COUNT_LATENCY,
-                             .bytes = HD_COUNT_STREAM_BYTES,
+                             .bytes = HD_COUNT_RECORD_BYTES,
                              .most_ctas = hd_occupancy_of(limits, &use).ctas,
                              .cta_warps = warps,
                              .sm_warps = limits->warps_per_sm,

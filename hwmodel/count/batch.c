@@ -18,7 +18,7 @@ void hd_batch_clear(hd_batch *b)
     b->launch = HD_NONE;
     b->ends = b->drains = false;
     for (uint32_t i = 0; i < b->ended.count; i++)
-        hd_cta_streams_release(b->ended.items[i]);
+        hd_record_release(b->ended.items[i]);
     hd_array_clear(&b->ended);
     b->ended_bytes = 0;
 }
@@ -57,8 +57,8 @@ hd_event hd_batch_keep_columns(hd_batch *b, const hd_event *event)
     return kept;
 }
 
-void hd_batch_add_cta(hd_batch *b, hd_cta_streams *cta)
+void hd_batch_add_record(hd_batch *b, hd_record *record)
 {
-    hd_array_push(&b->ended, cta);
-    b->ended_bytes += cta->bytes;
+    hd_array_push(&b->ended, record);
+    b->ended_bytes += record->bytes;
 }

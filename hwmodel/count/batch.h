@@ -1,8 +1,8 @@
-/* A batch: what count mode keeps of the stream until its walks take it. */
+/* A batch: events and records that count mode keeps until its walks take them. */
 #ifndef HD_HWMODEL_COUNT_BATCH_H
 #define HD_HWMODEL_COUNT_BATCH_H
 
-#include "hwmodel/count/streams.h"
+#include "hwmodel/record/record.h"
 #include "hwmodel/rf/technique.h"
 
 enum { HD_BATCH_COLUMN_BYTES = 1 << 20 /* more than one event has */ };
@@ -21,8 +21,8 @@ typedef struct hd_batch {
     uint32_t column_bytes;              /* used of them */
     uint32_t launch;                    /* the kernel of the launch that begins with it; HD_NONE */
     hd_rf_residency residency;          /* in that */
-    bool ends, drains; /* the launch ends with it; blocks that are resident then are walked to their end */
-    HD_ARRAY(hd_cta_streams *) ended; /* blocks, for the schedule */
+    bool ends, drains;           /* the launch ends with it; blocks that are resident then are walked to their end */
+    HD_ARRAY(hd_record *) ended; /* for the schedule */
     uint64_t ended_bytes;
 } hd_batch;
 
@@ -32,6 +32,6 @@ void hd_batch_clear(hd_batch *batch); /* a new one must be cleared, too */
 bool hd_batch_has_room(const hd_batch *batch, const hd_event *event);
 /* The event, with copies of its addresses and results. */
 hd_event hd_batch_keep_columns(hd_batch *batch, const hd_event *event);
-void hd_batch_add_cta(hd_batch *batch, hd_cta_streams *cta); /* takes it */
+void hd_batch_add_record(hd_batch *batch, hd_record *record); /* takes it */
 
 #endif

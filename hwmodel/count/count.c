@@ -8,7 +8,7 @@
 
 enum {
     HD_COUNT_LAG = 7,                /* batches that walks may be after the run */
-    HD_COUNT_ENDED_BYTES = 16 << 20, /* of streams that one batch may hold; with more, walks catch up */
+    HD_COUNT_ENDED_BYTES = 16 << 20, /* of records that one batch may hold; with more, walks catch up */
 };
 
 typedef struct reader { /* of batches */
@@ -27,7 +27,7 @@ struct hd_count {
     bool singles;             /* the former get each event in a segment of its own */
     bool scheduled_columns;   /* the latter do, too, with its addresses and results */
     hd_rf_residency residency;
-    hd_stream_recorder recorder; /* for scheduled order */
+    hd_recorder *recorder; /* for scheduled order */
     hd_rf_uniform *uniform;
     uint32_t failed;
     bool stopped; /* something was not proved */
@@ -56,7 +56,7 @@ hd_count *hd_count_new(const hd_rf_module *code, hd_diagnostics *diagnostics)
     c->failed = HD_NONE;
     c->batch_most = c->threads = 1;
     c->residency = (hd_rf_residency){
-        .ctas = 1, .active = HD_COUNT_ACTIVE_WARPS, .latency = HD_COUNT_LATENCY, .bytes = HD_COUNT_STREAM_BYTES};
+        .ctas = 1, .active = HD_COUNT_ACTIVE_WARPS, .latency = HD_COUNT_LATENCY, .bytes = HD_COUNT_RECORD_BYTES};
     c->uniform = hd_rf_uniform_new(code);
     c->segments = hd_segments_new(code);
     return c;
@@ -80,7 +80,7 @@ void hd_count_free(hd_count *c)
     for (uint32_t m = 0; m < c->models.count; m++)
         hd_rf_model_free(c->models.items[m]);
     hd_array_free(&c->models);
-    hd_stream_recorder_free(&c->recorder);
+    hd_recorder_free(c->recorder);
     hd_rf_uniform_free(c->uniform);
     hd_segments_free(c->segments);
     free(c);
@@ -113,7 +113,7 @@ void hd_count_launches(hd_count *c, void (*over)(void *context, bool proved, con
     c->over_context = context;
 }
 
-uint64_t hd_count_stream_bytes(const hd_count *c)
+uint64_t hd_count_record_bytes(const hd_count *c)
 {
     uint64_t most = 0;
     for (const reader *r = c->readers.items, *end = hd_array_at(&c->readers, c->readers.count); r < end; r++)
@@ -143,11 +143,19 @@ static uint32_t columns_of(const hd_count *c)
     return columns;
 }
 
+static bool couples(const hd_count *c)
+{
+    bool any = false;
+    for (uint32_t m = 0; m < c->models.count; m++)
+        any = any || c->models.items[m]->info->ops->coupled;
+    return any;
+}
+
 hd_sink hd_count_sink(hd_count *c)
 {
     return (hd_sink){.take = hd_count_take,
                      .context = c,
-                     .columns = columns_of(c),
+                     .columns = columns_of(c) | (couples(c) ? HD_COLUMN_BARRIERS : 0),
                      .take_segment = c->batch_most > 1 ? hd_count_take_segment : NULL};
 }
 
@@ -319,21 +327,24 @@ static bool refuse_recording(hd_count *c, const char *what)
     return false;
 }
 
-static bool record_for_schedule(hd_count *c, const hd_warp_event *e)
+static bool record_segment(hd_count *c, const hd_warp_event *e)
 {
-    if (e->kind != HD_CTA_ENDS)
-        return hd_stream_record_event(&c->recorder, e) <= c->residency.bytes || refuse_recording(c, "a block");
-    hd_cta_streams *cta = hd_stream_record_end(&c->recorder, e->cta);
-    if (cta)
-        hd_batch_add_cta(c->batch, cta);
+    return hd_recorder_take_segment(c->recorder, e) <= c->residency.bytes || refuse_recording(c, "a block");
+}
+
+static bool take_record(void *count, hd_record *record)
+{
+    hd_count *c = count;
+    hd_batch_add_record(c->batch, record);
     return c->batch->ended_bytes < HD_COUNT_ENDED_BYTES || publish_batch(c, 0);
 }
 
 static bool keep_event(hd_count *c, const hd_warp_event *e, uint64_t number)
 {
-    if (c->ordered && !(c->singles && e->kind == HD_WARP_ISSUES))
+    bool issues = e->kind == HD_WARP_ISSUES;
+    if (c->ordered && !(c->singles && issues))
         hd_array_push(&c->batch->events, ((hd_numbered_event){*e, number}));
-    return c->stopped || !c->scheduled || record_for_schedule(c, e);
+    return c->stopped || !c->scheduled || !issues || record_segment(c, e);
 }
 
 /* false: something was not proved. */
@@ -360,7 +371,7 @@ static bool keep_issue(hd_count *c, const hd_event *event, bool continues)
         return true;
     if (c->scheduled_columns) {
         const hd_warp_event single = hd_segments_single(c->segments, event);
-        return record_for_schedule(c, &single);
+        return record_segment(c, &single);
     }
     if (!continues)
         c->open_event = c->events;
@@ -382,11 +393,20 @@ static bool keep_other(hd_count *c, const hd_event *event)
     case HD_EVENT_ISSUE:
     case HD_EVENT_CALL: /* the frame begins with its first instruction */
     case HD_EVENT_LAUNCH_END:
-    case HD_EVENT_ARRIVE: /* not asked for, as the next two */
+    case HD_EVENT_ARRIVE:
     case HD_EVENT_OPEN:
     case HD_EVENT_PASS: return true;
     }
-    return keep_event(c, &e, c->events);
+    return keep_event(c, &e, c->events) && (!c->scheduled || hd_recorder_take(c->recorder, event));
+}
+
+/* Records a barrier's event after the segment that ends at the barrier. Arrivals at mbarriers end no segment, and are
+ * left out. */
+static bool keep_barrier(hd_count *c, const hd_event *event)
+{
+    if (!c->scheduled || event->barrier == HD_EVENT_MBARRIER)
+        return true;
+    return (!hd_segments_at_barrier(c->segments) || end_segment(c)) && hd_recorder_take(c->recorder, event);
 }
 
 /* ---- the run begins and ends ------------------------------------------------------------------------------------- */
@@ -407,6 +427,7 @@ static void open_readers(hd_count *c)
     c->open = true;
     for (uint32_t m = 0; m < c->models.count; m++)
         add_reader(c, hd_count_model(c, m));
+    c->recorder = hd_recorder_new(&(hd_recorder_user){.ended = take_record, .context = c});
     c->singles = c->batch_most == 1 || columns_of(c) & ~(uint32_t)HD_COLUMN_WIDTHS;
     c->queue = hd_broadcast_new(c->readers.count, HD_COUNT_LAG, take_batch, c);
     hd_broadcast_threads(c->queue, c->threads, c->budget);
@@ -418,7 +439,7 @@ static void open_readers(hd_count *c)
 static void end_run(hd_count *c, bool ends, uint32_t lag)
 {
     end_segment(c);
-    hd_stream_recorder_drop(&c->recorder);
+    hd_recorder_drop(c->recorder);
     c->batch->ends = ends;
     c->batch->drains = ends && !c->stopped;
     if (c->stopped)
@@ -448,7 +469,7 @@ static bool begin_launch(hd_count *c, uint32_t function)
 {
     if (c->batch->taken && !publish_batch(c, HD_COUNT_LAG))
         return false;
-    hd_stream_recorder_drop(&c->recorder);
+    hd_recorder_drop(c->recorder);
     c->batch->launch = function;
     c->batch->residency = c->residency;
     return true;
@@ -489,6 +510,8 @@ bool hd_count_take(void *count, const hd_event *event)
         return false;
     if (!c->open)
         open_readers(c);
+    if (event->kind >= HD_EVENT_ARRIVE)
+        return keep_barrier(c, event);
     bool issues = event->kind == HD_EVENT_ISSUE, continues = issues && hd_segments_continue(c->segments, event);
     if (!look_at_branches(c, event) || (!continues && event->kind != HD_EVENT_CALL && !end_segment(c)))
         return false;

@@ -50,9 +50,9 @@ void hd_count_faulty_lane(hd_count *count);
 /* Shares those threads with other jobs: only the caller's thread, and what the budget has, work here. */
 void hd_count_share(hd_count *count, hd_thread_budget *budget);
 /* Of the next launches, for coupled models; a new count has 1 resident CTA and the numbers below. */
-enum { HD_COUNT_ACTIVE_WARPS = 8, HD_COUNT_LATENCY = 64, HD_COUNT_STREAM_BYTES = 256 << 20 };
+enum { HD_COUNT_ACTIVE_WARPS = 8, HD_COUNT_LATENCY = 64, HD_COUNT_RECORD_BYTES = 256 << 20 };
 void hd_count_residency(hd_count *count, const hd_rf_residency *residency);
-uint64_t hd_count_stream_bytes(const hd_count *count); /* most that streams of resident CTAs took so far */
+uint64_t hd_count_record_bytes(const hd_count *count); /* most that records of resident CTAs took so far */
 
 typedef struct hd_count_result { /* of a model in one launch: as its fields of the same name */
     uint64_t counters[HD_COUNTER_COUNT];

@@ -5,9 +5,9 @@
 #include "hwmodel/count/schedule.h"
 
 typedef struct resident_cta {
-    hd_cta_streams *cta;
+    hd_record *record;
     uint32_t live;
-    uint32_t issued[HD_STREAM_WARPS]; /* barrier instructions of each warp; UINT32_MAX: ended */
+    uint32_t issued[HD_RECORD_WARPS]; /* barrier instructions of each warp; UINT32_MAX: ended */
 } resident_cta;
 
 enum { AWAITED = 16 }; /* words that a warp may wait for before it leaves in any case */
@@ -20,25 +20,24 @@ typedef struct awaited_word { /* of a long-latency load */
 typedef struct resident_warp { /* first what is looked at while it waits */
     resident_cta *of;
     uint32_t index;
-    uint32_t blockers; /* warps that it waits for at a barrier before what is to be issued next */
-    uint64_t ready;    /* instructions issued before it may come back */
-    uint64_t last;     /* ... before all that it waits for is there */
-    uint64_t touches;  /* of the words that it waits for */
+    uint64_t ready;   /* instructions issued before it may come back */
+    uint64_t last;    /* ... before all that it waits for is there */
+    uint64_t touches; /* of the words that it waits for */
     uint32_t awaits;
-    uint32_t record;    /* that comes next of its stream */
     uint64_t refused;   /* the round in which it was refused last */
     hd_gate gate;       /* by which it was */
     hd_warp_event turn; /* of its segment, what the model has not taken: [from, end); `end` is to be issued next */
     awaited_word awaited[AWAITED];
+    hd_record_cursor cursor; /* at the segment of the turn */
 } resident_warp;
 
 struct hd_schedule {
     hd_walk *walk;
     const hd_rf_ops *ops; /* of the model; empty if it steers nothing in this launch */
     hd_rf_residency residency;
-    uint32_t most_ctas;                 /* that the SM can hold at all */
-    uint32_t turn;                      /* most instructions of one */
-    HD_ARRAY(hd_cta_streams *) arrived; /* not resident yet */
+    uint32_t most_ctas;            /* that the SM can hold at all */
+    uint32_t turn;                 /* most instructions of one */
+    HD_ARRAY(hd_record *) arrived; /* not resident yet */
     HD_ARRAY(resident_cta *) residents;
     HD_ARRAY(resident_warp *) active;
     HD_ARRAY(resident_warp *) waiting; /* in order of arrival */
@@ -61,9 +60,9 @@ hd_schedule *hd_schedule_new(hd_walk *walk)
 static void drop_all(hd_schedule *s)
 {
     for (uint32_t k = 0; k < s->arrived.count; k++)
-        hd_cta_streams_release(s->arrived.items[k]);
+        hd_record_release(s->arrived.items[k]);
     for (uint32_t k = 0; k < s->residents.count; k++) {
-        hd_cta_streams_release(s->residents.items[k]->cta);
+        hd_record_release(s->residents.items[k]->record);
         free(s->residents.items[k]);
     }
     for (uint32_t k = 0; k < s->active.count; k++)
@@ -109,14 +108,14 @@ bool hd_schedule_locked(const hd_schedule *s) { return s->locked; }
 
 hd_stall hd_schedule_stall(const hd_schedule *s) { return (hd_stall)s->gate.reason; }
 
-static bool held_at_barrier(resident_warp *w);
+static bool held_at_barrier(resident_warp *w) { return hd_record_waits(&w->cursor, w->index, w->of->issued); }
 
 static hd_rf_wait wait_of(resident_warp *w)
 {
     const char *awaited = hd_stall_texts[w->gate.ready ? HD_STALL_NONE : w->gate.reason];
     bool held = !awaited && held_at_barrier(w);
     return (hd_rf_wait){.sm = HD_NONE,
-                        .cta = w->of->cta->cta,
+                        .cta = w->of->record->cta,
                         .warp = w->index,
                         .function = w->turn.segment->function,
                         .instruction = hd_segment_instruction(w->turn.segment, w->turn.end),
@@ -146,69 +145,68 @@ static bool run_event(hd_schedule *s, hd_warp_event e)
     return hd_walk_take(s->walk, &e, &at);
 }
 
-static void run_warp_event(hd_schedule *s, hd_warp_event_kind kind, const hd_cta_streams *cta, uint32_t index)
+static void run_warp_event(hd_schedule *s, hd_warp_event_kind kind, const hd_record *record, uint32_t index)
 {
-    run_event(s, (hd_warp_event){.kind = (uint8_t)kind, .cta = cta->cta, .warp = cta->warps[index].warp});
+    run_event(s, (hd_warp_event){.kind = (uint8_t)kind, .cta = record->cta, .warp = record->warps[index].warp});
 }
 
 static void end_warp(hd_schedule *s, resident_warp *w)
 {
     resident_cta *of = w->of;
     of->issued[w->index] = UINT32_MAX;
-    run_warp_event(s, HD_WARP_ENDS, of->cta, w->index);
+    run_warp_event(s, HD_WARP_ENDS, of->record, w->index);
     free(w);
     if (--of->live)
         return;
-    run_warp_event(s, HD_CTA_ENDS, of->cta, 0);
+    run_warp_event(s, HD_CTA_ENDS, of->record, 0);
     uint32_t at = 0;
     while (s->residents.items[at] != of)
         at++;
     for (s->residents.count--; at < s->residents.count; at++)
         s->residents.items[at] = s->residents.items[at + 1];
-    hd_cta_streams_release(of->cta);
+    hd_record_release(of->record);
     free(of);
 }
 
 /* Makes the warp's next segment ready; the model takes returns on the way. */
 static bool load_next(hd_schedule *s, resident_warp *w)
 {
-    const hd_cta_streams *cta = w->of->cta;
-    const hd_warp_stream *stream = &cta->warps[w->index];
-    while (w->record < stream->records.count) {
-        const hd_stream_record *next = &stream->records.items[w->record++];
-        hd_warp_event e = {.kind = next->segment ? HD_WARP_ISSUES : HD_WARP_RETURNS,
-                           .cta = cta->cta,
-                           .warp = stream->warp,
-                           .frame = next->frame,
-                           .segment = next->segment};
-        __builtin_prefetch(next + 1); /* other warps have their turns before it is needed */
-        if (next->segment) {
-            w->turn = e;
-            w->blockers = next->awaits;
-            return true;
-        }
+    const hd_record *record = w->of->record;
+    const hd_record_step *next = &w->cursor.step;
+    hd_warp_event e = {.cta = record->cta, .warp = record->warps[w->index].warp};
+    if (!hd_record_next(&w->cursor))
+        return false;
+    __builtin_prefetch(w->cursor.at); /* other warps have their turns before it is needed */
+    if (next->returned != HD_NONE) {
+        e.kind = HD_WARP_RETURNS;
+        e.frame = next->returned;
         run_event(s, e);
     }
-    return false;
+    e.kind = HD_WARP_ISSUES;
+    e.frame = next->frame;
+    e.segment = next->segment;
+    w->turn = e;
+    return true;
 }
 
 static void start_cta(hd_schedule *s)
 {
     resident_cta *of = hd_calloc(1, sizeof *of);
-    of->cta = s->arrived.items[0];
-    of->live = of->cta->warp_count;
+    of->record = s->arrived.items[0];
+    of->live = of->record->warp_count;
     s->arrived.count--;
     memmove(s->arrived.items, s->arrived.items + 1, s->arrived.count * sizeof *s->arrived.items);
     hd_array_push(&s->residents, of);
     s->none_before = 0;
-    for (uint32_t k = 0, count = of->cta->warp_count; k < count; k++) {
-        __builtin_prefetch(of->cta->warps[k].records.items);
-        run_warp_event(s, HD_WARP_BEGINS, of->cta, k);
+    for (uint32_t k = 0, count = of->record->warp_count; k < count; k++) {
+        __builtin_prefetch(of->record->warps[k].bytes.items);
+        run_warp_event(s, HD_WARP_BEGINS, of->record, k);
     }
-    for (uint32_t k = 0, count = of->cta->warp_count; k < count; k++) {
+    for (uint32_t k = 0, count = of->record->warp_count; k < count; k++) {
         resident_warp *w = hd_calloc(1, sizeof *w);
         w->of = of;
         w->index = k;
+        hd_record_open(&w->cursor, &of->record->warps[k]);
         if (load_next(s, w))
             hd_array_push(&s->waiting, w);
         else
@@ -224,15 +222,6 @@ static void start_ctas(hd_schedule *s)
 }
 
 /* ---- who is active ----------------------------------------------------------------------------------------------- */
-
-/* Whom it has not to wait for is not asked again. */
-static bool held_at_barrier(resident_warp *w)
-{
-    for (; w->blockers; w->blockers &= w->blockers - 1)
-        if (w->of->issued[__builtin_ctz(w->blockers)] < w->of->issued[w->index])
-            return true;
-    return false;
-}
 
 static resident_warp *remove_waiting(hd_schedule *s, uint32_t at)
 {
@@ -294,7 +283,7 @@ static uint32_t choose_waiting(hd_schedule *s)
 static void switch_warp(hd_schedule *s, const resident_warp *w, hd_warp_event_kind kind)
 {
     if (s->walk->model->info->ops->warp_switch)
-        run_warp_event(s, kind, w->of->cta, w->index);
+        run_warp_event(s, kind, w->of->record, w->index);
 }
 
 /* Time passes until `then`, and nothing issues. */
@@ -478,7 +467,7 @@ static uint64_t advance(hd_schedule *s, resident_warp *w, uint8_t stop)
     s->now += (uint32_t)(stop - w->turn.end);
     s->refused = 0;
     s->round++;
-    w->blockers = 0;
+    w->cursor.step.waits = 0;
     w->turn.end = stop;
     if (t->barrier && stop == t->count) {
         w->of->issued[w->index]++;
@@ -519,7 +508,7 @@ static bool issue(hd_schedule *s, resident_warp *w)
         uint64_t then = when_it_can(s, w);
         ready = then > ready ? then : ready;
     }
-    if (ready > s->now || (w->blockers && held_at_barrier(w)))
+    if (ready > s->now || held_at_barrier(w))
         deactivate(s, s->place, ready > s->now ? ready : s->now);
     else
         s->place++;
@@ -569,21 +558,21 @@ bool hd_schedule_drain(hd_schedule *s, bool all)
     return true;
 }
 
-/* Of the streams that it still needs. */
+/* Bytes of the records that it still needs. */
 static uint64_t bytes_of(const hd_schedule *s)
 {
     uint64_t bytes = 0;
     for (uint32_t k = 0; k < s->arrived.count; k++)
         bytes += s->arrived.items[k]->bytes;
     for (uint32_t k = 0; k < s->residents.count; k++)
-        bytes += s->residents.items[k]->cta->bytes;
+        bytes += s->residents.items[k]->record->bytes;
     return bytes;
 }
 
-bool hd_schedule_add(hd_schedule *s, hd_cta_streams *cta)
+bool hd_schedule_add(hd_schedule *s, hd_record *record)
 {
-    __atomic_add_fetch(&cta->readers, 1, __ATOMIC_RELAXED);
-    hd_array_push(&s->arrived, cta);
+    hd_record_share(record, 1);
+    hd_array_push(&s->arrived, record);
     start_ctas(s);
     while (s->arrived.count || s->residents.count >= s->most_ctas)
         if (!one_turn(s))

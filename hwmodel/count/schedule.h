@@ -22,18 +22,18 @@
  *   idle      in each cycle, the units on which nothing issues are offered to the model's idle_slot
  *   switch    the model's warp_switch is called for who leaves (out, NULL) and who comes (NULL, in)
  *
- * The order depends on the streams, the model's answers and the residency alone. The interpreter runs blocks one after
- * another, so streams of resident blocks are kept (streams.h): at most `ctas` of them. Where they take more than
+ * The order depends on the records, the model's answers and the residency alone. The interpreter runs blocks one after
+ * another, so records of resident blocks are kept (record/record.h): at most `ctas` of them. Where they take more than
  * `bytes`, fewer blocks are resident; one block alone that takes more cannot be scheduled.
  *
- * Barriers that bring a value (bar.red) count as done when they are issued, and hold no other warp.
+ * At a barrier, a warp waits for the warps that arrived before it opened, as in an SM (hd_record_waits); at an mbarrier
+ * it does not wait.
  */
 #ifndef HD_HWMODEL_COUNT_SCHEDULE_H
 #define HD_HWMODEL_COUNT_SCHEDULE_H
 
 #include "hwmodel/record/walk.h"
 #include "hwmodel/count/report.h"
-#include "hwmodel/count/streams.h"
 
 typedef struct hd_schedule hd_schedule;
 hd_schedule *hd_schedule_new(hd_walk *walk); /* borrows it */
@@ -42,7 +42,7 @@ void hd_schedule_free(hd_schedule *s);
 void hd_schedule_launch(hd_schedule *s, const hd_rf_residency *residency, uint32_t function);
 /* The next block, whole: goes on until it needs another one. Becomes a reader of the block until its warps have ended.
  * false: the walk failed, or see locked. */
-bool hd_schedule_add(hd_schedule *s, hd_cta_streams *cta);
+bool hd_schedule_add(hd_schedule *s, hd_record *record);
 /* Lets those that are resident go on until one block ends; all: until all have. */
 bool hd_schedule_drain(hd_schedule *s, bool all);
 /* The model lets no warp, or no block, go on. */
@@ -51,6 +51,6 @@ bool hd_schedule_locked(const hd_schedule *s);
 hd_stall hd_schedule_stall(const hd_schedule *s);
 /* As hd_sm_waits: what each of the resident warps waits for. */
 uint32_t hd_schedule_waits(const hd_schedule *s, hd_rf_wait *waits, uint32_t most);
-uint64_t hd_schedule_most_bytes(const hd_schedule *s); /* most that streams of resident blocks took */
+uint64_t hd_schedule_most_bytes(const hd_schedule *s); /* most that records of resident blocks took */
 
 #endif

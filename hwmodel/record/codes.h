@@ -1,4 +1,4 @@
-/* The codes of a trace, for its recorder and its reader: see trace.h. */
+/* The codes of a record, for its recorder and its cursor: see record.h. */
 #ifndef HD_HWMODEL_RECORD_CODES_H
 #define HD_HWMODEL_RECORD_CODES_H
 
@@ -20,6 +20,7 @@ enum {
     HD_CODE_LANDINGS,
     HD_CODE_SECTORS,
     HD_CODE_LANES,
+    HD_CODE_SEGMENT,
 };
 
 #endif

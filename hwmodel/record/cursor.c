@@ -1,4 +1,4 @@
-/* The reader of traces: see trace.h. */
+/* The cursor of records: see record.h. */
 #include "hwmodel/record/codes.h"
 #include <assert.h>
 
@@ -140,19 +140,27 @@ static void take_difference(hd_record_cursor *c)
     case HD_CODE_LANDINGS: take_landings(c); break;
     case HD_CODE_SECTORS: take_sectors(c); break;
     case HD_CODE_LANES: take_effect(c); break;
-    default: assert(!"a code of traces");
+    default: assert(!"a code of records");
     }
+}
+
+static void take_segment(hd_record_cursor *c)
+{
+    memcpy(&c->step.segment, c->at, sizeof c->step.segment);
+    c->at += sizeof c->step.segment;
 }
 
 static bool take_coded(hd_record_cursor *c)
 {
-    while (c->at<c->end && * c->at> HD_CODE_MEMORY)
+    while (c->at<c->end && * c->at> HD_CODE_MEMORY && *c->at != HD_CODE_SEGMENT)
         take_difference(c);
     if (c->at == c->end)
         return false;
     uint8_t code = *c->at++;
     if (code == HD_CODE_MEMORY)
         take_addresses(c);
+    else if (code == HD_CODE_SEGMENT)
+        take_segment(c);
     else
         c->run = code;
     return true;

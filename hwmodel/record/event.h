@@ -1,9 +1,11 @@
-/* The event stream of the functional interpreter: one event per warp instruction and per change of a warp's state.
+/* Events: what a producer (the interpreter, a trace of another tool) reports of execution, one for each warp
+ * instruction and for each change of a warp's state; and trace segments, of many instructions each, where no sink
+ * requests columns of single ones.
  *
- * The interpreter runs once; its events drive the baseline and every technique's model at the same time. Events of one
- * warp are in program order; warps interleave in a deterministic order that hwmodel/exec documents. Identities of
- * architected functions (ir/architected.h) are not instructions, and no events. Event data is valid during the call
- * only: a sink copies what it needs.
+ * A producer runs once; its events drive the baseline and every technique's model. Events of one warp are in program
+ * order; warps interleave in a deterministic order that the producer documents (exec/exec.h). Identities of architected
+ * functions (ir/architected.h) are not instructions, and no events. Event data is valid during the call only: a sink
+ * copies what it needs.
  */
 #ifndef HD_HWMODEL_RECORD_EVENT_H
 #define HD_HWMODEL_RECORD_EVENT_H

@@ -1,10 +1,22 @@
-/* Traces: what each warp of a thread block executed, compact enough to keep many blocks.
+/* The record: what the warps of a thread block executed, written once and read by both drivers of models.
  *
- * A timing model replays traces; values never depend on time. The recorder is a sink of the functional run
- * (hwmodel/record/event.h). It encodes each event as it comes, and hands over a thread block when the block has ended.
+ *   producers                            recorder         record of a block              readers
+ *   interpreter    events (event.h)                         warp 0: bytes     cursor      count mode: segments, in
+ *   trace file     or segments     --->  hd_recorder  --->  warp 1: bytes     --->        scheduled order
+ *                  (segment.h)                              ...                           SM: instructions, in cycles
  *
- * A warp's trace is a sequence of bytes. The decoder predicts each instruction: the one after the last in the text,
- * with the same active lanes, all of which execute. Codes:
+ * A producer is known to a recorder by its events alone. Values never depend on time, so a record may be read in any
+ * order of the warps that keeps its barriers. The recorder hands over a block when the block has ended; readers share
+ * it, each with cursors of its own, and the last one frees it. So memory holds the blocks that are running, and those
+ * that the slowest reader has not read. (Models whose warps share nothing need no record: count mode walks them through
+ * the segments as they come.)
+ *
+ * The bytes of a warp. The cursor predicts each instruction: the one after the last in the text, with the same active
+ * lanes, all of which execute. Instructions are coded one by one, with their columns, or as whole segments. Codes from
+ * 0x81 to 0x8d describe the instruction or segment after them:
+ *
+ *     85 0e           8e <address>    86 00       8e <address>     84 00 02      80 <stride 4>    03
+ *     WAIT 1, 2, 3    SEGMENT         RETURN 0    SEGMENT          FRAME 0, 2    MEMORY           RUN of 4
  *
  *   0x00-0x7f  RUN          code + 1 instructions as predicted, without memory addresses
  *   0x80       MEMORY       one instruction as predicted, with addresses
@@ -17,8 +29,7 @@
  *                           instructions as this warp has
  *   0x86       RETURN       varint: lanes of that frame are back from a call before the next instruction
  *   0x87       WIDTHS       varint n, n bytes: widths of the next instruction's results (hd_width: held << 4 | written)
- *   0x88       RESULTS      varint n, bytes up to a multiple of 4 of the trace, 32 n words as they are in memory:
- *   values
+ *   0x88       RESULTS      varint n, bytes up to a multiple of 4 of the record, 32 n words as in memory: values
  *   0x89       ARRIVALS     varint: warps as in WAIT; for each a signed varint: barrier instructions that it must
  *                           have issued, less those that this warp has
  *   0x8a       COPIES       the next instruction is a cp.async: for the lanes that execute, coded as addresses, with 0
@@ -28,12 +39,17 @@
  *   0x8c       SECTORS      varint n, n signed varints: sectors that the next instruction, of a texture or a surface,
  *                           accesses (as in hd_event), each less the one before it, the first less 0
  *   0x8d       LANES        3 x 4 bytes: what a faulty lane does to the next instruction (hd_lane_effect)
+ *   0x8e       SEGMENT      8 bytes: address of an hd_segment, the next instructions, in the frame of FRAME
  *
  * Addresses follow their code: a signed varint (the address of the first lane that executes, less that of the last
  * MEMORY instruction), then a varint: 1 + twice the zigzag of the stride, where lane i has address first + (i - first
  * lane) * stride; else 0, and a signed varint for each further lane: its address less that of the lane before it.
  *
  * Varints have 7 bits a byte, the lowest first; signed ones are zigzag-encoded.
+ *
+ * Barriers. A producer reports arrivals, openings and passes of barriers (HD_COLUMN_BARRIERS). After a pass, a warp
+ * waits for the arrivals before the opening: WAIT, ARRIVALS, LANDINGS. hd_record_waits says whether they have happened
+ * in the reader's order. Arrivals at mbarriers end no segment, so count mode does not wait for them.
  *
  * Size: straight code takes 1 byte per 128 instructions; a branch 2 to 7; a memory instruction with a stride about 6.
  * Cost: O(1) an event, and O(lanes) where addresses have no stride.
@@ -42,7 +58,7 @@
 #define HD_HWMODEL_RECORD_RECORD_H
 
 #include "base/array.h"
-#include "hwmodel/record/event.h"
+#include "hwmodel/record/segment.h"
 #include "ir/form.h"
 #include <stdatomic.h>
 
@@ -57,12 +73,13 @@ typedef struct hd_record {
     uint32_t cta, warp_count;
     atomic_uint readers;
     uint64_t bytes, instructions; /* of all its warps */
+    hd_loose_segments segments;   /* its own copies of loose ones */
     hd_record_warp warps[HD_RECORD_WARPS];
 } hd_record;
 
 /* One more reader; one less, the last of which frees it. From any thread. */
-void hd_record_share(hd_record *cta, uint32_t more);
-void hd_record_release(hd_record *cta);
+void hd_record_share(hd_record *record, uint32_t more);
+void hd_record_release(hd_record *record);
 
 /* ---- recording --------------------------------------------------------------------------------------------------- */
 
@@ -71,11 +88,11 @@ typedef struct hd_recorder hd_recorder;
 /* Does it arrive at a barrier, also at one in memory? */
 bool hd_record_arrives(const hd_form *form);
 
-/* `ended` becomes the only reader of each thread block that has ended, in the order in which they end. `barrier`:
- * hd_record_arrives of an instruction. false from `ended` stops the run. columns: WIDTHS, RESULTS, LOADED and
- * LANES; addresses are always recorded. */
+/* `ended` becomes the only reader of each thread block that has ended, in the order in which they end. false from
+ * `ended` stops the run. Of a recorder that takes ISSUE events, `barrier` says hd_record_arrives of an instruction;
+ * columns: WIDTHS, RESULTS, LOADED and LANES; addresses are always recorded. */
 typedef struct hd_recorder_user {
-    bool (*ended)(void *context, hd_record *cta);
+    bool (*ended)(void *context, hd_record *record);
     bool (*barrier)(void *context, uint32_t function, uint32_t instruction);
     void *context;
     uint32_t columns;
@@ -83,7 +100,12 @@ typedef struct hd_recorder_user {
 
 hd_recorder *hd_recorder_new(const hd_recorder_user *user);
 void hd_recorder_free(hd_recorder *recorder); /* with blocks that have not ended */
+void hd_recorder_drop(hd_recorder *recorder); /* blocks that have not ended are left out */
 hd_sink hd_recorder_sink(hd_recorder *recorder);
+bool hd_recorder_take(hd_recorder *recorder, const hd_event *event);
+/* Instructions as a segment instead of their ISSUE events. A segment that is not loose must outlive the record. Returns
+ * the bytes of the block so far. */
+uint64_t hd_recorder_take_segment(hd_recorder *recorder, const hd_warp_event *event);
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
 
@@ -93,7 +115,8 @@ typedef struct hd_record_sectors { /* those of SECTORS that are left */
     uint32_t left;
 } hd_record_sectors;
 
-typedef struct hd_record_step { /* one warp instruction */
+typedef struct hd_record_step { /* one warp instruction, or a segment */
+    const hd_segment *segment;  /* NULL: one instruction; else only frame, waits, landings and returned are set */
     uint32_t frame, function, instruction;
     uint32_t active, effective;
     uint32_t waits;    /* as WAIT and ARRIVALS; 0: for no warp */
@@ -126,7 +149,19 @@ typedef struct hd_record_cursor {
 void hd_record_open(hd_record_cursor *cursor, const hd_record_warp *warp);
 /* The next one, while there are some left. */
 uint64_t hd_record_take_sector(hd_record_sectors *sectors);
-/* The next instruction, in cursor->step; false: there is none. */
+/* The next instruction or segment, in cursor->step; false: there is none. */
 bool hd_record_next(hd_record_cursor *cursor);
+
+/* Does the step, of the warp `index` of its block, still wait at a barrier? issued: the barrier instructions that each
+ * warp of the block has issued; UINT32_MAX: it has ended. Drops warps that have arrived: each is checked once. */
+static inline bool hd_record_waits(hd_record_cursor *c, uint32_t index, const uint32_t issued[HD_RECORD_WARPS])
+{
+    for (; c->step.waits; c->step.waits &= c->step.waits - 1) {
+        uint32_t other = (uint32_t)__builtin_ctz(c->step.waits);
+        if (issued[other] < issued[index] + (uint32_t)c->arrivals[other])
+            return true;
+    }
+    return false;
+}
 
 #endif

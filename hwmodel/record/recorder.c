@@ -1,4 +1,4 @@
-/* The recorder of traces: see trace.h. */
+/* The recorder: see record.h. */
 #include "hwmodel/record/codes.h"
 #include "base/array.h"
 #include <assert.h>
@@ -30,6 +30,7 @@ typedef struct recorded_cta {
     hd_record *cta;
     recorded_warp warps[HD_RECORD_WARPS];
     arrivals gathering[HD_EVENT_BARRIERS], opened[HD_EVENT_BARRIERS]; /* by barrier */
+    uint64_t loose_bytes;                                             /* of its copies of segments */
     HD_ARRAY(recorded_mbarrier) mbarriers;
 } recorded_cta;
 
@@ -58,7 +59,7 @@ static void free_recorded(recorded_cta *cta)
     free(cta);
 }
 
-static void free_running(hd_recorder *r)
+void hd_recorder_drop(hd_recorder *r)
 {
     for (uint32_t i = 0; i < r->running.count; i++) {
         hd_record_release(r->running.items[i]->cta);
@@ -71,7 +72,7 @@ void hd_recorder_free(hd_recorder *r)
 {
     if (!r)
         return;
-    free_running(r);
+    hd_recorder_drop(r);
     hd_array_free(&r->running);
     free(r);
 }
@@ -84,28 +85,28 @@ void hd_record_release(hd_record *cta)
         return;
     for (uint32_t i = 0; i < cta->warp_count; i++)
         hd_array_free(&cta->warps[i].bytes);
+    hd_loose_segments_clear(&cta->segments);
+    hd_array_free(&cta->segments);
     free(cta);
 }
 
 /* ---- encoding ---------------------------------------------------------------------------------------------------- */
 
-typedef hd_record_warp trace_warp;
+static void put_byte(hd_record_warp *w, uint8_t byte) { hd_array_push(&w->bytes, byte); }
 
-static void put_byte(trace_warp *w, uint8_t byte) { hd_array_push(&w->bytes, byte); }
-
-static void put_varint(trace_warp *w, uint64_t value)
+static void put_varint(hd_record_warp *w, uint64_t value)
 {
     for (; value >= 0x80; value >>= 7)
         put_byte(w, (uint8_t)(value | 0x80));
     put_byte(w, (uint8_t)value);
 }
 
-static void put_signed(trace_warp *w, uint64_t difference)
+static void put_signed(hd_record_warp *w, uint64_t difference)
 {
     put_varint(w, difference << 1 ^ (0 - (difference >> 63)));
 }
 
-static void put_mask(trace_warp *w, uint8_t code, uint32_t mask)
+static void put_mask(hd_record_warp *w, uint8_t code, uint32_t mask)
 {
     put_byte(w, code);
     for (uint32_t i = 0; i < 4; i++)
@@ -135,7 +136,7 @@ static bool has_stride(const uint64_t *addresses, uint32_t lanes, uint64_t *stri
 }
 
 /* before: the value from which the first lane's differs */
-static void put_lanes(trace_warp *w, uint64_t before, const uint64_t *addresses, uint32_t lanes)
+static void put_lanes(hd_record_warp *w, uint64_t before, const uint64_t *addresses, uint32_t lanes)
 {
     uint64_t stride, first = addresses[__builtin_ctz(lanes)];
     put_signed(w, first - before);
@@ -152,20 +153,20 @@ static void put_lanes(trace_warp *w, uint64_t before, const uint64_t *addresses,
     }
 }
 
-static void put_addresses(trace_warp *w, recorded_warp *known, const uint64_t *addresses, uint32_t lanes)
+static void put_addresses(hd_record_warp *w, recorded_warp *known, const uint64_t *addresses, uint32_t lanes)
 {
     put_lanes(w, known->last, addresses, lanes);
     known->last = addresses[__builtin_ctz(lanes)];
 }
 
-static void put_copies(trace_warp *w, const hd_event *e)
+static void put_copies(hd_record_warp *w, const hd_event *e)
 {
     put_byte(w, HD_CODE_COPIES);
     put_lanes(w, 0, e->copied_to, e->effective);
     put_lanes(w, 0, e->copied_bytes, e->effective);
 }
 
-static void put_sectors(trace_warp *w, const hd_event *e)
+static void put_sectors(hd_record_warp *w, const hd_event *e)
 {
     uint64_t last = 0;
     put_byte(w, HD_CODE_SECTORS);
@@ -176,7 +177,7 @@ static void put_sectors(trace_warp *w, const hd_event *e)
     }
 }
 
-static void put_widths(trace_warp *w, const hd_event *e)
+static void put_widths(hd_record_warp *w, const hd_event *e)
 {
     put_byte(w, HD_CODE_WIDTHS);
     put_varint(w, e->width_words);
@@ -184,7 +185,7 @@ static void put_widths(trace_warp *w, const hd_event *e)
         put_byte(w, (uint8_t)(e->widths[i].held << 4 | e->widths[i].written));
 }
 
-static void put_results(trace_warp *w, const hd_event *e)
+static void put_results(hd_record_warp *w, const hd_event *e)
 {
     put_byte(w, HD_CODE_RESULTS);
     put_varint(w, e->result_words);
@@ -194,7 +195,7 @@ static void put_results(trace_warp *w, const hd_event *e)
     memcpy(hd_array_extend(&w->bytes, bytes), e->results, bytes);
 }
 
-static void put_effect(trace_warp *w, const hd_lane_effect *effect)
+static void put_effect(hd_record_warp *w, const hd_lane_effect *effect)
 {
     put_mask(w, HD_CODE_LANES, effect->wrong);
     for (uint32_t i = 0; i < 4; i++)
@@ -203,18 +204,23 @@ static void put_effect(trace_warp *w, const hd_lane_effect *effect)
         put_byte(w, (uint8_t)(effect->lane >> 8 * i));
 }
 
+static void put_frame(hd_record_warp *w, recorded_warp *known, uint32_t frame, uint32_t function)
+{
+    if (frame == known->frame && function == known->function)
+        return;
+    put_byte(w, HD_CODE_FRAME);
+    put_varint(w, frame);
+    put_varint(w, function);
+    known->frame = frame;
+    known->function = function;
+    known->next = 0;
+}
+
 /* Whatever of the instruction was not predicted; false: nothing. */
-static bool put_differences(trace_warp *w, recorded_warp *known, const hd_event *e, uint32_t columns)
+static bool put_differences(hd_record_warp *w, recorded_warp *known, const hd_event *e, uint32_t columns)
 {
     size_t before = w->bytes.count;
-    if (e->frame != known->frame || e->function != known->function) {
-        put_byte(w, HD_CODE_FRAME);
-        put_varint(w, e->frame);
-        put_varint(w, e->function);
-        known->frame = e->frame;
-        known->function = e->function;
-        known->next = 0;
-    }
+    put_frame(w, known, e->frame, e->function);
     if (e->instruction != known->next) {
         put_byte(w, HD_CODE_JUMP);
         put_signed(w, (uint64_t)e->instruction - known->next);
@@ -236,7 +242,7 @@ static bool put_differences(trace_warp *w, recorded_warp *known, const hd_event 
     return w->bytes.count != before;
 }
 
-static void put_waits(trace_warp *w, const recorded_warp *known)
+static void put_waits(hd_record_warp *w, recorded_warp *known)
 {
     bool differ = false;
     for (uint32_t rest = known->waits.warps; rest; rest &= rest - 1)
@@ -247,7 +253,7 @@ static void put_waits(trace_warp *w, const recorded_warp *known)
         put_signed(w, (uint64_t)known->waits.counts[__builtin_ctz(rest)] - known->barriers);
 }
 
-static void put_landings(trace_warp *w, const arrivals *landings)
+static void put_landings(hd_record_warp *w, const arrivals *landings)
 {
     put_byte(w, HD_CODE_LANDINGS);
     put_varint(w, landings->warps);
@@ -255,20 +261,32 @@ static void put_landings(trace_warp *w, const arrivals *landings)
         put_varint(w, landings->counts[__builtin_ctz(rest)]);
 }
 
-static void record_issue(const hd_recorder *r, recorded_cta *cta, uint32_t index, const hd_event *e)
+/* What the warp's next instruction waits for; false: nothing. */
+static bool put_awaited(hd_record_warp *w, recorded_warp *known)
 {
-    trace_warp *w = &cta->cta->warps[index];
-    recorded_warp *known = &cta->warps[index];
-    bool waits = known->waits.warps && !known->unreported, memory = e->addresses && e->effective;
-    if (waits) {
+    size_t before = w->bytes.count;
+    if (known->waits.warps && !known->unreported) {
         put_waits(w, known);
         known->waits.warps = 0;
     }
     if (known->landings.warps) {
         put_landings(w, &known->landings);
         known->landings.warps = 0;
-        waits = true;
     }
+    return w->bytes.count != before;
+}
+
+static void issue_barrier(recorded_warp *known)
+{
+    known->barriers++;
+    known->unreported = false;
+}
+
+static void record_issue(const hd_recorder *r, recorded_cta *cta, uint32_t index, const hd_event *e)
+{
+    hd_record_warp *w = &cta->cta->warps[index];
+    recorded_warp *known = &cta->warps[index];
+    bool waits = put_awaited(w, known), memory = e->addresses && e->effective;
     if (put_differences(w, known, e, r->user.columns) || waits)
         known->run = HD_NONE;
     if (memory) {
@@ -282,11 +300,38 @@ static void record_issue(const hd_recorder *r, recorded_cta *cta, uint32_t index
         put_byte(w, 0);
     }
     known->next = e->instruction + 1;
-    if (r->user.barrier(r->user.context, e->function, e->instruction)) {
-        known->barriers++;
-        known->unreported = false;
-    }
+    if (r->user.barrier(r->user.context, e->function, e->instruction))
+        issue_barrier(known);
     cta->cta->instructions++;
+}
+
+/* The segment, or a copy of the block if the segment is loose. */
+static const hd_segment *keep_segment(recorded_cta *cta, const hd_segment *segment)
+{
+    if (!segment->loose)
+        return segment;
+    size_t bytes = 0;
+    hd_array_push(&cta->cta->segments, hd_segment_copy(segment, &bytes));
+    cta->loose_bytes += bytes;
+    cta->cta->bytes += bytes;
+    return hd_array_last(&cta->cta->segments);
+}
+
+static void record_segment(recorded_cta *cta, uint32_t index, const hd_warp_event *e)
+{
+    hd_record_warp *w = &cta->cta->warps[index];
+    recorded_warp *known = &cta->warps[index];
+    const hd_segment *segment = keep_segment(cta, e->segment);
+    size_t before = w->bytes.count;
+    put_awaited(w, known);
+    put_frame(w, known, e->frame, segment->function);
+    put_byte(w, HD_CODE_SEGMENT);
+    memcpy(hd_array_extend(&w->bytes, sizeof segment), &segment, sizeof segment);
+    known->run = HD_NONE;
+    if (segment->barrier)
+        issue_barrier(known);
+    cta->cta->instructions += segment->count;
+    cta->cta->bytes += w->bytes.count - before;
 }
 
 /* ---- events ------------------------------------------------------------------------------------------------------ */
@@ -323,28 +368,18 @@ static void start_warp(hd_recorder *r, const hd_event *e)
     cta->warps[index] = (recorded_warp){.frame = HD_NONE, .function = HD_NONE, .run = HD_NONE};
 }
 
-/* Warps of a block have consecutive numbers. */
+/* Warps of a block have consecutive numbers. HD_NONE: the warp began before the recorder was attached. */
 static uint32_t index_of(const recorded_cta *cta, uint32_t warp)
 {
-    uint32_t index = warp - cta->cta->warps[0].warp;
-    assert(index < cta->cta->warp_count);
-    return index;
+    uint32_t index = cta && cta->cta->warp_count ? warp - cta->cta->warps[0].warp : HD_NONE;
+    return cta && index < cta->cta->warp_count ? index : HD_NONE;
 }
 
-static void record_return(hd_recorder *r, const hd_event *e)
+static void record_return(recorded_cta *cta, uint32_t index, const hd_event *e)
 {
-    recorded_cta *cta = find_cta(r, e->cta);
-    uint32_t index = index_of(cta, e->warp);
     put_byte(&cta->cta->warps[index], HD_CODE_RETURN);
     put_varint(&cta->cta->warps[index], e->frame);
     cta->warps[index].run = HD_NONE;
-}
-
-static void end_warp(hd_recorder *r, const hd_event *e)
-{
-    recorded_cta *cta = find_cta(r, e->cta);
-    uint32_t index = index_of(cta, e->warp);
-    hd_array_fit(&cta->cta->warps[index].bytes);
 }
 
 static bool end_cta(hd_recorder *r, uint32_t number)
@@ -353,6 +388,7 @@ static bool end_cta(hd_recorder *r, uint32_t number)
     if (!ended)
         return true;
     hd_record *cta = ended->cta;
+    cta->bytes = ended->loose_bytes;
     for (uint32_t i = 0; i < cta->warp_count; i++)
         cta->bytes += cta->warps[i].bytes.capacity;
     free_recorded(ended);
@@ -392,7 +428,7 @@ static recorded_mbarrier *mbarrier_of(recorded_cta *cta, uint32_t object)
 }
 
 /* Arrivals come before the ISSUE of their instruction. */
-static void record_mbarrier(recorded_cta *cta, const hd_event *e)
+static void record_mbarrier(recorded_cta *cta, uint32_t index, const hd_event *e)
 {
     recorded_mbarrier *m = mbarrier_of(cta, e->object);
     gathered *ended = &m->ended[e->parity];
@@ -401,7 +437,8 @@ static void record_mbarrier(recorded_cta *cta, const hd_event *e)
         m->phase = (gathered){0};
         return;
     }
-    uint32_t index = index_of(cta, e->warp);
+    if (index == HD_NONE)
+        return;
     recorded_warp *known = &cta->warps[index];
     if (e->kind == HD_EVENT_PASS) {
         add_arrivals(&known->waits, &ended->own);
@@ -413,44 +450,64 @@ static void record_mbarrier(recorded_cta *cta, const hd_event *e)
     }
 }
 
-static void record_barrier(hd_recorder *r, const hd_event *e)
+static void record_barrier(recorded_cta *cta, uint32_t index, const hd_event *e)
 {
-    recorded_cta *cta = find_cta(r, e->cta);
     if (e->barrier == HD_EVENT_MBARRIER)
-        record_mbarrier(cta, e);
+        record_mbarrier(cta, index, e);
     else if (e->kind == HD_EVENT_OPEN) {
         cta->opened[e->barrier] = cta->gathering[e->barrier];
         cta->gathering[e->barrier].warps = 0;
-    } else if (e->kind == HD_EVENT_ARRIVE) {
-        record_arrival(cta, index_of(cta, e->warp), e);
-    } else {
-        add_arrivals(&cta->warps[index_of(cta, e->warp)].waits, &cta->opened[e->barrier]);
+    } else if (index != HD_NONE && e->kind == HD_EVENT_ARRIVE) {
+        record_arrival(cta, index, e);
+    } else if (index != HD_NONE) {
+        add_arrivals(&cta->warps[index].waits, &cta->opened[e->barrier]);
     }
 }
 
-static bool take(void *recorder, const hd_event *e)
+static void record_of_block(hd_recorder *r, const hd_event *e)
 {
-    hd_recorder *r = recorder;
+    recorded_cta *cta = find_cta(r, e->cta);
+    uint32_t index = index_of(cta, e->warp);
+    if (cta && e->kind >= HD_EVENT_ARRIVE)
+        record_barrier(cta, index, e);
+    else if (index != HD_NONE && e->kind == HD_EVENT_ISSUE)
+        record_issue(r, cta, index, e);
+    else if (index != HD_NONE && e->kind == HD_EVENT_RETURN)
+        record_return(cta, index, e);
+    else if (index != HD_NONE && e->kind == HD_EVENT_WARP_END)
+        hd_array_fit(&cta->cta->warps[index].bytes);
+}
+
+bool hd_recorder_take(hd_recorder *r, const hd_event *e)
+{
     switch ((hd_event_kind)e->kind) {
+    case HD_EVENT_LAUNCH: hd_recorder_drop(r); return true;
     case HD_EVENT_WARP_START: start_warp(r, e); return true;
-    case HD_EVENT_ISSUE: {
-        recorded_cta *cta = find_cta(r, e->cta);
-        record_issue(r, cta, index_of(cta, e->warp), e);
-        return true;
-    }
-    case HD_EVENT_RETURN: record_return(r, e); return true;
+    case HD_EVENT_ISSUE:
+    case HD_EVENT_RETURN:
     case HD_EVENT_ARRIVE:
     case HD_EVENT_OPEN:
-    case HD_EVENT_PASS: record_barrier(r, e); return true;
-    case HD_EVENT_WARP_END: end_warp(r, e); return true;
+    case HD_EVENT_PASS:
+    case HD_EVENT_WARP_END: record_of_block(r, e); return true;
     case HD_EVENT_CTA_END: return end_cta(r, e->cta);
-    case HD_EVENT_LAUNCH: free_running(r); return true;
     case HD_EVENT_CTA_START:
     case HD_EVENT_CALL: /* frames show where their instructions begin */
     case HD_EVENT_LAUNCH_END: return true;
     }
     return true;
 }
+
+uint64_t hd_recorder_take_segment(hd_recorder *r, const hd_warp_event *e)
+{
+    recorded_cta *cta = find_cta(r, e->cta);
+    uint32_t index = index_of(cta, e->warp);
+    if (index == HD_NONE)
+        return 0;
+    record_segment(cta, index, e);
+    return cta->cta->bytes;
+}
+
+static bool take(void *recorder, const hd_event *e) { return hd_recorder_take(recorder, e); }
 
 hd_sink hd_recorder_sink(hd_recorder *r)
 {

@@ -210,6 +210,8 @@ bool hd_segments_continue(const hd_segments *s, const hd_event *e)
            (is_straight(o, e) || hd_segment_accepts_part(o, e->instruction));
 }
 
+bool hd_segments_at_barrier(const hd_segments *s) { return s->open.part_count && s->open.barrier; }
+
 static void append_event(const hd_segments *s, hd_segment_event *o, const hd_event *e)
 {
     if (!o->part_count)

@@ -70,6 +70,8 @@ hd_segment *hd_segment_copy(const hd_segment *segment, size_t *bytes);
 hd_warp_event hd_segments_find(hd_segments *s, const hd_segment_event *segment);
 /* Single events. Does the ISSUE belong to the open segment? */
 bool hd_segments_continue(const hd_segments *s, const hd_event *event);
+/* Is a segment open that ends at a barrier? */
+bool hd_segments_at_barrier(const hd_segments *s);
 /* It does, or no segment is open. */
 void hd_segments_add(hd_segments *s, const hd_event *event);
 /* Ends the open segment. false: there is none. */

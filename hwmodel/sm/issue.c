@@ -56,17 +56,6 @@ void sm_reach_next(hd_sm *sm, uint32_t slot)
 
 /* ---- may it issue? ----------------------------------------------------------------------------------------------- */
 
-static bool waits_at_barrier(const hd_sm *sm, const sm_warp *w)
-{
-    const sm_cta *cta = &sm->ctas.items[w->cta];
-    for (uint32_t rest = w->cursor.step.waits; rest; rest &= rest - 1) {
-        uint32_t other = (uint32_t)__builtin_ctz(rest);
-        if (cta->barriers[other] < cta->barriers[w->index] + (uint32_t)w->cursor.arrivals[other])
-            return true;
-    }
-    return false;
-}
-
 /* For copies of the block's warps. */
 static bool waits_for_landings(const hd_sm *sm, const sm_warp *w)
 {
@@ -140,7 +129,7 @@ static hd_sm_slot ask_gate(hd_sm *sm, uint32_t slot)
 
 static hd_sm_slot reason_of(hd_sm *sm, uint32_t slot)
 {
-    const sm_warp *w = &sm->warps[slot];
+    sm_warp *w = &sm->warps[slot];
     if (!w->has_step)
         return HD_SM_SLOT_END;
     if (w->control)
@@ -150,7 +139,7 @@ static hd_sm_slot reason_of(hd_sm *sm, uint32_t slot)
     /* Where warps take turns, one that waits may leave with all that it has; then it is too early. */
     if (w->before_due && !sm->model->info->ops->warp_switch)
         begin_before(sm, slot);
-    if (waits_at_barrier(sm, w))
+    if (hd_record_waits(&w->cursor, w->index, sm->ctas.items[w->cta].barriers))
         return HD_SM_SLOT_BARRIER;
     if (waits_for_memory(w) || waits_for_landings(sm, w))
         return HD_SM_SLOT_MEMORY;

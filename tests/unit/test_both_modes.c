@@ -49,8 +49,9 @@ static void open_both(kernel_run *run, hd_module *module)
     hd_diagnostics_init(&b->quiet);
     timed_logged_init(&b->logged, b->info);
     hd_rf_model *model = hd_rf_model_new(&b->logged.info, b->code, &b->refusal);
-    b->sink =
-        (hd_sink){.take = tee, .context = b, .columns = HD_COLUMN_ADDRESSES | HD_COLUMN_RESULTS | HD_COLUMN_WIDTHS};
+    b->sink = (hd_sink){.take = tee,
+                        .context = b,
+                        .columns = HD_COLUMN_ADDRESSES | HD_COLUMN_RESULTS | HD_COLUMN_WIDTHS | HD_COLUMN_BARRIERS};
     run->sink = &b->sink;
     if (!model)
         return;

@@ -3,7 +3,6 @@
 
 #include "hwmodel/exec/exec.h"
 #include "hwmodel/count/count.h"
-#include "hwmodel/count/streams.h"
 #include "parser/parse.h"
 #include "hwmodel/count/memo/memo.h"
 
@@ -225,7 +224,7 @@ static result run_in_turns(uint32_t turn, const char *body, uint32_t ctas, uint3
     hd_grid grid = {.grid = {ctas, 1, 1}, .block = {threads, 1, 1}, .parameters = (const unsigned char *)&parameter};
     r.status = hd_program_run(program, &grid, &exec, &sink, 1, &statistics, &diagnostics);
     r.instructions = statistics.warp_instructions;
-    r.bytes = hd_count_stream_bytes(count);
+    r.bytes = hd_count_record_bytes(count);
     memcpy(r.counters, hd_count_model(count, 1)->counters, sizeof r.counters);
     if (diagnostics.first) {
         snprintf(r.message, sizeof r.message, "%s", diagnostics.first->message);
@@ -372,6 +371,34 @@ static void barriers_and_programs_keep_their_order(void **state)
     free(log);
 }
 
+/* Warps 0 and 1 meet at one barrier (l), 2 and 3 at another, which warp 3 reaches last; nobody waits for strangers, and
+ * a warp that only arrives at a barrier waits for nobody. */
+static void barriers_hold_only_who_meets_there(void **state)
+{
+    static const char *const pairs =
+        "mov.u32 %r0, %tid.x;\nsetp.lt.u32 %p0, %r0, 96;\n@%p0 bra L;\nadd.u32 %r2, %r0, 1;\nadd.u32 %r2, %r0, 1;\n"
+        "add.u32 %r2, %r0, 1;\nadd.u32 %r2, %r0, 1;\nadd.u32 %r2, %r0, 1;\nadd.u32 %r2, %r0, 1;\n"
+        "L: shr.u32 %r1, %r0, 6;\nadd.u32 %r1, %r1, 1;\nbar.sync %r1, 64;\nadd.u32 %r0, %r0, 3;\nret;\n";
+    static const char *const arriving =
+        "mov.u32 %r0, %tid.x;\nsetp.lt.u32 %p0, %r0, 32;\n@%p0 bra L;\nadd.u32 %r0, %r0, 1;\nadd.u32 %r0, %r0, 1;\n"
+        "bar.sync 1, 64;\nret;\nL: bar.arrive 1, 64;\nadd.u32 %r0, %r0, 3;\nret;\n";
+    static const uint32_t batches[] = {1, 100};
+    (void)state;
+    seen *log = hd_calloc(1, sizeof *log);
+    char text[1024];
+    for (uint32_t b = 0; b < 2; b++) {
+        assert_int_equal(run(pairs, 1, 128, "", sm(1, 4, 2, 1000), batches[b], log).status, HD_EXEC_DONE);
+        spell(log, text);
+        assert_true(strstr(text, "0m") < strstr(text, "3l") && strstr(text, "1m") < strstr(text, "3l"));
+        assert_true(strstr(text, "2m") > strstr(text, "3l"));
+        run(arriving, 1, 64, "", sm(1, 2, 2, 1000), batches[b], log);
+        spell(log, text);
+        assert_true(strstr(text, "0i") < strstr(text, "1f") && strstr(text, "0h") < strstr(text, "0i"));
+        assert_non_null(strstr(text, "1g"));
+    }
+    free(log);
+}
+
 static void it_is_the_same_each_time(void **state)
 {
     (void)state;
@@ -456,6 +483,7 @@ int main(void)
         cmocka_unit_test(barriers_and_programs_keep_their_order),
         cmocka_unit_test(gates_that_never_open_end_the_run),
         cmocka_unit_test(gates_wake),
+        cmocka_unit_test(barriers_hold_only_who_meets_there),
         cmocka_unit_test(it_is_the_same_each_time),
         cmocka_unit_test(memory_is_bounded),
         cmocka_unit_test(what_another_warp_left_is_no_proof),

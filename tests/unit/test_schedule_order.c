@@ -17,8 +17,9 @@ typedef HD_ARRAY(did) story;
 
 typedef struct step {
     hd_event event;
-    uint32_t after; /* warps of the CTA that must have as many barriers done */
-    bool begins;    /* a segment */
+    uint32_t after;         /* warps of the CTA that must have this many barriers done: */
+    uint32_t counts[WARPS]; /* ... by warp */
+    bool begins;            /* a segment */
 } step;
 
 typedef struct script { /* what a warp does; RETURNs are left out, no order hangs on them */
@@ -35,9 +36,10 @@ typedef struct scene {
     hd_module *module;
     hd_rf_module *code;
     hd_segments *segments;
-    uint32_t ctas, warps; /* warps: of each */
-    hd_stream_recorder recorder;
-    hd_cta_streams *recorded[CTAS];
+    uint32_t ctas, warps;             /* warps: of each */
+    uint32_t gathered, counts[WARPS]; /* warps that have arrived at the CTA's barrier, and when */
+    hd_recorder *recorder;
+    hd_record *recorded[CTAS];
     script scripts[MOST_WARPS];
     hd_rf_residency residency;
     uint32_t turn;
@@ -92,7 +94,7 @@ static void end_segment(scene *s)
 {
     hd_warp_event event;
     if (hd_segments_end(s->segments, &event))
-        hd_stream_record_event(&s->recorder, &event);
+        hd_recorder_take_segment(s->recorder, &event);
 }
 
 /* Does the event go on with the warp's last segment? It has `length` instructions in *parts parts. */
@@ -110,12 +112,40 @@ static bool is_more(const scene *s, const script *w, uint32_t length, uint32_t *
     return true;
 }
 
-static uint32_t others_there(const scene *s, uint32_t warp)
+static void tell(scene *s, hd_event_kind kind, uint32_t cta, uint32_t warp)
 {
-    uint32_t first = warp / s->warps * s->warps, mask = 0;
-    for (uint32_t k = 0; k < s->warps; k++)
-        mask |= (first + k != warp && s->scripts[first + k].barriers >= s->scripts[warp].barriers) ? 1u << k : 0;
-    return mask;
+    const hd_event e = {.kind = (uint8_t)kind, .cta = cta, .warp = warp, .reported = true};
+    assert_true(hd_recorder_take(s->recorder, &e));
+}
+
+static bool keep_record(void *context, hd_record *record)
+{
+    scene *s = context;
+    s->recorded[record->cta] = record;
+    return true;
+}
+
+/* The barrier before the step opens for all that have arrived since it opened last. At times the warp only arrives. */
+static void pass_barrier(scene *s, uint32_t cta, uint32_t warp, step *next)
+{
+    const script *w = &s->scripts[warp];
+    if (!w->steps.count || !has_trait(s, &hd_array_last(&w->steps).event, HD_RF_BARRIER) || !below(s, 4))
+        return;
+    next->after = s->gathered;
+    memcpy(next->counts, s->counts, sizeof next->counts);
+    s->gathered = 0;
+    tell(s, HD_EVENT_OPEN, cta, 0);
+    tell(s, HD_EVENT_PASS, cta, warp);
+}
+
+static void arrive(scene *s, uint32_t cta, uint32_t warp, const hd_event *e)
+{
+    if (!has_trait(s, e, HD_RF_BARRIER))
+        return;
+    end_segment(s);
+    s->gathered |= 1u << warp % s->warps;
+    s->counts[warp % s->warps] = ++s->scripts[warp].barriers;
+    tell(s, HD_EVENT_ARRIVE, cta, warp);
 }
 
 static void do_one(scene *s, uint32_t cta, uint32_t warp, uint32_t active, uint32_t *length, uint32_t *parts)
@@ -129,15 +159,16 @@ static void do_one(scene *s, uint32_t cta, uint32_t warp, uint32_t active, uint3
                   .instruction = w->next++,
                   .active = active,
                   .effective = below(s, 8) ? active : active & below(s, 2)};
-    bool after = w->steps.count && has_trait(s, &hd_array_last(&w->steps).event, HD_RF_BARRIER);
     bool begins = !is_more(s, w, *length, parts, &e);
     *length = begins ? 1 : *length + 1;
     *parts = begins ? 1 : *parts;
-    hd_array_push(&w->steps, (step){e, after ? others_there(s, warp) : 0, begins});
-    w->barriers += has_trait(s, &e, HD_RF_BARRIER);
+    step done = {.event = e, .begins = begins};
     if (!hd_segments_continue(s->segments, &e))
         end_segment(s);
+    pass_barrier(s, cta, warp, &done);
+    hd_array_push(&w->steps, done);
     hd_segments_add(s->segments, &e);
+    arrive(s, cta, warp, &e);
 }
 
 static void change_frame(scene *s, uint32_t cta, uint32_t warp)
@@ -147,7 +178,7 @@ static void change_frame(scene *s, uint32_t cta, uint32_t warp)
         return; /* at least the return itself is after it */
     end_segment(s);
     if (w->frame)
-        hd_stream_record_event(&s->recorder, &(hd_warp_event){.kind = HD_WARP_RETURNS, .cta = cta, .warp = warp});
+        tell(s, HD_EVENT_RETURN, cta, warp);
     w->frame = w->frame ? 0 : ++w->frames;
 }
 
@@ -174,13 +205,14 @@ static void open_scene(scene *s, uint64_t seed)
     s->ctas = 1 + below(s, CTAS);
     s->warps = 1 + below(s, WARPS);
     open_code(s);
+    s->recorder = hd_recorder_new(&(hd_recorder_user){.ended = keep_record, .context = s});
     for (uint32_t c = 0; c < s->ctas; c++) {
         for (uint32_t k = 0; k < s->warps; k++)
-            hd_stream_record_event(&s->recorder,
-                                   &(hd_warp_event){.kind = HD_WARP_BEGINS, .cta = c, .warp = c * s->warps + k});
+            tell(s, HD_EVENT_WARP_START, c, c * s->warps + k);
         for (uint32_t k = below(s, 4 * s->warps); k; k--)
             do_some(s, c, c * s->warps + below(s, s->warps));
-        s->recorded[c] = hd_stream_record_end(&s->recorder, c);
+        tell(s, HD_EVENT_CTA_END, c, 0);
+        s->gathered = 0;
     }
     uint32_t latency = (uint32_t[]){0, 1, 7, 64, 500}[below(s, 5)], turn = (uint32_t[]){0, 0, 0, 1, 2, 5}[below(s, 6)];
     s->turn = turn;
@@ -191,10 +223,10 @@ static void open_scene(scene *s, uint64_t seed)
 static void close_scene(scene *s)
 {
     for (uint32_t c = 0; c < s->ctas; c++)
-        hd_cta_streams_release(s->recorded[c]);
+        hd_record_release(s->recorded[c]);
     for (uint32_t w = 0; w < MOST_WARPS; w++)
         hd_array_free(&s->scripts[w].steps);
-    hd_stream_recorder_free(&s->recorder);
+    hd_recorder_free(s->recorder);
     hd_segments_free(s->segments);
     hd_rf_module_free(s->code);
     hd_module_free(s->module);
@@ -298,9 +330,10 @@ static const step *next_step(const stage *g, const actor *a)
 
 static bool is_held(const stage *g, const actor *a)
 {
-    uint32_t first = a->number / g->scene->warps * g->scene->warps, after = next_step(g, a)->after;
+    uint32_t first = a->number / g->scene->warps * g->scene->warps;
+    const step *next = next_step(g, a);
     for (uint32_t k = 0; k < g->scene->warps; k++)
-        if (after >> k & 1 && !g->actors[first + k].done && g->actors[first + k].barriers < a->barriers)
+        if (next->after >> k & 1 && !g->actors[first + k].done && g->actors[first + k].barriers < next->counts[k])
             return true;
     return false;
 }

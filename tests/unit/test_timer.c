@@ -44,7 +44,7 @@ static bool take_both(void *context, const hd_event *e)
         hd_count_residency(b->count, &residency);
         hd_timer_begin(b->timer, &residency, e->function, false);
     }
-    for (uint32_t i = e->kind >= HD_EVENT_ARRIVE; i < 2; i++) /* barriers: only to traces */
+    for (uint32_t i = 0; i < 2; i++)
         b->sinks[i].take(b->sinks[i].context, e);
     return true;
 }

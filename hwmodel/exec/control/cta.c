@@ -92,6 +92,8 @@ hd_cta *hd_cta_new(const hd_grid_job *job, hd_exec_statistics *statistics)
     cta->diagnostics = job->diagnostics;
     for (uint32_t i = 0; i < job->sink_count; i++)
         cta->columns |= job->sinks[i].columns;
+    cta->barrier_events = cta->columns & HD_COLUMN_BARRIERS;
+    cta->columns &= ~(uint32_t)HD_COLUMN_BARRIERS;
     open_cta(cta);
     return cta;
 }

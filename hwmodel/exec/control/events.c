@@ -21,9 +21,12 @@ bool hd_emit(const hd_warp *w, hd_event_kind kind)
     return true;
 }
 
-static void emit_barrier(const hd_cta *cta, const hd_event *e)
+/* A pending segment that ends at a barrier comes before the barrier's events. */
+static void emit_barrier(hd_cta *cta, const hd_event *e)
 {
-    for (uint32_t i = 0; i < cta->sink_count && cta->columns & HD_COLUMN_BARRIERS; i++)
+    if (!cta->barrier_events || (cta->segment && cta->segment->barrier && !hd_emit_segment(cta)))
+        return;
+    for (uint32_t i = 0; i < cta->sink_count; i++)
         if (cta->sinks[i].columns & HD_COLUMN_BARRIERS)
             cta->sinks[i].take(cta->sinks[i].context, e);
 }
@@ -36,7 +39,7 @@ void hd_emit_arrive(const hd_warp *w, uint32_t barrier, bool reported)
     emit_barrier(w->cta, &e);
 }
 
-void hd_emit_open(const hd_cta *cta, uint32_t barrier)
+void hd_emit_open(hd_cta *cta, uint32_t barrier)
 {
     emit_barrier(cta, &(hd_event){.kind = HD_EVENT_OPEN, .barrier = (uint8_t)barrier, .cta = cta->index});
 }
@@ -55,7 +58,7 @@ void hd_emit_mbarrier_arrive(const hd_warp *w, uint32_t object, uint32_t after_c
     emit_barrier(w->cta, &e);
 }
 
-void hd_emit_mbarrier_open(const hd_cta *cta, uint32_t object, uint32_t phase)
+void hd_emit_mbarrier_open(hd_cta *cta, uint32_t object, uint32_t phase)
 {
     hd_event e = {.kind = HD_EVENT_OPEN, .barrier = HD_EVENT_MBARRIER, .cta = cta->index, .object = object};
     e.parity = phase & 1;

@@ -5,13 +5,13 @@
 #include "hwmodel/exec/state/state.h"
 
 bool hd_emit(const hd_warp *w, hd_event_kind kind); /* an event without an instruction; false: a sink stops the run */
-/* Of barriers, to the sinks that want these. */
+/* Events of barriers, to the sinks that request HD_COLUMN_BARRIERS. */
 void hd_emit_arrive(const hd_warp *w, uint32_t barrier, bool reported);
-void hd_emit_open(const hd_cta *cta, uint32_t barrier);
+void hd_emit_open(hd_cta *cta, uint32_t barrier);
 void hd_emit_pass(const hd_warp *w, uint32_t barrier);
 /* Of mbarriers: hd_event.object, after_copies, parity. */
 void hd_emit_mbarrier_arrive(const hd_warp *w, uint32_t object, uint32_t after_copies);
-void hd_emit_mbarrier_open(const hd_cta *cta, uint32_t object, uint32_t phase);
+void hd_emit_mbarrier_open(hd_cta *cta, uint32_t object, uint32_t phase);
 void hd_emit_mbarrier_pass(const hd_warp *w, uint32_t object, uint32_t phase);
 bool hd_emit_segment(hd_cta *cta); /* reports the pending segment */
 void hd_watch(hd_cta *cta);        /* sets cta->watched */

@@ -297,7 +297,7 @@ static void run_with_crew(hd_grid_job *job, uint32_t threads)
 static bool take_segments(const hd_sink *sinks, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (!sinks[i].take_segment || sinks[i].columns & ~(uint32_t)HD_COLUMN_WIDTHS)
+        if (!sinks[i].take_segment || sinks[i].columns & ~(uint32_t)(HD_COLUMN_WIDTHS | HD_COLUMN_BARRIERS))
             return false;
     return count > 0;
 }

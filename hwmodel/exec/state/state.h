@@ -115,7 +115,8 @@ struct hd_cta {
     const hd_exec_options *options;
     const hd_memory *memory;
     const hd_sink *sinks;
-    uint32_t sink_count, columns;
+    uint32_t sink_count, columns; /* columns: HD_COLUMN_* but BARRIERS */
+    bool barrier_events;          /* some sink requests BARRIERS */
     /* the grid's trace segment that sinks have not received yet; NULL if they take single events */
     hd_segment_event *segment;
     hd_gathering *gathering; /* for the trace segment */
