@@ -127,11 +127,27 @@ static hd_walk_end run_once(const walk *w, const hd_launch_step *s, const hd_ite
     return more ? HD_WALK_DONE : HD_WALK_STOPPED;
 }
 
+/* 0 where an expression is wrong, which the walk reports. */
+static uint64_t iterations_of(const hd_repetition *r, const hd_variable *outer, hd_variable *first)
+{
+    uint64_t times = 0;
+    hd_diagnostics ignored;
+    hd_diagnostics_init(&ignored);
+    hd_variable v = {r->loop->name, 0, outer};
+    while (times < r->most && hd_launch_loop_step(r->loop, times, &v, &ignored) > 0)
+        if (!times++)
+            *first = v;
+    hd_diagnostics_free(&ignored);
+    return times;
+}
+
 static hd_walk_end run_loop(const walk *w, const hd_launch_step *s, const hd_iteration *at)
 {
     const hd_repetition *r = &s->repetition;
     hd_variable v = {r->loop->name, 0, at->variables};
-    for (uint32_t i = 0; i < r->most; i++) {
+    /* asked before the first of a million launches, which take minutes */
+    bool ends = iterations_of(r, at->variables, &v) < r->most;
+    for (uint32_t i = 0; ends; i++) {
         int more = hd_launch_loop_step(r->loop, i, &v, w->walker->diagnostics);
         if (more <= 0)
             return more == 0 ? HD_WALK_DONE : HD_WALK_WRONG;
@@ -227,20 +243,6 @@ bool hd_launch_copy_range(const hd_launch_file *file, const hd_launch_step *step
 }
 
 /* ---- how much there is ------------------------------------------------------------------------------------------- */
-
-/* 0 where an expression is wrong, which the walk reports. */
-static uint64_t iterations_of(const hd_repetition *r, const hd_variable *outer, hd_variable *first)
-{
-    uint64_t times = 0;
-    hd_diagnostics ignored;
-    hd_diagnostics_init(&ignored);
-    hd_variable v = {r->loop->name, 0, outer};
-    while (times < r->most && hd_launch_loop_step(r->loop, times, &v, &ignored) > 0)
-        if (!times++)
-            *first = v;
-    hd_diagnostics_free(&ignored);
-    return times;
-}
 
 static hd_launch_amount amount_of(const hd_launch_file *file, const hd_launch_step *steps, uint32_t count,
                                   const hd_variable *outer)
