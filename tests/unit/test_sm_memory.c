@@ -1,5 +1,5 @@
-/* Memory of the cycle-level SM: the lines of an access; misses that are on their way to a line; and latencies that rise, with which the cycles
- * of one warp never fall. */
+/* Memory of the cycle-level SM: the lines of an access; misses that are on their way to a line; and latencies that
+ * rise, with which the cycles of one warp never fall. */
 #include "hwmodel/sm/coalesce.h"
 #include "program.h"
 #include "small_machine.h"
