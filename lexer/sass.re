@@ -43,7 +43,6 @@ const char *hd_sass_token_text(hd_sass_token_kind kind) { return texts[kind]; }
     number = "0x" hex+ | [0-9]+ | float;
     opcode = [A-Z] [A-Z0-9_]+ ("." word+ ("::" word+)?)*;
     name = [A-Za-z_$.] [^ \t\r\n:;,"\\\x00]*;
-    parameters = [A-Za-z_$.~(] [^\r\n;"`/\\\x00]* ")" [^\r\n;"`/\\()\x00]*;
 */
 
 /* The end of the line that `at` is in; a graph's lines also end in \l. */
@@ -128,6 +127,23 @@ static bool ends_line(const unsigned char *at)
     return !*at || *at == '\n' || *at == '\r' || (*at == '/' && (at[1] == '/' || at[1] == '*') && at[2] == '@');
 }
 
+/* The colon of a label with a name of C++, `void f<int>(float*, int):`, which is the line but for annotations; NULL:
+ * the line that begins at `at` is none. */
+static const unsigned char *label_colon(const hd_sass_lexer *lexer, const unsigned char *at, const unsigned char *limit)
+{
+    bool may_begin = (*at >= 'A' && *at <= 'Z') || (*at >= 'a' && *at <= 'z') || (*at && strchr("_$.~(", *at));
+    if (!may_begin || lexer->after_address || lexer->usage || lexer->dot || needs_address(lexer))
+        return NULL;
+    const unsigned char *end = line_end(lexer, at, limit), *colon = end;
+    const unsigned char *open = memchr(at, '(', (size_t)(end - at));
+    while (open && colon > at && (*--colon != ':' || !ends_line(colon + 1)))
+        ;
+    bool is_label = open && open < colon && strncmp((const char *)at, "Function ", strlen("Function ")) != 0;
+    for (const unsigned char *c = at; is_label && c < colon; c++)
+        is_label = !strchr(";\"`/\\", *c);
+    return is_label ? colon : NULL;
+}
+
 /* The name in `Dump of assembler code for function NAME:`, before the colon: annotations may follow. */
 static void name_dump(hd_sass_scan *s, const unsigned char *begin, const unsigned char *end)
 {
@@ -153,6 +169,14 @@ again:
     if (cursor >= limit) {
         start = cursor = limit;
         kind = lexer->at_line_end ? HD_SASS_TOKEN_END : HD_SASS_TOKEN_LINE_END;
+        goto done;
+    }
+    const unsigned char *colon = label_colon(lexer, start, limit);
+    if (colon) {
+        s->name = start;
+        s->name_end = colon;
+        cursor = colon + 1;
+        kind = HD_SASS_TOKEN_LABEL;
         goto done;
     }
     /*!re2c
@@ -281,14 +305,6 @@ again:
     "." "."+ { kind = HD_SASS_TOKEN_FUNCTION_END; goto line_done; }
     name ":" {
         if (needs_address(lexer) || lexer->usage)
-            goto line;
-        s->name = start;
-        s->name_end = cursor - 1;
-        kind = HD_SASS_TOKEN_LABEL;
-        goto done;
-    }
-    parameters ":" { /* of C++: void f<int>(float*, int) */
-        if (needs_address(lexer) || lexer->usage || lexer->dot || !ends_line(cursor))
             goto line;
         s->name = start;
         s->name_end = cursor - 1;
