@@ -50,8 +50,8 @@ void hd_races_access(const hd_op *op, hd_warp *w, uint32_t mask);
 void hd_races_arrive(hd_warp *w, uint32_t barrier);                        /* at a barrier of the CTA */
 void hd_races_open(hd_cta *cta, uint32_t barrier, uint32_t waiting_warps); /* the barrier opens */
 /* A lane issues a cp.async; its thread has waited for it. */
-void hd_races_copy(const hd_op *op, hd_warp *w, const hd_async *a);
-void hd_races_copied(hd_warp *w, const hd_async *a);
+void hd_races_copy(const hd_op *op, hd_warp *w, const hd_lane_async *a);
+void hd_races_copied(hd_warp *w, const hd_lane_async *a);
 uint32_t hd_races_found(const hd_races *races);
 
 #endif

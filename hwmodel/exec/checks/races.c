@@ -233,7 +233,7 @@ static uint32_t code_of(const hd_warp *w)
     return code;
 }
 
-void hd_races_copy(const hd_op *op, hd_warp *w, const hd_async *a)
+void hd_races_copy(const hd_op *op, hd_warp *w, const hd_lane_async *a)
 {
     hd_races *r = w->cta->checks->races;
     use u = {op, w, a->lane, a->to, true, false, {0}};
@@ -248,7 +248,7 @@ void hd_races_copy(const hd_op *op, hd_warp *w, const hd_async *a)
     }
 }
 
-void hd_races_copied(hd_warp *w, const hd_async *a)
+void hd_races_copied(hd_warp *w, const hd_lane_async *a)
 {
     hd_races *r = w->cta->checks->races;
     for (uint32_t k = 0; k < a->bytes; k++) {

@@ -21,7 +21,7 @@ static void drop_done(hd_warp *w)
     w->async.count = kept;
 }
 
-static void write_copy(hd_warp *w, hd_async *a)
+static void write_copy(hd_warp *w, hd_lane_async *a)
 {
     memcpy(w->cta->shared + a->to, a->data, a->bytes);
     hd_uninitialized_shared(w->cta, a->to, a->bytes, false);
@@ -37,7 +37,7 @@ static void write_copy(hd_warp *w, hd_async *a)
 static uint32_t source_bytes(const hd_op *op, hd_warp *w, uint32_t lane)
 {
     const hd_async_detail *detail = op->use.detail;
-    if (detail->ignore != HD_NO_REF && ((hd_word(w, detail->ignore) >> lane & 1) ^ detail->ignore_not))
+    if (detail->ignore != HD_NO_REF && ((hd_warp_word(w, detail->ignore) >> lane & 1) ^ detail->ignore_not))
         return 0;
     return detail->size == HD_NO_REF ? op->item_bytes : ((const uint32_t *)hd_row(w, detail->size))[lane];
 }
@@ -62,7 +62,7 @@ static hd_step read_part(const hd_op *op, hd_warp *w, uint32_t lane, uint32_t by
 
 static hd_step issue(const hd_op *op, hd_warp *w, uint32_t lane, uint32_t to, uint32_t bytes)
 {
-    hd_async a = {.to = to, .group = w->async_groups[lane], .lane = (uint8_t)lane, .bytes = op->item_bytes};
+    hd_lane_async a = {.to = to, .group = w->async_groups[lane], .lane = (uint8_t)lane, .bytes = op->item_bytes};
     hd_step step = HD_STEP_NEXT;
     if (bytes > op->item_bytes)
         return hd_fault(op, w, 1u << lane, "a copy of %u bytes whose source has %u", op->item_bytes, bytes);
@@ -113,7 +113,7 @@ hd_step hd_run_async_wait(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     bool all = op->offset < 0;
     for (uint32_t i = 0; i < w->async.count; i++) {
-        hd_async *a = &w->async.items[i];
+        hd_lane_async *a = &w->async.items[i];
         if (mask >> a->lane & 1 && a->bytes && (all || a->group + (uint64_t)op->offset < w->async_groups[a->lane]))
             write_copy(w, a);
     }
@@ -139,7 +139,7 @@ hd_step hd_run_async_arrive(const hd_op *op, hd_warp *w, uint32_t mask)
                               hd_mbarrier_make(hd_mbarrier_pending(v) + 1, hd_mbarrier_expected(v),
                                                hd_mbarrier_transactions(v), hd_mbarrier_phase(v)));
         }
-        hd_array_push(&w->async, (hd_async){.to = offset, .group = w->async_arrives, .lane = (uint8_t)i});
+        hd_array_push(&w->async, (hd_lane_async){.to = offset, .group = w->async_arrives, .lane = (uint8_t)i});
         w->cta->async_arrivals++;
         w->cta->writes++;
     }
@@ -149,10 +149,10 @@ hd_step hd_run_async_arrive(const hd_op *op, hd_warp *w, uint32_t mask)
 /* Performs the arrival at position `at` of the queue, after its lane's copies. */
 static const char *arrive(hd_warp *w, uint32_t at)
 {
-    hd_async *arrival = &w->async.items[at];
+    hd_lane_async *arrival = &w->async.items[at];
     uint64_t object = hd_mbarrier_read(w->cta, arrival->to);
     for (uint32_t i = 0; i < at; i++) {
-        hd_async *a = &w->async.items[i];
+        hd_lane_async *a = &w->async.items[i];
         if (a->lane == arrival->lane && a->bytes && !a->done)
             write_copy(w, a);
     }
@@ -186,7 +186,7 @@ const char *hd_async_arrivals(hd_cta *cta, uint32_t offset)
 void hd_async_finish(hd_warp *w)
 {
     for (uint32_t i = 0; i < w->async.count; i++) {
-        hd_async *a = &w->async.items[i];
+        hd_lane_async *a = &w->async.items[i];
         if (a->done)
             continue;
         if (a->bytes)

@@ -125,9 +125,9 @@ static void deliver(const hd_op *op, hd_warp *w, uint32_t mask)
     if (op->boolean == HD_BARRIER_POPC && op->d != HD_NO_REF)
         hd_merge(hd_row_of_frame(w, op->d), row, mask, 4);
     if (op->boolean == HD_BARRIER_AND && op->d != HD_NO_REF)
-        hd_set_word(w, op->d, noes ? 0 : HD_ALL_LANES, mask);
+        hd_set_warp_word(w, op->d, noes ? 0 : HD_ALL_LANES, mask);
     if (op->boolean == HD_BARRIER_OR && op->d != HD_NO_REF)
-        hd_set_word(w, op->d, ayes ? HD_ALL_LANES : 0, mask);
+        hd_set_warp_word(w, op->d, ayes ? HD_ALL_LANES : 0, mask);
 }
 
 /* All lanes of the warp come together, and there is no result to wait for. */
@@ -166,7 +166,7 @@ static hd_step arrive_parked(const hd_op *op, hd_warp *w, uint32_t mask, hd_barr
     if (aligned && mask != hd_top(w)->mask)
         return fault_apart(op, w, mask);
     if (op->c != HD_NO_REF) {
-        uint32_t truth = hd_word(w, op->c);
+        uint32_t truth = hd_warp_word(w, op->c);
         w->ayes = (w->ayes & ~mask) | ((op->flags & HD_OP_NOT_C ? ~truth : truth) & mask);
     }
     if (mask & ~w->parked)
@@ -184,7 +184,7 @@ static hd_step arrive_parked(const hd_op *op, hd_warp *w, uint32_t mask, hd_barr
             return HD_STEP_NEXT;
         }
     }
-    return aligned ? block_aligned(op, w, key) : hd_block(op, w, mask, HD_NO_BARRIER, "divergent barrier: it");
+    return aligned ? block_aligned(op, w, key) : hd_block_warp(op, w, mask, HD_NO_BARRIER, "divergent barrier: it");
 }
 
 hd_step hd_run_barrier(const hd_op *op, hd_warp *w, uint32_t mask)
@@ -235,7 +235,7 @@ hd_step hd_run_warp_sync(const hd_op *op, hd_warp *w, uint32_t mask)
     }
     if (mask & ~w->parked)
         hd_park(w, mask, key);
-    return hd_block(op, w, mask, HD_NO_BARRIER, "bar.warp.sync");
+    return hd_block_warp(op, w, mask, HD_NO_BARRIER, "bar.warp.sync");
 }
 
 /* ---- of a cluster ------------------------------------------------------------------------------------------------ */
@@ -301,5 +301,5 @@ hd_step hd_run_cluster_wait(const hd_op *op, hd_warp *w, uint32_t mask)
     }
     if (mask & ~w->parked)
         hd_park(w, mask, HD_PARK_KEY(HD_PARK_CLUSTER, 0));
-    return hd_block(op, w, mask, HD_CLUSTER_BARRIER, "divergent barrier: it");
+    return hd_block_warp(op, w, mask, HD_CLUSTER_BARRIER, "divergent barrier: it");
 }

@@ -151,7 +151,7 @@ static hd_step enter(const hd_op *op, hd_warp *w, uint32_t mask)
     pass_arguments(w, &caller, op->use.detail, callee, same, false);
     if (w->cta->checks && w->cta->checks->uninitialized)
         pass_arguments(w, &caller, op->use.detail, callee, same, true);
-    return w->cta->sink_count && !hd_emit(w, HD_EVENT_CALL) ? hd_stop(w) : HD_STEP_JUMPED;
+    return w->cta->sink_count && !hd_emit_event(w, HD_EVENT_CALL) ? hd_stop(w) : HD_STEP_JUMPED;
 }
 
 hd_step hd_run_call(const hd_op *op, hd_warp *w, uint32_t mask)
@@ -190,7 +190,7 @@ bool hd_leave_frame(hd_warp *w, bool *stopped)
     pass_results(w, &left, back, false);
     if (w->cta->checks && w->cta->checks->uninitialized)
         pass_results(w, &left, back, true);
-    if (w->cta->sink_count && !hd_emit(w, HD_EVENT_RETURN))
+    if (w->cta->sink_count && !hd_emit_event(w, HD_EVENT_RETURN))
         return *stopped = true;
     if (rest)
         *stopped = enter(op, w, rest) == HD_STEP_STOP;

@@ -141,7 +141,8 @@ bool hd_cta_start(hd_cta *cta, uint32_t index)
         w->id = index * cta->warp_count + i;
         hd_special_fill(cta->program, w);
         hd_warp_start(w, cta->program->codes.items[0], lanes >= LANES ? HD_ALL_LANES : (1u << lanes) - 1);
-        if (cta->sink_count && ((!i && !hd_emit(w, HD_EVENT_CTA_START)) || !hd_emit(w, HD_EVENT_WARP_START)))
+        if (cta->sink_count &&
+            ((!i && !hd_emit_event(w, HD_EVENT_CTA_START)) || !hd_emit_event(w, HD_EVENT_WARP_START)))
             return hd_stop(w), false;
     }
     cta->statistics->ctas++;
@@ -154,7 +155,8 @@ static bool end_warp(hd_warp *w)
     hd_cta *cta = w->cta;
     cta->live_warps--;
     hd_async_finish(w);
-    if (cta->sink_count && (!hd_emit(w, HD_EVENT_WARP_END) || (!cta->live_warps && !hd_emit(w, HD_EVENT_CTA_END))))
+    if (cta->sink_count &&
+        (!hd_emit_event(w, HD_EVENT_WARP_END) || (!cta->live_warps && !hd_emit_event(w, HD_EVENT_CTA_END))))
         return hd_stop(w), false;
     hd_barriers_check(cta);
     return true;

@@ -2,7 +2,7 @@
 #include "hwmodel/exec/control/events.h"
 #include "hwmodel/exec/control/columns.h"
 
-bool hd_emit(const hd_warp *w, hd_event_kind kind)
+bool hd_emit_event(const hd_warp *w, hd_event_kind kind)
 {
     const hd_cta *cta = w->cta;
     const hd_frame *f = w->frame_count ? hd_top_frame(w) : NULL;

@@ -4,7 +4,8 @@
 
 #include "hwmodel/exec/state/state.h"
 
-bool hd_emit(const hd_warp *w, hd_event_kind kind); /* an event without an instruction; false: a sink stops the run */
+bool hd_emit_event(const hd_warp *w,
+                   hd_event_kind kind); /* an event without an instruction; false: a sink stops the run */
 /* Events of barriers, to the sinks that request HD_COLUMN_BARRIERS. */
 void hd_emit_arrive(const hd_warp *w, uint32_t barrier, bool reported);
 void hd_emit_open(hd_cta *cta, uint32_t barrier);

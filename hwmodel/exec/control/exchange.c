@@ -60,7 +60,7 @@ hd_step hd_run_shuffle(const hd_op *op, hd_warp *w, uint32_t mask)
 /* Over the executing lanes, or the named lanes if there is a member mask. */
 hd_step hd_run_vote(const hd_op *op, hd_warp *w, uint32_t mask)
 {
-    uint32_t word = hd_word(w, op->a), truth, with = mask;
+    uint32_t word = hd_warp_word(w, op->a), truth, with = mask;
     if (op->flags & HD_OP_NOT_A)
         word = ~word;
     if (op->f != HD_NO_REF) {

@@ -212,7 +212,7 @@ hd_step hd_run_mbarrier_wait(const hd_op *op, hd_warp *w, uint32_t mask)
     if (step != HD_STEP_NEXT)
         return step;
     if (op->d != HD_NO_REF)
-        hd_set_word(w, op->d, over, mask);
+        hd_set_warp_word(w, op->d, over, mask);
     return over == mask ? HD_STEP_NEXT : HD_STEP_YIELD;
 }
 

@@ -60,7 +60,7 @@ void hd_give_row(hd_warp *w, hd_ref to, const uint32_t *row, uint32_t mask, uint
 
 void hd_give_word(hd_warp *w, hd_ref to, uint32_t word, uint32_t mask, uint32_t with)
 {
-    hd_set_word(w, to, word, mask);
+    hd_set_warp_word(w, to, word, mask);
     w->met_word = (w->met_word & ~(with & ~mask)) | (word & with & ~mask);
 }
 
@@ -70,7 +70,7 @@ static void take_results(const hd_op *op, hd_warp *w, uint32_t mask)
     if (op->d != HD_NO_REF && !truth)
         hd_merge(hd_row_of_frame(w, op->d), w->met_row, mask, 4);
     if (truth || op->e != HD_NO_REF)
-        hd_set_word(w, truth ? op->d : op->e, w->met_word, mask);
+        hd_set_warp_word(w, truth ? op->d : op->e, w->met_word, mask);
 }
 
 hd_step hd_meet(const hd_op *op, hd_warp *w, uint32_t mask, hd_ref members, const char *what, uint32_t *with)
@@ -189,7 +189,7 @@ hd_step hd_stuck(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t missing, c
     return step;
 }
 
-hd_step hd_block(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t number, const char *what)
+hd_step hd_block_warp(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t number, const char *what)
 {
     if (hd_top(w)->mask & ~w->parked || hd_switch_side(w)) /* the rest of a split entry is on top already */
         return HD_STEP_BLOCKED;

@@ -21,6 +21,6 @@ hd_step hd_stuck(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t missing, c
 
 /* The op cannot execute now: another side continues, or, if all lanes are parked, the whole warp waits at barrier
  * `number`; else a fault: the lanes `missing` cannot arrive. */
-hd_step hd_block(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t number, const char *what);
+hd_step hd_block_warp(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t number, const char *what);
 
 #endif

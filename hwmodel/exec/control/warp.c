@@ -66,7 +66,7 @@ static inline uint32_t guarded(const hd_op *op, const hd_warp *w, uint32_t activ
 {
     if (op->guard == HD_NO_REF)
         return active;
-    uint32_t truth = hd_word(w, op->guard);
+    uint32_t truth = hd_warp_word(w, op->guard);
     return active & (op->flags & HD_OP_GUARD_NOT ? ~truth : truth);
 }
 

@@ -42,7 +42,7 @@ bool hd_decode_set_address(hd_decoder *d, const hd_decoded_address *address)
 
 /* A variable of the frame, or a kernel parameter, at a constant address. 0: neither; 1: run functions are set; -1:
  * reported. */
-static int set_static_place(hd_decoder *d, const hd_decoded_address *address, hd_run *frame, hd_run *parameter)
+static int set_static_place(hd_decoder *d, const hd_decoded_address *address, hd_op_run *frame, hd_op_run *parameter)
 {
     hd_op *op = d->op;
     const hd_operand *base = address->base;
@@ -67,7 +67,7 @@ static int set_static_place(hd_decoder *d, const hd_decoded_address *address, hd
     return 1;
 }
 
-static bool decode_access(hd_decoder *d, const hd_operand *at, hd_run *plain, hd_run *frame, hd_run *parameter)
+static bool decode_access(hd_decoder *d, const hd_operand *at, hd_op_run *plain, hd_op_run *frame, hd_op_run *parameter)
 {
     hd_op *op = d->op;
     hd_decoded_address address;

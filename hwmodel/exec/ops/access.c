@@ -541,6 +541,6 @@ hd_step hd_run_space_of(const hd_op *op, hd_warp *w, uint32_t mask)
     hd_resize(wide, 8, hd_row(w, op->a), op->a_bytes, false);
     for (uint32_t i = 0; i < LANES; i++)
         truth |= (uint32_t)(hd_memory_space_of(w->cta->memory, wide[i]) == (hd_space)op->space) << i;
-    hd_set_word(w, op->d, truth, mask);
+    hd_set_warp_word(w, op->d, truth, mask);
     return HD_STEP_NEXT;
 }

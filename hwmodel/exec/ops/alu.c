@@ -141,8 +141,8 @@ hd_step hd_run_move(const hd_op *op, hd_warp *w, uint32_t mask)
 
 hd_step hd_run_move_pred(const hd_op *op, hd_warp *w, uint32_t mask)
 {
-    uint32_t value = hd_word(w, op->a);
-    hd_set_word(w, op->d, op->flags & HD_OP_NOT_A ? ~value : value, mask);
+    uint32_t value = hd_warp_word(w, op->a);
+    hd_set_warp_word(w, op->d, op->flags & HD_OP_NOT_A ? ~value : value, mask);
     return HD_STEP_NEXT;
 }
 
@@ -169,7 +169,7 @@ static uint64_t element(const void *row, uint32_t bytes, uint32_t lane)
 
 static uint32_t source_word(const hd_op *op, const hd_warp *w, hd_ref ref, uint32_t inverted)
 {
-    uint32_t value = hd_word(w, ref);
+    uint32_t value = hd_warp_word(w, ref);
     return op->flags & inverted ? ~value : value;
 }
 
@@ -188,7 +188,7 @@ hd_step hd_run_pred_logic(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     uint32_t a = source_word(op, w, op->a, HD_OP_NOT_A);
     uint32_t b = op->boolean ? source_word(op, w, op->b, HD_OP_NOT_C) : 0;
-    hd_set_word(w, op->d, op->boolean ? combine_words(op->boolean, a, b) : ~a, mask);
+    hd_set_warp_word(w, op->d, op->boolean ? combine_words(op->boolean, a, b) : ~a, mask);
     return HD_STEP_NEXT;
 }
 
@@ -239,9 +239,9 @@ hd_step hd_run_setp(const hd_op *op, hd_warp *w, uint32_t mask)
         truth[1] = ~truth[0];
     }
     if (op->d != HD_NO_REF)
-        hd_set_word(w, op->d, combine_words(op->boolean, truth[0], other), mask);
+        hd_set_warp_word(w, op->d, combine_words(op->boolean, truth[0], other), mask);
     if (op->e != HD_NO_REF)
-        hd_set_word(w, op->e, combine_words(op->boolean, truth[1], other), mask);
+        hd_set_warp_word(w, op->e, combine_words(op->boolean, truth[1], other), mask);
     return HD_STEP_NEXT;
 }
 
@@ -303,7 +303,7 @@ hd_step hd_run_lop3(const hd_op *op, hd_warp *w, uint32_t mask)
     for (uint32_t i = 0; op->boolean && i < LANES; i++)
         not_zero |= (uint32_t)(to[i] != 0) << i;
     if (op->boolean && op->e != HD_NO_REF)
-        hd_set_word(w, op->e, combine_words(op->boolean, not_zero, source_word(op, w, op->f, HD_OP_NOT_C)), mask);
+        hd_set_warp_word(w, op->e, combine_words(op->boolean, not_zero, source_word(op, w, op->f, HD_OP_NOT_C)), mask);
     if (op->d != HD_NO_REF)
         hd_merge(hd_row_of_frame(w, op->d), to, mask, 4);
     return HD_STEP_NEXT;
@@ -345,7 +345,7 @@ hd_step hd_run_testp(const hd_op *op, hd_warp *w, uint32_t mask)
                                 !exponent && fraction};
         truth |= (uint32_t)answers[op->boolean] << i;
     }
-    hd_set_word(w, op->d, truth, mask);
+    hd_set_warp_word(w, op->d, truth, mask);
     return HD_STEP_NEXT;
 }
 
@@ -358,23 +358,23 @@ hd_step hd_run_carry(const hd_op *op, hd_warp *w, uint32_t mask)
     void *to = w->cta->scratch[0];
     bool subtract = op->boolean == HD_CARRY_SUBTRACT;
     uint32_t borrow = subtract ? UINT32_MAX : 0;
-    uint32_t in = op->flags & HD_OP_CARRY_IN ? hd_word(w, op->f) ^ borrow : 0;
+    uint32_t in = op->flags & HD_OP_CARRY_IN ? hd_warp_word(w, op->f) ^ borrow : 0;
     uint32_t out = borrow ^ hd_carry_row(to, hd_row(w, op->a), hd_row(w, op->b), in, subtract, op->d_bytes);
     hd_merge(hd_row_of_frame(w, op->d), to, mask, op->d_bytes);
     if (op->flags & HD_OP_CARRY_OUT)
-        hd_set_word(w, op->e, out, mask);
+        hd_set_warp_word(w, op->e, out, mask);
     return HD_STEP_NEXT;
 }
 
 /* mad.cc and madc: half of a * b (op->use.lanes), plus c, plus the carry. */
 hd_step hd_run_carry_mad(const hd_op *op, hd_warp *w, uint32_t mask)
 {
-    uint32_t in = op->flags & HD_OP_CARRY_IN ? hd_word(w, op->f) : 0;
+    uint32_t in = op->flags & HD_OP_CARRY_IN ? hd_warp_word(w, op->f) : 0;
     void *to = w->cta->scratch[0], *product = w->cta->scratch[1];
     op->use.lanes(product, hd_row(w, op->a), hd_row(w, op->b), NULL);
     uint32_t out = hd_carry_row(to, product, hd_row(w, op->c), in, false, op->d_bytes);
     hd_merge(hd_row_of_frame(w, op->d), to, mask, op->d_bytes);
     if (op->flags & HD_OP_CARRY_OUT)
-        hd_set_word(w, op->e, out, mask);
+        hd_set_warp_word(w, op->e, out, mask);
     return HD_STEP_NEXT;
 }

@@ -6,14 +6,14 @@
 
 typedef struct hd_builtin {
     const char *name;
-    hd_run *run;
+    hd_op_run *run;
     uint8_t results, parameters;
     bool heap; /* needs the device heap */
 } hd_builtin;
 
 const hd_builtin *hd_builtin_find(const char *name); /* NULL: none */
 
-#define HD_BUILTIN(name, run, results, parameters, heap) hd_run hd_run_builtin_##run;
+#define HD_BUILTIN(name, run, results, parameters, heap) hd_op_run hd_run_builtin_##run;
 #include "hwmodel/exec/ops/builtin.def"
 #undef HD_BUILTIN
 

@@ -54,7 +54,7 @@ static void change_result(const hd_op *op, hd_warp *w, uint32_t mask)
     if (bytes)
         change_row(w->cta, hd_row_of_frame(w, row), bytes < 8 ? bytes : 8, mask);
     else if (!w->cta->faulty->fault.bit)
-        hd_set_word(w, row, change_bits(w->cta, hd_word(w, row), mask), mask);
+        hd_set_warp_word(w, row, change_bits(w->cta, hd_warp_word(w, row), mask), mask);
 }
 
 void hd_faulty_end(const hd_op *op, hd_warp *w, uint32_t mask)

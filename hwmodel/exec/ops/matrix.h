@@ -99,7 +99,7 @@ void hd_matrix_multiply_quads(const hd_matrix *x, hd_warp *w);
 void hd_matrix_widen(float *to, const uint16_t *halves, uint32_t count);
 void hd_matrix_narrow(uint16_t *to, const float *values, uint32_t count); /* rounds to nearest */
 
-hd_run hd_run_matrix_multiply, hd_run_matrix_load, hd_run_matrix_store, hd_run_matrix_rows_load,
+hd_op_run hd_run_matrix_multiply, hd_run_matrix_load, hd_run_matrix_store, hd_run_matrix_rows_load,
     hd_run_matrix_rows_store, hd_run_matrix_transpose;
 
 #endif

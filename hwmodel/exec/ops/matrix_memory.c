@@ -93,7 +93,7 @@ static hd_step set_pieces(const hd_op *op, hd_warp *w, const hd_matrix_access *x
         different = differing(hd_row(w, op->b), 4);
     if (different)
         return hd_fault(op, w, different, "matrix whose address or stride differs between the lanes of the warp");
-    u64 base = address[0], stride = op->b == HD_NO_REF ? x->line_bytes : (u64)hd_word(w, op->b) * bits / 8;
+    u64 base = address[0], stride = op->b == HD_NO_REF ? x->line_bytes : (u64)hd_warp_word(w, op->b) * bits / 8;
     for (uint32_t i = 0; i < LANES; i++)
         address[i] = base + i * share / x->line_bytes * stride + i * share % x->line_bytes;
     return HD_STEP_NEXT;

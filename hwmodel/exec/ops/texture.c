@@ -242,7 +242,7 @@ hd_step hd_run_texture(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     hd_step step = run_lanes(op, w, mask, read_lane);
     if (step == HD_STEP_NEXT && op->e != HD_NO_REF) /* textures are always resident */
-        hd_set_word(w, op->e, HD_ALL_LANES, mask);
+        hd_set_warp_word(w, op->e, HD_ALL_LANES, mask);
     return step;
 }
 
@@ -309,7 +309,7 @@ hd_step hd_run_texture_type(const hd_op *op, hd_warp *w, uint32_t mask)
         is |= (uint32_t)(type == use_of(op)->type) << lane;
     }
     if (op->d != HD_NO_REF)
-        hd_set_word(w, op->d, is, mask);
+        hd_set_warp_word(w, op->d, is, mask);
     return HD_STEP_NEXT;
 }
 

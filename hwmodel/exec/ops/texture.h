@@ -21,7 +21,7 @@ typedef struct hd_texture_use {
     hd_combine *combine[2];       /* of sured: for unsigned and signed texels */
 } hd_texture_use;
 
-hd_run hd_run_texture, hd_run_texture_query, hd_run_texture_type, hd_run_surface_load, hd_run_surface_store,
+hd_op_run hd_run_texture, hd_run_texture_query, hd_run_texture_type, hd_run_surface_load, hd_run_surface_store,
     hd_run_surface_format, hd_run_surface_reduce;
 
 #endif

@@ -39,7 +39,7 @@ typedef enum hd_step {
     HD_STEP_STOP,    /* a fault was reported, or a sink stopped the run */
 } hd_step;
 
-typedef hd_step hd_run(const hd_op *op, hd_warp *warp, uint32_t mask);
+typedef hd_step hd_op_run(const hd_op *op, hd_warp *warp, uint32_t mask);
 typedef void hd_lanes(void *d, const void *a, const void *b, const void *c);
 typedef uint32_t hd_compare(const void *a, const void *b);
 typedef uint64_t hd_combine(uint64_t old, uint64_t b, uint64_t c); /* an atomic's operation on one value */
@@ -71,7 +71,7 @@ enum {                           /* hd_op.flags */
 };
 
 struct hd_op {
-    hd_run *run;
+    hd_op_run *run;
     union {
         hd_lanes *lanes;
         hd_compare *compare;

@@ -32,12 +32,12 @@ typedef struct hd_frame {
 
 typedef enum hd_warp_state { HD_WARP_READY, HD_WARP_WAITING, HD_WARP_DONE } hd_warp_state;
 
-typedef struct hd_async { /* one lane's copy to shared memory, or arrival at an mbarrier there */
-    uint32_t to, group;   /* offset in shared memory; the lane's group; of an arrival: number of its instruction */
-    uint8_t lane, bytes;  /* bytes 0: an arrival */
+typedef struct hd_lane_async { /* one lane's copy to shared memory, or arrival at an mbarrier there */
+    uint32_t to, group;        /* offset in shared memory; the lane's group; of an arrival: number of its instruction */
+    uint8_t lane, bytes;       /* bytes 0: an arrival */
     bool done;
     unsigned char data[16];
-} hd_async;
+} hd_lane_async;
 
 struct hd_warp {
     const unsigned char *bases[4]; /* by HD_REF_*, of the current frame */
@@ -66,7 +66,7 @@ struct hd_warp {
     uint32_t ayes, ayes_of_barrier, noes_of_barrier; /* votes of parked lanes; results of the opened barrier */
     uint32_t cluster_arrived, cluster_open;
     /* async.c: pending copies and arrivals, in order of issue */
-    HD_ARRAY(hd_async) async;
+    HD_ARRAY(hd_lane_async) async;
     uint32_t async_groups[LANES]; /* committed so far, by lane */
     uint32_t async_arrives;       /* cp.async.mbarrier.arrive instructions so far */
 };
@@ -160,9 +160,9 @@ static inline const void *hd_row(const hd_warp *w, hd_ref ref)
     return w->bases[ref >> HD_REF_SHIFT] + (ref & ((1u << HD_REF_SHIFT) - 1));
 }
 static inline void *hd_row_of_frame(hd_warp *w, hd_ref ref) { return (void *)(w->bases[HD_REF_FRAME] + ref); }
-static inline uint32_t hd_word(const hd_warp *w, hd_ref ref) { return *(const uint32_t *)hd_row(w, ref); }
+static inline uint32_t hd_warp_word(const hd_warp *w, hd_ref ref) { return *(const uint32_t *)hd_row(w, ref); }
 /* Writes the lanes of `mask` of a predicate row. */
-static inline void hd_set_word(hd_warp *w, hd_ref ref, uint32_t value, uint32_t mask)
+static inline void hd_set_warp_word(hd_warp *w, hd_ref ref, uint32_t value, uint32_t mask)
 {
     uint32_t *word = hd_row_of_frame(w, ref);
     *word = (*word & ~mask) | (value & mask);
