@@ -33,7 +33,7 @@ static int made_blocking(int file)
 }
 
 /* Whether somebody has the other end of a pipe open to write, or had. Without a writer tee has nothing to wait for, and
- * returns 0 also where no writer came yet; only after one has left, poll tells a hang-up. */
+ * returns 0 also where no writer came yet; only after one has left, poll reports a hang-up. */
 static bool has_writer(int pipe, int spare)
 {
     struct pollfd end = {.fd = pipe, .events = POLLIN};

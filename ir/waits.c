@@ -56,7 +56,7 @@ static bool is_read_only(const hd_form *form)
     }
 }
 
-bool hd_insn_brings_shared(const hd_function *f, const hd_instruction *insn)
+bool hd_insn_loads_shared_value(const hd_function *f, const hd_instruction *insn)
 {
     const hd_form *form = hd_insn_form(f, insn);
     bool fixed = form->space == HD_SPACE_PARAM || form->space == HD_SPACE_PARAM_ENTRY ||
@@ -78,7 +78,7 @@ bool hd_insn_may_store_local(const hd_function *f, const hd_instruction *insn)
     return insn->flags & HD_INSN_OPAQUE || (form->behaviour & (HD_BEHAVE_STORE | HD_BEHAVE_ATOMIC) && somewhere);
 }
 
-bool hd_insn_looks_for_others(const hd_function *f, const hd_instruction *insn)
+bool hd_insn_observes_other_warps(const hd_function *f, const hd_instruction *insn)
 {
     const hd_form *form = hd_insn_form(f, insn);
     uint16_t order = form->modifiers[HD_GROUP_SEM];
@@ -86,5 +86,5 @@ bool hd_insn_looks_for_others(const hd_function *f, const hd_instruction *insn)
                   form->modifiers[HD_GROUP_CACHE] == HD_MOD_CACHE_CV;
     if (form->machine)
         strong = !hd_machine_is_plain_load(form);
-    return strong && !(form->behaviour & HD_BEHAVE_TEXTURE) && hd_insn_brings_shared(f, insn);
+    return strong && !(form->behaviour & HD_BEHAVE_TEXTURE) && hd_insn_loads_shared_value(f, insn);
 }

@@ -13,13 +13,13 @@ bool hd_insn_waits(const hd_function *function, const hd_instruction *insn);
 /* Whether the instruction loads a value that other threads may write while the kernel runs: with any cache operator,
  * from any space but constants, parameters and local memory; no non-coherent load (ld.global.nc, textures), for which
  * such a value is undefined. */
-bool hd_insn_brings_shared(const hd_function *function, const hd_instruction *insn);
+bool hd_insn_loads_shared_value(const hd_function *function, const hd_instruction *insn);
 /* Whether it loads from local memory, which only its own thread writes; whether it may write there, also through a
  * generic address. Calls are not meant. */
 bool hd_insn_loads_local(const hd_function *function, const hd_instruction *insn);
 bool hd_insn_may_store_local(const hd_function *function, const hd_instruction *insn);
 /* The same for atomics and for volatile, ordered or uncached (.cv) loads, which exist to observe the writes of
  * others. */
-bool hd_insn_looks_for_others(const hd_function *function, const hd_instruction *insn);
+bool hd_insn_observes_other_warps(const hd_function *function, const hd_instruction *insn);
 
 #endif

@@ -99,11 +99,11 @@ bool hd_sass_begins_csv(const char *text)
     hd_span name;
     for (uint32_t row = 0, at = 0; row < MOST_ROWS && at < length; row++) {
         uint32_t end = line_end(text, at, length);
-        bool blank = at == end || text[at] == '\r', told = end - at > 2 && text[at] == '=' && text[at + 1] == '=';
+        bool blank = at == end || text[at] == '\r', is_message = end - at > 2 && text[at] == '=' && text[at + 1] == '=';
         if (names_columns(text, at, end, &columns))
             return true;
         titled |= names_function(text, at, end, &name) || names_file(text, at, end);
-        if (!blank && !told && !titled) /* ncu tells what it does in lines such as ==PROF== */
+        if (!blank && !is_message && !titled) /* ncu reports what it does in lines such as ==PROF== */
             return false;
         at = end + 1;
     }

@@ -1,4 +1,4 @@
-/* Tells listings with control fields from sources of the assemblers that introduced these (maxas, TuringAs). */
+/* Distinguishes listings with control fields from sources of the assemblers that introduced these (maxas, TuringAs). */
 #ifndef HD_PARSER_RECOGNIZE_FIELDS_H
 #define HD_PARSER_RECOGNIZE_FIELDS_H
 

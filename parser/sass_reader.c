@@ -253,7 +253,7 @@ static bool is_filling(const hd_function *f, const hd_instruction *insn)
     return strcmp(hd_names_text(&f->module->names, hd_insn_form(f, insn)->spelling), "NOP") == 0;
 }
 
-/* Where an address tells that code is missing before the instruction: the first of a function, after a control word on
+/* Where an address shows that code is missing before the instruction: the first of a function, after a control word on
  * some chips, is at byte 8 at most, and the next at most two words further. */
 static bool lacks_code(const hd_sass_reader *b, uint32_t ordinal)
 {

@@ -54,11 +54,11 @@ static const char *if_nvcc(hd_arena *arena, const char *path)
 }
 
 /* The line "#$ _HERE_=FOLDER" of what nvcc --dryrun prints. */
-static const char *folder_told(hd_arena *arena, FILE *told)
+static const char *folder_in_output(hd_arena *arena, FILE *output)
 {
     static const char start[] = "#$ _HERE_=";
     char line[PATH_MAX + sizeof start];
-    while (fgets(line, sizeof line, told))
+    while (fgets(line, sizeof line, output))
         if (strncmp(line, start, strlen(start)) == 0) {
             line[strcspn(line, "\n")] = 0;
             return hd_arena_string(arena, line + strlen(start), strlen(line + strlen(start)));
@@ -70,14 +70,14 @@ static const char *folder_told(hd_arena *arena, FILE *told)
 static const char *if_wrapper(hd_arena *arena, const char *path)
 {
     const char *const words[] = {path, "--dryrun", "-E", "-x", "cu", "/dev/null", NULL}, *folder = NULL;
-    FILE *told = is_program(path) ? tmpfile() : NULL;
-    if (!told)
+    FILE *output = is_program(path) ? tmpfile() : NULL;
+    if (!output)
         return NULL;
-    if (hd_process_run(&(hd_process){.arguments = words, .output = fileno(told)}) == 0) {
-        rewind(told);
-        folder = folder_told(arena, told);
+    if (hd_process_run(&(hd_process){.arguments = words, .output = fileno(output)}) == 0) {
+        rewind(output);
+        folder = folder_in_output(arena, output);
     }
-    fclose(told);
+    fclose(output);
     return folder ? if_nvcc(arena, hd_arena_printf(arena, "%s/nvcc", folder)) : NULL;
 }
 

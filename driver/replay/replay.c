@@ -178,6 +178,7 @@ hd_status hd_replay_files(hd_replay *r, const char *const *paths, uint32_t count
         *p = (replay_part){.plan = &r->plan, .turns = &r->turns, .index = i, .threads = threads / side};
         p->meter = options->meters ? &options->meters[i] : NULL;
         p->path = hd_arena_string(&r->arena, paths[i], strlen(paths[i]));
+        p->title = p->plan->options->title ? p->plan->options->title : p->path;
         hd_diagnostics_init_part(&p->diagnostics, r->diagnostics);
         hd_outputs_init(&p->out.saves);
     }

@@ -278,10 +278,9 @@ static bool is_annotated(const replay_part *p, const uint32_t *run_of)
 static void open_rows(replay_part *p, const replay_dependence *depends, bool annotated)
 {
     const replay_input *in = &p->in;
-    const char *title = p->plan->options->title;
     for (uint32_t i = 0; i < in->launch->launches.count; i++) {
         const hd_launch *launch = &in->launch->launches.items[i];
-        hd_replay_kernel k = {.file = title ? title : p->path,
+        hd_replay_kernel k = {.file = p->title,
                               .launch = i,
                               .annotated = annotated,
                               .order_dependent = depends[i].order,

@@ -27,7 +27,7 @@ hd_replay_outputs replay_differing(const replay_run *run, const char *from)
         return HD_OUTPUTS_WRONG;
     const hd_diagnostic *d =
         hd_report(run->report, HD_DIAG_CLOCK_DEPENDENT, NULL, (hd_span){0, 0},
-                  "%s: memory differs from %s, and what '%s' leaves depends on a clock", p->path, from, p->clocked);
+                  "%s: memory differs from %s, and what '%s' leaves depends on a clock", p->title, from, p->clocked);
     return d && d->severity == HD_ERROR ? HD_OUTPUTS_WRONG : HD_OUTPUTS_CLOCK; /* -Werror */
 }
 

@@ -141,6 +141,7 @@ typedef struct replay_part {
     const replay_plan *plan;
     replay_turns *turns;
     const char *path;
+    const char *title; /* in results and messages: the path, or options->title */
     uint32_t index;
     uint32_t threads; /* for passes, runs, models and CTAs of this part */
     hd_arena arena;

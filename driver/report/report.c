@@ -481,9 +481,8 @@ static bool takes_options(hd_report_job *job)
 {
     if (!job->common.module->is_machine || !job->options.max_registers)
         return true;
-    hd_report(
-        job->diagnostics, HD_DIAG_MACHINE_CODE, job->common.module->source, (hd_span){0, 0},
-        "--max-registers is for PTX: the registers of machine code are allocated, and --registers tells how many");
+    hd_report(job->diagnostics, HD_DIAG_MACHINE_CODE, job->common.module->source, (hd_span){0, 0},
+              "--max-registers is for PTX: the registers of machine code are allocated, and --registers says how many");
     return false;
 }
 

@@ -197,7 +197,7 @@ static void take_result(hd_rf_model *model, hd_count_result *result)
     memcpy(result->counters, model->counters, sizeof result->counters);
     result->allocation = model->allocation;
     result->storage_bits = model->storage_bits;
-    result->sizes = (hd_rf_sizes){model->table_bytes, model->file_less};
+    result->sizes = (hd_rf_sizes){model->table_bytes, model->file_reduction_percent};
     result->detection = model->detection;
     memset(&model->detection, 0, sizeof model->detection);
     memset(model->counters, 0, sizeof model->counters);
@@ -291,7 +291,7 @@ static void report_lock(hd_count *c, const reader *r, const char *name)
 
 static bool end_segment(hd_count *c);
 
-/* Something is wrong. What is kept besides, with the open segment, may have something before it. */
+/* On an error: flushes, in order, whatever precedes the open segment. */
 static void stop_wrong(hd_count *c)
 {
     c->stopped = true;
@@ -464,7 +464,7 @@ bool hd_count_flush(hd_count *c)
     return !c->stopped;
 }
 
-/* The readers learn of it before anything in it. */
+/* Announces the CTA to the sinks before its first event. */
 static bool begin_launch(hd_count *c, uint32_t function)
 {
     if (c->batch->taken && !publish_batch(c, HD_COUNT_LAG))

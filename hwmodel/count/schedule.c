@@ -20,9 +20,9 @@ typedef struct awaited_word { /* of a long-latency load */
 typedef struct resident_warp { /* first what is looked at while it waits */
     resident_cta *of;
     uint32_t index;
-    uint64_t ready;   /* instructions issued before it may come back */
-    uint64_t last;    /* ... before all that it waits for is there */
-    uint64_t touches; /* of the words that it waits for */
+    uint64_t ready;          /* instructions issued before it may come back */
+    uint64_t all_loads_done; /* instructions issued before all that it waits for is there */
+    uint64_t touches;        /* of the words that it waits for */
     uint32_t awaits;
     uint64_t refused;   /* the round in which it was refused last */
     hd_gate gate;       /* by which it was */
@@ -46,7 +46,7 @@ struct hd_schedule {
     uint32_t place, refused; /* whose turn it is in `active`; refusals since an instruction was issued */
     uint64_t most_bytes;
     uint64_t round; /* instructions were issued so often */
-    bool locked;
+    bool deadlocked;
     hd_gate gate; /* what the model said last */
 };
 
@@ -104,7 +104,7 @@ void hd_schedule_launch(hd_schedule *s, const hd_rf_residency *residency, uint32
     s->now = s->none_before = s->place = s->refused = 0;
 }
 
-bool hd_schedule_locked(const hd_schedule *s) { return s->locked; }
+bool hd_schedule_locked(const hd_schedule *s) { return s->deadlocked; }
 
 hd_stall hd_schedule_stall(const hd_schedule *s) { return (hd_stall)s->gate.reason; }
 
@@ -232,7 +232,7 @@ static resident_warp *remove_waiting(hd_schedule *s, uint32_t at)
 }
 
 /* The place in the queue of the warp that can go on first, now or later; HD_NONE: none can. */
-static uint32_t first_to_come(const hd_schedule *s)
+static uint32_t earliest_ready_warp(const hd_schedule *s)
 {
     uint32_t first = HD_NONE;
     for (uint32_t k = 0; k < s->waiting.count; k++) {
@@ -252,7 +252,8 @@ static uint32_t rank_of(hd_schedule *s, const resident_warp *w)
     return s->ops->rank_warp(s->walk->model, &step, s->now);
 }
 
-/* ... that comes now, with the highest rank. Where none does, none_before is from when on one may. */
+/* The place in the queue of the ready warp with the highest rank; HD_NONE where none is ready, and then none_before is
+ * the earliest time at which one is. */
 static uint32_t choose_waiting(hd_schedule *s)
 {
     uint64_t soonest = UINT64_MAX;
@@ -300,7 +301,7 @@ static void fill_active(hd_schedule *s)
     while (s->waiting.count && s->active.count < s->residency.active) {
         uint32_t at = choose_waiting(s);
         if (at == HD_NONE && !s->active.count)
-            at = first_to_come(s);
+            at = earliest_ready_warp(s);
         if (at == HD_NONE)
             return;
         resident_warp *w = remove_waiting(s, at);
@@ -340,19 +341,19 @@ static bool await_results(hd_schedule *s, resident_warp *w)
     const hd_rf_code *code = code_of(s, w);
     uint32_t load = hd_segment_instruction(w->turn.segment, w->turn.end - 1u);
     uint32_t first = code->destination_first[load], end = code->destination_first[load + 1];
-    if (w->last <= s->now)
+    if (w->all_loads_done <= s->now)
         w->awaits = w->touches = 0;
-    w->last = s->now + s->residency.latency;
+    w->all_loads_done = s->now + s->residency.latency;
     if (w->awaits + (end - first) > AWAITED)
         return false;
     for (uint32_t d = first; d < end; d++) {
-        w->awaited[w->awaits++] = (awaited_word){w->turn.frame, code->destinations[d].word, w->last};
+        w->awaited[w->awaits++] = (awaited_word){w->turn.frame, code->destinations[d].word, w->all_loads_done};
         w->touches |= hd_rf_touch(code->destinations[d].word);
     }
     return true;
 }
 
-static uint64_t when_there(const resident_warp *w, uint32_t frame, uint32_t word)
+static uint64_t word_ready_at(const resident_warp *w, uint32_t frame, uint32_t word)
 {
     uint64_t ready = 0;
     for (uint32_t a = 0; a < w->awaits; a++)
@@ -362,21 +363,21 @@ static uint64_t when_there(const resident_warp *w, uint32_t frame, uint32_t word
 }
 
 /* When everything that the warp's next instruction reads or overwrites is there. */
-static uint64_t when_it_can(const hd_schedule *s, const resident_warp *w)
+static uint64_t next_issue_at(const hd_schedule *s, const resident_warp *w)
 {
     uint64_t ready = 0;
-    if (w->last <= s->now)
+    if (w->all_loads_done <= s->now)
         return 0;
     const hd_rf_code *code = code_of(s, w);
     uint32_t next = hd_segment_instruction(w->turn.segment, w->turn.end);
     if (!(code->touches[next] & w->touches))
         return 0;
     for (uint32_t k = code->source_first[next]; k < code->source_first[next + 1]; k++) {
-        uint64_t then = when_there(w, w->turn.frame, code->sources[k]);
+        uint64_t then = word_ready_at(w, w->turn.frame, code->sources[k]);
         ready = then > ready ? then : ready;
     }
     for (uint32_t d = code->destination_first[next]; d < code->destination_first[next + 1]; d++) {
-        uint64_t then = when_there(w, w->turn.frame, code->destinations[d].word);
+        uint64_t then = word_ready_at(w, w->turn.frame, code->destinations[d].word);
         ready = then > ready ? then : ready;
     }
     return ready;
@@ -411,17 +412,17 @@ static uint64_t first_wake(const hd_schedule *s)
 /* All active warps were refused one after another: the one whose turn it is gives its place to one that waits. */
 static bool note_refusal(hd_schedule *s)
 {
-    /* what is latent comes back after `latency` exchanges, and has its turn then */
+    /* a warp that was swapped out rejoins the active set `latency` issues later */
     uint64_t all = s->active.count + s->waiting.count;
     s->refused++;
     s->active.items[s->place]->refused = s->round;
     if (s->refused > all * (all + 1 + s->residency.latency)) {
-        s->locked = true;
+        s->deadlocked = true;
         return false;
     }
     uint64_t wake = s->refused % s->active.count ? 0 : first_wake(s);
     if (wake > s->now + HD_RF_IDLE_CYCLES) {
-        s->locked = true;
+        s->deadlocked = true;
         return false;
     }
     if (wake)
@@ -431,7 +432,7 @@ static bool note_refusal(hd_schedule *s)
         return true;
     }
     pass_time(s, s->now + 1);
-    uint32_t at = first_to_come(s);
+    uint32_t at = earliest_ready_warp(s);
     if (at == HD_NONE) {
         s->place++;
         return true;
@@ -451,7 +452,7 @@ static uint8_t end_of_run(const hd_schedule *s, const resident_warp *w, uint8_t 
     uint64_t loads = t->loads >> w->turn.end;
     uint8_t stop = loads ? (uint8_t)(w->turn.end + __builtin_ctzll(loads) + 1) : end;
     stop = stop < end ? stop : end;
-    if (w->last <= s->now + 1 || !(t->touches & w->touches))
+    if (w->all_loads_done <= s->now + 1 || !(t->touches & w->touches))
         return stop;
     const uint64_t *touches = code_of(s, w)->touches;
     for (uint8_t at = (uint8_t)(w->turn.end + 1); at < stop; at++)
@@ -474,8 +475,8 @@ static uint64_t advance(hd_schedule *s, resident_warp *w, uint8_t stop)
         s->none_before = 0; /* others may wait for it */
     }
     if (t->loads >> (stop - 1) & 1 && !await_results(s, w))
-        return w->last;
-    return stop < t->count ? when_it_can(s, w) : 0;
+        return w->all_loads_done;
+    return stop < t->count ? next_issue_at(s, w) : 0;
 }
 
 /* Up to `end` of the segment, where nothing is in the way; *ready: when the warp can go on. false: the model failed. */
@@ -505,7 +506,7 @@ static bool issue(hd_schedule *s, resident_warp *w)
             end_warp(s, remove_active(s, s->place)); /* the next one is in its place now */
             return true;
         }
-        uint64_t then = when_it_can(s, w);
+        uint64_t then = next_issue_at(s, w);
         ready = then > ready ? then : ready;
     }
     if (ready > s->now || held_at_barrier(w))
@@ -538,7 +539,7 @@ static bool one_turn(hd_schedule *s)
     if (s->waiting.count && s->active.count < s->residency.active && (s->now >= s->none_before || !s->active.count))
         fill_active(s);
     if (!s->active.count) {
-        s->locked = true;
+        s->deadlocked = true;
         return false;
     }
     if (s->place >= s->active.count)

@@ -141,7 +141,7 @@ typedef enum hd_exec_status {
     HD_EXEC_UNSUPPORTED, /* detected at run time (rare: depends on values); HD_DIAG_UNSUPPORTED reported */
 } hd_exec_status;
 
-/* The classes of faults that a CUDA program can tell apart, by its error code. */
+/* The classes of faults that a CUDA program can distinguish, by its error code. */
 typedef enum hd_fault_class {
     HD_FAULT_OTHER,
     HD_FAULT_MISALIGNED, /* access to memory that is not aligned to its size */

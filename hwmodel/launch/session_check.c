@@ -100,8 +100,8 @@ bool hd_session_save(hd_session *session, hd_outputs *to)
 }
 
 /* Reports the first difference as an element of a buffer of the launch file, if it is in one. */
-static void tell_difference(const hd_session *original, uint32_t allocation, const unsigned char *is,
-                            const unsigned char *was, hd_diagnostics *diagnostics)
+static void report_difference(const hd_session *original, uint32_t allocation, const unsigned char *is,
+                              const unsigned char *was, hd_diagnostics *diagnostics)
 {
     const char *name = original->memory.allocations.items[allocation].name;
     uint64_t at = 0;
@@ -133,7 +133,7 @@ bool hd_session_compare(const hd_session *original, const hd_session *rewritten,
         bool comparable = b && b->size == a->size;
         if (comparable && (!a->size || !memcmp(a->bytes, b->bytes, a->size)))
             continue;
-        tell_difference(original, i, comparable ? b->bytes : NULL, a->bytes, diagnostics);
+        report_difference(original, i, comparable ? b->bytes : NULL, a->bytes, diagnostics);
         return false;
     }
     return true;

@@ -46,7 +46,7 @@ typedef enum hd_warp_event_kind {
     HD_WARP_ISSUES,
     HD_WARP_RETURNS, /* to the frame */
     HD_WARP_ENDS,
-    HD_WARP_ACTIVE,   /* it comes to those that take turns */
+    HD_WARP_ACTIVE,   /* it joins the active set of the two-level scheduler */
     HD_WARP_INACTIVE, /* it leaves them */
     HD_CTA_ENDS,
 } hd_warp_event_kind;

@@ -73,10 +73,10 @@ hd_rf_energy hd_rf_dynamic_energy(const uint64_t counters[HD_COUNTER_COUNT], hd_
             return (hd_rf_energy){.known = false};
         bool table = hd_counters[c].energy == HD_ENERGY_RENAMING_TABLE && sizes.table_bytes && figure->leakage_bytes &&
                      sizes.table_bytes != figure->leakage_bytes;
-        bool file = hd_counters[c].energy == HD_ENERGY_REGISTER_BANK && sizes.file_less;
+        bool file = hd_counters[c].energy == HD_ENERGY_REGISTER_BANK && sizes.file_reduction_percent;
         energy.derived = energy.derived || figure->derived || table || file;
         energy.dynamic_pj += (table  ? scaled_table_pj(figure, sizes.table_bytes)
-                              : file ? scaled_file_pj(figure, sizes.file_less)
+                              : file ? scaled_file_pj(figure, sizes.file_reduction_percent)
                                      : figure->dynamic_pj) *
                              (double)n;
     }

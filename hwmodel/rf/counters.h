@@ -38,9 +38,9 @@ typedef struct hd_rf_energy {
     bool derived; /* a figure that is needed is not published for the GPU, but derived (hd_energy_figure) */
     double dynamic_pj;
 } hd_rf_energy;
-typedef struct hd_rf_sizes { /* capacities from which the energy of accesses is derived */
-    uint32_t table_bytes;    /* of the renaming table; 0: as the GPU's description has it */
-    uint32_t file_less;      /* percent of the GPU's register file that is missing */
+typedef struct hd_rf_sizes {         /* capacities from which the energy of accesses is derived */
+    uint32_t table_bytes;            /* of the renaming table; 0: as the GPU's description has it */
+    uint32_t file_reduction_percent; /* percent of the GPU's register file that is missing */
 } hd_rf_sizes;
 hd_rf_energy hd_rf_dynamic_energy(const uint64_t counters[HD_COUNTER_COUNT], hd_rf_sizes sizes,
                                   const struct hd_gpu *gpu);

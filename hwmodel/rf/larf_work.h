@@ -20,7 +20,7 @@ enum {
 
 typedef struct larf_mapping { /* of a register */
     uint32_t physical;        /* 1 + its physical register; 0: none */
-    uint32_t version;         /* of that, for which it is mapped */
+    uint32_t version;         /* of the value that the mapping was made for */
     uint32_t below;           /* 1 + register of a frame below of the same name, whose value is on the stack; 0: none */
 } larf_mapping;
 

@@ -112,7 +112,7 @@ static void shrink_launch(hd_rf_model *model, const hd_rf_launch *launch)
     const hd_rf_residency *residency = &launch->residency;
     rfv->launch(model, launch);
     model->storage_bits += counter_bits(residency);
-    model->file_less = m->release.missing;
+    model->file_reduction_percent = m->release.missing;
     m->needs = m->release.kernel_registers * (residency->cta_warps ? residency->cta_warps : 1);
     m->issues = m->last = 0;
     hd_array_clear(&m->ctas);

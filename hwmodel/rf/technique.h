@@ -296,7 +296,7 @@ typedef struct hd_rf_model {
         recorded_times;    /* the last one recorded, and how often; not in `allocation` yet: hd_rf_record_rest */
     uint64_t storage_bits; /* that the technique adds to one SM, by its paper's arithmetic; set by `launch` */
     uint32_t table_bytes;  /* of its renaming table; set by `launch`; 0: as in the GPU description */
-    uint32_t file_less;    /* percent of the GPU's register file that it lacks; set by `launch` */
+    uint32_t file_reduction_percent; /* percent of the GPU's register file that it lacks; set by `launch` */
     uint32_t turn; /* set by `create`; most instructions of a turn; 0: a segment, or one if the model ranks warps */
     uint32_t active_warps; /* set by `create`; not 0: most warps that take turns */
     uint32_t fault;     /* for tests: the fault-th move of data inside the model is lost (0: none); see hd_rf_loses */

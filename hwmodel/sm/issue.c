@@ -101,7 +101,7 @@ static bool waits_for_copies(const sm_warp *w)
     return false;
 }
 
-/* Not where no lane executes the fence or the wait. */
+/* A fence or a wait that no lane executes does not block. */
 static bool waits_for_memory(const sm_warp *w)
 {
     if (!w->cursor.step.effective)

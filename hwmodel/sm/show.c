@@ -1,4 +1,4 @@
-/* What an SM tells its timeline. O(1) each. */
+/* What an SM shows on its timeline. O(1) each. */
 #include "hwmodel/sm/state.h"
 
 void sm_show_stall(hd_sm *sm, uint32_t scheduler, uint32_t slot, uint64_t begin, uint64_t end)

@@ -14,7 +14,7 @@
  *                     are written.
  *
  * The compiler's control bits are not there in PTX: the scoreboard keeps dependences of fixed latency as they would. So
- * do registers that a queued instruction has yet to read. Nor has PTX reuse flags: there is no register reuse cache.
+ * do registers that a queued instruction has yet to read. Nor has PTX reuse flags: the baseline has no register reuse cache; rf/reuse.c adds it.
  * Accesses of a technique that wait for others (a renaming table before the register) do not fit into a window: their
  * instruction keeps the allocate latch until its operands are there.
  *
@@ -75,7 +75,7 @@ void sm_subcore_issue(hd_sm *sm, uint32_t index)
 
 /* ---- windows ----------------------------------------------------------------------------------------------------- */
 
-static uint32_t free_cycles(hd_sm *sm, sm_bank *bank, uint32_t cycles)
+static uint32_t advance_window(hd_sm *sm, sm_bank *bank, uint32_t cycles)
 {
     uint64_t passed = sm->now - bank->base;
     bank->reserved = passed < 64 ? bank->reserved >> passed : 0;
@@ -119,13 +119,13 @@ static bool reserve(hd_sm *sm, const wanted *want)
     uint32_t cycles = sm->setup.machine->core.read_cycles;
     for (uint64_t rest = want->banks; rest; rest &= rest - 1) {
         uint32_t b = (uint32_t)__builtin_ctzll(rest);
-        if ((uint32_t)__builtin_popcount(free_cycles(sm, &sm->banks[b], cycles)) < want->reads[b])
+        if ((uint32_t)__builtin_popcount(advance_window(sm, &sm->banks[b], cycles)) < want->reads[b])
             return false;
     }
     for (uint64_t rest = want->banks; rest; rest &= rest - 1) {
         uint32_t b = (uint32_t)__builtin_ctzll(rest);
         for (uint32_t i = 0; i < want->reads[b]; i++) {
-            uint64_t open = free_cycles(sm, &sm->banks[b], cycles);
+            uint64_t open = advance_window(sm, &sm->banks[b], cycles);
             sm->banks[b].reserved |= (open & (0 - open)) << 1;
         }
     }

@@ -112,7 +112,7 @@ static void end_launch(const hd_timer *t, timed *of)
         memset(model->counters, 0, sizeof model->counters);
         memset(&model->detection, 0, sizeof model->detection);
         result->storage_bits = model->storage_bits;
-        result->sizes = (hd_rf_sizes){model->table_bytes, model->file_less};
+        result->sizes = (hd_rf_sizes){model->table_bytes, model->file_reduction_percent};
     }
     hd_timing_extrapolate(of->timing, result->counters);
     result->detection.first.at -= result->detection.differences ? begin : 0;

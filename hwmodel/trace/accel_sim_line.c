@@ -1,4 +1,4 @@
-/* Instruction lines of a trace, read by their columns: see accel_sim.h. No column tells its kind by itself. */
+/* Instruction lines of a trace, read by their columns: see accel_sim.h. No column shows its kind by itself. */
 #include "hwmodel/trace/accel_sim.h"
 
 #include <string.h>

@@ -30,9 +30,9 @@ typedef struct exit_edge {
     uint32_t loop, block;
 } exit_edge;
 
-typedef struct wish { /* a register before an instruction, or at the end of a block */
+typedef struct request { /* a register before an instruction, or at the end of a block */
     uint32_t reg, block, before;
-} wish;
+} request;
 
 typedef struct poll_search {
     hd_function *function;
@@ -48,8 +48,8 @@ typedef struct poll_search {
     hd_bitset *wanted;
     hd_arena scratch;        /* per loop */
     hd_u32_array conditions; /* blocks whose branch is still to be examined */
-    hd_u32_array had;        /* registers with a set in `wanted` */
-    HD_ARRAY(wish) due;
+    hd_u32_array in_slice;   /* registers with a set in `wanted` */
+    HD_ARRAY(request) due;
     HD_ARRAY(exit_edge) exits;
     hd_bitset polls, in_flight; /* in_flight: by register, of asynchronous instructions */
 } poll_search;
@@ -122,9 +122,9 @@ static void want_sources(poll_search *s, uint32_t ordinal)
     uint32_t block = s->cfg->block_of[ordinal];
     HD_INSN_REGISTERS (s->function, insn, o)
         if (o->flags & HD_OPERAND_USE || insn->flags & HD_INSN_OPAQUE)
-            hd_array_push(&s->due, (wish){o->value, block, ordinal});
+            hd_array_push(&s->due, (request){o->value, block, ordinal});
     if (insn->guard != HD_NONE)
-        hd_array_push(&s->due, (wish){insn->guard, block, ordinal});
+        hd_array_push(&s->due, (request){insn->guard, block, ordinal});
 }
 
 /* Adds the operands of a branch, and of the branches that it is control dependent on. */
@@ -164,13 +164,13 @@ static void visit(poll_search *s, uint32_t ordinal)
         return;
     s->visited[ordinal] = s->loop + 1;
     const hd_instruction *insn = &s->function->instructions.items[ordinal];
-    if (!hd_insn_brings_shared(s->function, insn)) {
+    if (!hd_insn_loads_shared_value(s->function, insn)) {
         want_sources(s, ordinal);
     } else {
-        if (!hd_bitset_has(&s->counting, s->loop) || hd_insn_looks_for_others(s->function, insn))
+        if (!hd_bitset_has(&s->counting, s->loop) || hd_insn_observes_other_warps(s->function, insn))
             hd_bitset_add(&s->polls, ordinal);
         if (insn->guard != HD_NONE)
-            hd_array_push(&s->due, (wish){insn->guard, block, ordinal});
+            hd_array_push(&s->due, (request){insn->guard, block, ordinal});
     }
     for (uint32_t i = s->branch_first[block]; i < s->branch_first[block + 1]; i++)
         want_condition(s, s->branches[i]);
@@ -191,7 +191,7 @@ static bool kills(const poll_search *s, uint32_t ordinal, uint32_t reg)
 }
 
 /* Visits the definitions of the register in its block, last first; returns true if one of them certainly kills it. */
-static bool look_back(poll_search *s, wish w)
+static bool look_back(poll_search *s, request w)
 {
     uint32_t first = s->definer_first[w.reg],
              at = hd_search_u32(s->definers, first, s->definer_first[w.reg + 1], w.before);
@@ -203,21 +203,21 @@ static bool look_back(poll_search *s, wish w)
     return true;
 }
 
-static void grant(poll_search *s, wish w)
+static void add_to_slice(poll_search *s, request w)
 {
     const hd_cfg *cfg = s->cfg;
     if (!look_back(s, w))
         return;
     if (!s->wanted[w.reg].bits) {
         s->wanted[w.reg] = hd_bitset_new(&s->scratch, cfg->block_count + 1);
-        hd_array_push(&s->had, w.reg);
+        hd_array_push(&s->in_slice, w.reg);
     }
     for (uint32_t e = 0; e < cfg->blocks[w.block].pred_count; e++) {
         uint32_t from = hd_block_predecessors(cfg, w.block)[e];
         if (hd_bitset_has(&s->wanted[w.reg], from) || !is_in_loop(cfg, from, s->loop))
             continue;
         hd_bitset_add(&s->wanted[w.reg], from);
-        hd_array_push(&s->due, (wish){w.reg, from, cfg->blocks[from].end});
+        hd_array_push(&s->due, (request){w.reg, from, cfg->blocks[from].end});
     }
 }
 
@@ -227,9 +227,9 @@ static void search_loop(poll_search *s, uint32_t loop, uint32_t from, uint32_t e
     for (uint32_t e = from; e < end; e++)
         want_condition(s, s->exits.items[e].block);
     while (s->due.count)
-        grant(s, hd_array_pop(&s->due));
-    while (s->had.count)
-        s->wanted[hd_array_pop(&s->had)] = (hd_bitset){0};
+        add_to_slice(s, hd_array_pop(&s->due));
+    while (s->in_slice.count)
+        s->wanted[hd_array_pop(&s->in_slice)] = (hd_bitset){0};
     hd_arena_free(&s->scratch);
 }
 
@@ -309,7 +309,8 @@ static bool loops_load(const poll_search *s)
 {
     const hd_function *f = s->function;
     for (uint32_t i = 0; s->cfg->loop_count && i < f->instructions.count; i++)
-        if (s->cfg->blocks[s->cfg->block_of[i]].loop != HD_NONE && hd_insn_brings_shared(f, &f->instructions.items[i]))
+        if (s->cfg->blocks[s->cfg->block_of[i]].loop != HD_NONE &&
+            hd_insn_loads_shared_value(f, &f->instructions.items[i]))
             return true;
     return false;
 }
@@ -318,7 +319,8 @@ static void add_all(poll_search *s)
 {
     const hd_function *f = s->function;
     for (uint32_t i = 0; i < f->instructions.count; i++)
-        if (s->cfg->blocks[s->cfg->block_of[i]].loop != HD_NONE && hd_insn_brings_shared(f, &f->instructions.items[i]))
+        if (s->cfg->blocks[s->cfg->block_of[i]].loop != HD_NONE &&
+            hd_insn_loads_shared_value(f, &f->instructions.items[i]))
             hd_bitset_add(&s->polls, i);
 }
 
@@ -347,7 +349,7 @@ static void search_loops(poll_search *s)
     }
     hd_array_free(&s->local_writers);
     hd_array_free(&s->due);
-    hd_array_free(&s->had);
+    hd_array_free(&s->in_slice);
     hd_array_free(&s->conditions);
     hd_array_free(&s->exits);
 }

@@ -9,12 +9,12 @@ struct hd_polls {
     hd_bitset counting; /* by loop: it ends by itself */
     hd_arena arena;     /* per query */
     uint32_t loop, asked;
-    uint32_t *written;  /* by instruction: `asked` if its result depends on the load */
-    uint32_t *decided;  /* by block: ... if its branch does */
-    uint32_t *chosen;   /* by block: ... if its execution is control dependent on such a branch */
-    hd_bitset *into;    /* by register: blocks that such a value reaches; no bits: none yet */
-    hd_u32_array come;  /* registers with a set in `into` */
-    hd_u32_array found; /* instructions in `written` */
+    uint32_t *written;              /* by instruction: `asked` if its result depends on the load */
+    uint32_t *decided;              /* by block: ... if its branch does */
+    uint32_t *chosen;               /* by block: ... if its execution is control dependent on such a branch */
+    hd_bitset *reached_blocks;      /* by register: blocks that such a value reaches; no bits: none yet */
+    hd_u32_array tracked_registers; /* registers with a set in `reached_blocks` */
+    hd_u32_array found;             /* instructions in `written` */
     hd_u32_array blocks;
     hd_u32_array local_loads;
     bool leaves; /* the loop's exit depends on it */
@@ -95,7 +95,7 @@ static void read_at(poll_check *c, uint32_t reg, uint32_t ordinal)
 {
     const hd_cfg *cfg = c->facts->cfg;
     const hd_instruction *insn = &c->facts->function->instructions.items[ordinal];
-    if (insn->guard == reg || !hd_insn_brings_shared(c->facts->function, insn))
+    if (insn->guard == reg || !hd_insn_loads_shared_value(c->facts->function, insn))
         add_found(c, ordinal);
     if (ordinal + 1 == cfg->blocks[cfg->block_of[ordinal]].end)
         decide(c, cfg->block_of[ordinal]);
@@ -119,15 +119,15 @@ static bool read_on(poll_check *c, uint32_t reg, uint32_t block, uint32_t from)
 static void go_on(poll_check *c, uint32_t reg, uint32_t block)
 {
     const hd_cfg *cfg = c->facts->cfg;
-    if (!c->into[reg].bits) {
-        c->into[reg] = hd_bitset_new(&c->arena, cfg->block_count + 1);
-        hd_array_push(&c->come, reg);
+    if (!c->reached_blocks[reg].bits) {
+        c->reached_blocks[reg] = hd_bitset_new(&c->arena, cfg->block_count + 1);
+        hd_array_push(&c->tracked_registers, reg);
     }
     for (uint32_t e = 0; e < cfg->blocks[block].succ_count; e++) {
         uint32_t to = hd_block_successors(cfg, block)[e];
-        if (hd_bitset_has(&c->into[reg], to) || !contains(c, to))
+        if (hd_bitset_has(&c->reached_blocks[reg], to) || !contains(c, to))
             continue;
-        hd_bitset_add(&c->into[reg], to);
+        hd_bitset_add(&c->reached_blocks[reg], to);
         hd_array_push(&c->blocks, to);
     }
 }
@@ -169,7 +169,7 @@ static void follow_stored(poll_check *c, uint32_t ordinal)
             add_found(c, c->local_loads.items[i]);
 }
 
-static bool ask(poll_check *c, uint32_t ordinal, uint32_t loop)
+static bool is_polled(poll_check *c, uint32_t ordinal, uint32_t loop)
 {
     c->loop = loop;
     c->asked++;
@@ -181,8 +181,8 @@ static bool ask(poll_check *c, uint32_t ordinal, uint32_t loop)
         follow_stored(c, next);
     }
     hd_array_clear(&c->found);
-    while (c->come.count)
-        c->into[hd_array_pop(&c->come)] = (hd_bitset){0};
+    while (c->tracked_registers.count)
+        c->reached_blocks[hd_array_pop(&c->tracked_registers)] = (hd_bitset){0};
     hd_arena_free(&c->arena);
     return c->leaves;
 }
@@ -194,7 +194,7 @@ hd_polls *hd_polls_new(hd_facts *facts)
     c->written = HD_ARENA_ARRAY(&facts->arena, uint32_t, facts->function->instructions.count);
     c->decided = HD_ARENA_ARRAY(&facts->arena, uint32_t, facts->cfg->block_count);
     c->chosen = HD_ARENA_ARRAY(&facts->arena, uint32_t, facts->cfg->block_count);
-    c->into = HD_ARENA_ARRAY(&facts->arena, hd_bitset, facts->function->registers.count);
+    c->reached_blocks = HD_ARENA_ARRAY(&facts->arena, hd_bitset, facts->function->registers.count);
     c->counting = hd_check_counting_loops(facts);
     for (uint32_t i = 0; i < facts->function->instructions.count; i++)
         if (hd_insn_loads_local(facts->function, &facts->function->instructions.items[i]))
@@ -208,18 +208,18 @@ bool hd_polls_has(hd_polls *c, uint32_t ordinal)
     uint32_t loop = cfg->blocks[cfg->block_of[ordinal]].loop;
     bool found = false;
     const hd_instruction *insn = &c->facts->function->instructions.items[ordinal];
-    if (loop == HD_NONE || !hd_insn_brings_shared(c->facts->function, insn))
+    if (loop == HD_NONE || !hd_insn_loads_shared_value(c->facts->function, insn))
         return false;
-    bool observes = hd_insn_looks_for_others(c->facts->function, insn);
+    bool observes = hd_insn_observes_other_warps(c->facts->function, insn);
     for (; loop != HD_NONE && !found; loop = cfg->loops[loop].parent)
-        found = (observes || !hd_bitset_has(&c->counting, loop)) && ask(c, ordinal, loop);
+        found = (observes || !hd_bitset_has(&c->counting, loop)) && is_polled(c, ordinal, loop);
     return found;
 }
 
 void hd_polls_free(hd_polls *c)
 {
     hd_array_free(&c->local_loads);
-    hd_array_free(&c->come);
+    hd_array_free(&c->tracked_registers);
     hd_array_free(&c->found);
     hd_array_free(&c->blocks);
 }

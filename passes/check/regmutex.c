@@ -259,7 +259,7 @@ static const char *waits_for(const mutex_check *c, uint32_t ordinal)
     if (hd_insn_waits(f, insn))
         return "the extended set may be held where the warp waits";
     bool loops = c->facts.cfg->blocks[c->facts.cfg->block_of[ordinal]].loop != HD_NONE;
-    if (loops && (hd_insn_looks_for_others(f, insn) || hd_polls_has(c->polls, ordinal)))
+    if (loops && (hd_insn_observes_other_warps(f, insn) || hd_polls_has(c->polls, ordinal)))
         return "the extended set may be held in a loop that may wait for another warp";
     return NULL;
 }

@@ -39,7 +39,7 @@ bool *hd_regmutex_waits(hd_function *f, hd_arena *arena)
         uint32_t behaviour = hd_insn_form(f, insn)->behaviour;
         bool loops = cfg->blocks[cfg->block_of[i]].loop != HD_NONE;
         waits[i] = insn->flags & HD_INSN_OPAQUE || behaviour & always || hd_insn_waits(f, insn) ||
-                   hd_bitset_has(&polls, i) || (loops && hd_insn_looks_for_others(f, insn));
+                   hd_bitset_has(&polls, i) || (loops && hd_insn_observes_other_warps(f, insn));
     }
     return waits;
 }

@@ -180,8 +180,8 @@ static void half_a_file_takes_less_energy(void **state)
     hd_diagnostics_init(&diagnostics);
     hd_gpu *gpu = hd_gpu_load("fermi-rfv", &diagnostics);
     hd_rf_energy whole = hd_rf_dynamic_energy(counters, (hd_rf_sizes){0}, gpu),
-                 half = hd_rf_dynamic_energy(counters, (hd_rf_sizes){.file_less = 50}, gpu),
-                 less = hd_rf_dynamic_energy(counters, (hd_rf_sizes){.file_less = 30}, gpu);
+                 half = hd_rf_dynamic_energy(counters, (hd_rf_sizes){.file_reduction_percent = 50}, gpu),
+                 less = hd_rf_dynamic_energy(counters, (hd_rf_sizes){.file_reduction_percent = 30}, gpu);
     assert_true(whole.known && !whole.derived && half.known && half.derived);
     assert_true(half.dynamic_pj > 0.7999 * whole.dynamic_pj && half.dynamic_pj < 0.8001 * whole.dynamic_pj);
     assert_true(less.dynamic_pj > half.dynamic_pj && less.dynamic_pj < whole.dynamic_pj);

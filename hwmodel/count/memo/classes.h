@@ -1,4 +1,4 @@
-/* Classes of lanes that no mask tells apart.
+/* Classes of lanes that no mask distinguishes.
  *
  * To a model, lanes are bits of masks: it combines masks and asks whether one is empty. So two lanes with the same bit
  * in each mask that the model keeps of a warp are equivalent, and form a class. A state of a warp has sets of classes

@@ -9,7 +9,7 @@
 
 /* ---- a grid ------------------------------------------------------------------------------------------------------ */
 
-static bool tell_launch(hd_cta *cta, hd_event_kind kind)
+static bool report_launch(hd_cta *cta, hd_event_kind kind)
 {
     hd_event e = {.kind = (uint8_t)kind, .function = cta->program->codes.items[0]->index};
     for (uint32_t i = 0; i < cta->sink_count; i++)
@@ -25,7 +25,7 @@ static void run_alone(hd_grid_job *job)
     hd_cta *cta = hd_cta_new(job, job->statistics);
     uint64_t ctas = hd_grid_ctas(job->grid);
     uint64_t limit = job->options->instruction_limit, before = cta->issued_before;
-    bool good = tell_launch(cta, HD_EVENT_LAUNCH);
+    bool good = report_launch(cta, HD_EVENT_LAUNCH);
     for (uint64_t i = 0; i < ctas && good; i++) {
         cta->issued_before = cta->statistics->warp_instructions;
         good = hd_cta_start(cta, (uint32_t)i) && hd_cta_run(cta);
@@ -36,7 +36,7 @@ static void run_alone(hd_grid_job *job)
         }
     }
     if (good)
-        tell_launch(cta, HD_EVENT_LAUNCH_END);
+        report_launch(cta, HD_EVENT_LAUNCH_END);
     else
         hd_emit_segment(cta);
     job->statistics->races += hd_checks_races(cta);
@@ -104,7 +104,7 @@ static void run_together(hd_grid_job *job)
     c.spun = hd_calloc(count, sizeof *c.spun);
     for (uint32_t i = 0; i < count; i++)
         c.ctas[i] = hd_cta_new(job, job->statistics);
-    c.failed = !tell_launch(c.ctas[0], HD_EVENT_LAUNCH);
+    c.failed = !report_launch(c.ctas[0], HD_EVENT_LAUNCH);
     for (uint32_t i = 0; i < count && !c.failed; i++) {
         c.at = i;
         c.failed = !hd_cta_start(c.ctas[i], i);
@@ -118,7 +118,7 @@ static void run_together(hd_grid_job *job)
     job->status = c.failed ? c.ctas[c.at]->status : HD_EXEC_DONE;
     if (c.failed)
         hd_emit_segment(c.ctas[0]);
-    if (!c.failed && !tell_launch(c.ctas[0], HD_EVENT_LAUNCH_END))
+    if (!c.failed && !report_launch(c.ctas[0], HD_EVENT_LAUNCH_END))
         job->status = c.ctas[0]->status;
     for (uint32_t i = 0; i < count; i++) {
         job->statistics->races += hd_checks_races(c.ctas[i]);
@@ -156,7 +156,7 @@ static void run_in_crew(void *context, uint32_t index, uint32_t worker)
     cta->footprint = &job->crew->overlaps.footprints[index];
     while (good && hd_crew_take(job->crew, &cta->share, cta->footprint)) {
         good = run_share(cta);
-        if (hd_crew_tell(job->crew, &cta->share, cta->footprint))
+        if (hd_crew_report(job->crew, &cta->share, cta->footprint))
             continue;
         hd_cta_name(cta, (uint32_t)cta->share.over);
         cta->has_turn = true;

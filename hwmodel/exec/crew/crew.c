@@ -87,7 +87,7 @@ static uint64_t move_on(hd_crew *crew)
     return HD_NO_CTA;
 }
 
-bool hd_crew_tell(hd_crew *crew, hd_crew_share *share, hd_footprint *footprint)
+bool hd_crew_report(hd_crew *crew, hd_crew_share *share, hd_footprint *footprint)
 {
     if (share->reported == share->done)
         return share->over == HD_NO_CTA;

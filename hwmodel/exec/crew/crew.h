@@ -65,7 +65,7 @@ bool hd_crew_take(hd_crew *crew, hd_crew_share *share, hd_footprint *footprint);
 
 /* Reports the ended CTAs of a range; closes the epoch after the last. false: the instruction limit is exceeded at
  * share->over, and the run is stopped. */
-bool hd_crew_tell(hd_crew *crew, hd_crew_share *share, hd_footprint *footprint);
+bool hd_crew_report(hd_crew *crew, hd_crew_share *share, hd_footprint *footprint);
 #define HD_NO_CTA UINT64_MAX
 void hd_crew_stop(hd_crew *crew);                           /* called by the CTA whose turn it is */
 void hd_crew_leave(hd_crew *crew, hd_footprint *footprint); /* the thread runs no more CTAs */

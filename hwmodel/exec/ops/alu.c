@@ -73,7 +73,7 @@ static void in_rounding(const hd_op *op, void *to, const void *a, const void *b,
 }
 
 /* Hardware flushes by the exponent that a result has when it is rounded to the full significand. As a subnormal it has
- * fewer bits, and may round up to the smallest normal number: twice the product, quotient or sum tells. */
+ * fewer bits, and may round up to the smallest normal number: twice the product, quotient or sum shows which. */
 static void flush_results(const hd_op *op, void *to, const void *a, const void *b, const void *c)
 {
     hd_type type = (hd_type)op->float_type;

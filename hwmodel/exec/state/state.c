@@ -14,7 +14,7 @@ bool hd_await_turn(hd_cta *cta)
 {
     if (!cta->crew || cta->has_turn)
         return true;
-    if (hd_crew_tell(cta->crew, &cta->share, cta->footprint))
+    if (hd_crew_report(cta->crew, &cta->share, cta->footprint))
         cta->has_turn = hd_crew_await(cta->crew, cta->index, cta->footprint);
     if (!cta->has_turn)
         cta->status = HD_EXEC_STOPPED;
