@@ -28,6 +28,7 @@
  * proof.
  */
 #include "hwmodel/rf/bow_corf.h"
+#include "base/bits.h"
 #include "hwmodel/rf/memo.h"
 #include "hwmodel/rf/technique.h"
 #include "target/gpu.h"
@@ -149,8 +150,6 @@ static hd_rf_model *bow_create(const hd_rf_module *code, const char *options, co
 
 /* ---- what it adds to an SM --------------------------------------------------------------------------------------- */
 
-static uint32_t bits_for(uint32_t values) { return values > 1 ? 32 - (uint32_t)__builtin_clz(values - 1) : 0; }
-
 /* "Hardware Overhead" in the paper: a collector for each warp, whose entries have 1024 bits, where a conventional one
  * has three of them. The paper counts no more than these: 32 x 9 x 128 bytes are its 36 KB, half of the entries its 12
  * KB. Beside them each entry has the number of its register, its age in instructions, its valid lanes, and, where
@@ -160,8 +159,8 @@ static uint64_t storage_bits(const hd_bow *bow)
 {
     bool back = bow->policy != HD_BOW_THROUGH, evicts = bow->capacity < 4 * bow->iw;
     uint32_t data = bow->capacity > HD_BOW_CONVENTIONAL ? bow->capacity - HD_BOW_CONVENTIONAL : 0;
-    uint32_t tags = bow->register_bits + bits_for(bow->iw) + HD_BOW_LANES + (back ? HD_BOW_LANES : 0) +
-                    (evicts ? bits_for(bow->capacity) + (back ? HD_BOW_LANES : 0) : 0);
+    uint32_t tags = bow->register_bits + hd_bits_for(bow->iw) + HD_BOW_LANES + (back ? HD_BOW_LANES : 0) +
+                    (evicts ? hd_bits_for(bow->capacity) + (back ? HD_BOW_LANES : 0) : 0);
     return (uint64_t)bow->sm_warps * (data * 1024ull + bow->capacity * tags);
 }
 
@@ -170,7 +169,7 @@ static void bow_launch(hd_rf_model *model, const hd_rf_launch *launch)
     hd_bow *bow = (hd_bow *)model;
     const hd_rf_residency *r = &launch->residency;
     bow->sm_warps = r->sm_warps ? r->sm_warps : HD_BOW_WARPS;
-    bow->register_bits = bits_for(r->thread_registers ? r->thread_registers + 1 : HD_BOW_REGISTERS);
+    bow->register_bits = hd_bits_for(r->thread_registers ? r->thread_registers + 1 : HD_BOW_REGISTERS);
     model->storage_bits = storage_bits(bow);
 }
 

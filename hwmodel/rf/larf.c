@@ -46,6 +46,7 @@
  * Cost: O(registers moved) an instruction, and that of larf_table.h.
  */
 #include "hwmodel/rf/larf_work.h"
+#include "base/bits.h"
 #include "target/gpu.h"
 
 static hd_rf_model *larf_create(const hd_rf_module *code, const char *options, const char **refusal)
@@ -87,14 +88,6 @@ static void larf_destroy(hd_rf_model *model)
     free(m);
 }
 
-static uint32_t bits_for(uint32_t numbers)
-{
-    uint32_t bits = 0;
-    while (numbers > (1u << bits))
-        bits++;
-    return bits;
-}
-
 static void larf_launch(hd_rf_model *model, const hd_rf_launch *launch)
 {
     hd_larf *m = (hd_larf *)model;
@@ -105,7 +98,7 @@ static void larf_launch(hd_rf_model *model, const hd_rf_launch *launch)
     uint64_t warps = (uint64_t)residency->ctas * (residency->cta_warps ? residency->cta_warps : 1);
     m->fits = warps * m->code->functions[launch->function]->registers <= registers;
     /* An entry of the renaming table for each register that is allocated without renaming. */
-    model->table_bytes = registers * bits_for(registers) / 8;
+    model->table_bytes = registers * hd_bits_for(registers) / 8;
     model->storage_bits = (uint64_t)m->entries * HD_LARF_ENTRY_BITS + LARF_SLOT_BITS + 8ull * model->table_bytes +
                           registers + (uint64_t)LARF_FLAG_BITS * LARF_FLAG_ENTRIES;
 }

@@ -29,6 +29,7 @@
  * Cost: O(1) an instruction and an operand, O(n) where the interval or the active warp changes.
  */
 #include "hwmodel/rf/memo.h"
+#include "base/bits.h"
 #include "hwmodel/rf/ltrf_hints.h"
 #include "hwmodel/rf/technique.h"
 #include "target/gpu.h"
@@ -118,14 +119,6 @@ static hd_rf_model *ltrf_create(const hd_rf_module *code, const char *options, c
     return NULL;
 }
 
-static uint32_t bits_for(uint32_t values)
-{
-    uint32_t bits = 0;
-    while (1u << bits < values)
-        bits++;
-    return bits;
-}
-
 /* Section 4.3: a control block for every warp, with a line number and a valid bit a register, the place of the
  * partition, and the vectors; and the cache itself. */
 static void ltrf_launch(hd_rf_model *model, const hd_rf_launch *launch)
@@ -134,7 +127,7 @@ static void ltrf_launch(hd_rf_model *model, const hd_rf_launch *launch)
     const hd_rf_residency *r = &launch->residency;
     uint32_t active = r->active ? r->active : HD_LTRF_ACTIVE, warps = r->sm_warps ? r->sm_warps : HD_LTRF_WARPS;
     uint64_t registers = r->thread_registers ? r->thread_registers + 1 : HD_LTRF_REGISTERS;
-    uint64_t block = registers * (bits_for(ltrf->most) + 1) + bits_for(active) + registers * (ltrf->plus ? 2 : 1);
+    uint64_t block = registers * (hd_bits_for(ltrf->most) + 1) + hd_bits_for(active) + registers * (ltrf->plus ? 2 : 1);
     model->storage_bits = warps * block + (uint64_t)active * ltrf->most * HD_LTRF_LINE_BITS;
     hd_array_clear(&ltrf->lines);
     memset(hd_array_extend(&ltrf->lines, active * ltrf->most), 0, (size_t)active * ltrf->most * sizeof(hd_ltrf_line));

@@ -29,6 +29,7 @@
  * Cost: O(1) an instruction and an operand, O(entries) when a warp is deactivated.
  */
 #include "hwmodel/rf/memo.h"
+#include "base/bits.h"
 #include "hwmodel/rf/technique.h"
 #include "target/gpu.h"
 
@@ -144,8 +145,6 @@ static hd_rf_model *rfc_create(const hd_rf_module *code, const char *options, co
     return &rfc->model;
 }
 
-static uint32_t bits_for(uint32_t values) { return values > 1 ? 32 - (uint32_t)__builtin_clz(values - 1) : 0; }
-
 static void empty_pool(hd_rfc_pool *pool, uint32_t entries)
 {
     hd_array_clear(&pool->entries);
@@ -162,7 +161,8 @@ static void rfc_launch(hd_rf_model *model, const hd_rf_launch *launch)
     hd_rfc *rfc = (hd_rfc *)model;
     uint32_t active = launch->residency.active ? launch->residency.active : HD_RFC_ACTIVE;
     uint32_t warps = launch->residency.sm_warps ? launch->residency.sm_warps : HD_RFC_WARPS;
-    model->storage_bits = (uint64_t)active * rfc->entries * (HD_RFC_ENTRY_BITS + (rfc->private ? 0 : bits_for(warps)));
+    model->storage_bits =
+        (uint64_t)active * rfc->entries * (HD_RFC_ENTRY_BITS + (rfc->private ? 0 : hd_bits_for(warps)));
     model->held = 0;
     rfc->kernel_registers = rfc->code->functions[launch->function]->registers;
     if (!rfc->private)

@@ -34,6 +34,7 @@
  * Cost: as RFV, and O(resident thread blocks) for each instruction that maps; O(warps + registers) for each spill.
  */
 #include "hwmodel/rf/release.h"
+#include "base/bits.h"
 #include "target/gpu.h"
 
 enum { SHRINK_PERIOD = 32, SHRINK_LINES = 1024 /* in memory, of a warp */ };
@@ -89,21 +90,13 @@ static hd_rf_model *shrink_create(const hd_rf_module *code, const char *options,
     return NULL;
 }
 
-static uint32_t bits_for(uint64_t values)
-{
-    uint32_t bits = 0;
-    while ((uint64_t)1 << bits < values)
-        bits++;
-    return bits;
-}
-
 /* Section 3.3: R_avail, R_cta and R_mapped of each thread block, as wide as the number of architected registers. */
 static uint64_t counter_bits(const hd_rf_residency *residency)
 {
     enum { PAPER_REGISTERS = 1024, PAPER_CTAS = 8 };
     uint32_t registers = residency->file_registers ? residency->file_registers : PAPER_REGISTERS;
     uint32_t ctas = residency->limits ? residency->limits->ctas_per_sm : PAPER_CTAS;
-    return (uint64_t)bits_for(registers) * (ctas + 2);
+    return (uint64_t)hd_bits_for(registers) * (ctas + 2);
 }
 
 static void shrink_launch(hd_rf_model *model, const hd_rf_launch *launch)
