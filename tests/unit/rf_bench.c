@@ -108,30 +108,45 @@ static bool is_barrier(const relay *r, const hd_event *event)
     return event->kind == HD_EVENT_ISSUE && r->code->traits[event->instruction] & HD_RF_BARRIER;
 }
 
-/* What a warp does up to its next barrier, from *at on. */
-static bool go_to_barrier(relay *r, const warp_events *events, uint32_t *at)
+/* What a warp does up to its next barrier, from *at on; *arrived: it is at one. */
+static bool go_to_barrier(relay *r, const warp_events *events, uint32_t *at, bool *arrived)
 {
-    while (*at < events->count) {
+    *arrived = false;
+    while (*at < events->count && !*arrived) {
         const hd_event *event = &events->items[(*at)++];
         if (!r->count.take(r->count.context, event))
             return false;
-        if (is_barrier(r, event))
-            break;
+        *arrived = is_barrier(r, event) && event->effective;
     }
     return true;
+}
+
+/* As the interpreter reports barriers, to a count that asks for it. */
+static void tell_barrier(relay *r, hd_event_kind kind, uint32_t cta, uint32_t warp)
+{
+    hd_event event = {.kind = (uint8_t)kind, .reported = true, .cta = cta, .warp = cta * r->cta_warps + warp};
+    if (r->count.columns & HD_COLUMN_BARRIERS)
+        r->count.take(r->count.context, &event);
 }
 
 /* The warps of a CTA, each of which goes on when all others that have not ended are at its barrier. */
 static bool run_cta(relay *r, uint32_t cta)
 {
     uint32_t at[RF_BENCH_CTA_WARPS] = {0};
-    bool good = tell(r, HD_EVENT_CTA_START, cta), more = true;
+    bool arrived[RF_BENCH_CTA_WARPS], good = tell(r, HD_EVENT_CTA_START, cta), more = true;
     while (more && good) {
         more = false;
         for (uint32_t w = 0; w < r->cta_warps && good; w++) {
-            good = go_to_barrier(r, &r->kept[w], &at[w]);
+            good = go_to_barrier(r, &r->kept[w], &at[w], &arrived[w]);
+            if (arrived[w])
+                tell_barrier(r, HD_EVENT_ARRIVE, cta, w);
             more = more || at[w] < r->kept[w].count;
         }
+        if (more && good)
+            tell_barrier(r, HD_EVENT_OPEN, cta, 0);
+        for (uint32_t w = 0; w < r->cta_warps && more && good; w++)
+            if (arrived[w])
+                tell_barrier(r, HD_EVENT_PASS, cta, w);
     }
     for (uint32_t w = 0; w < r->cta_warps; w++)
         hd_array_clear(&r->kept[w]);
