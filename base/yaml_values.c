@@ -1,5 +1,5 @@
-/* The values of a YAML document: nodes as numbers, words and lists, with a diagnostic at the node where one is not what it
- * has to be. */
+/* The values of a YAML document: nodes as numbers, words and lists, with a diagnostic at the node where one is not what
+ * it has to be. */
 #include "base/yaml.h"
 #include <math.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ hd_diagnostic *hd_yaml_report(hd_diagnostics *diagnostics, const hd_yaml_node *n
     return diagnostic;
 }
 
-/* ---- kinds and keys ----------------------------------------------------------------------------------------------- */
+/* ---- kinds and keys ---------------------------------------------------------------------------------------------- */
 
 static bool is_kind(const hd_yaml_node *node, hd_yaml_kind kind, const char *what)
 {

@@ -17,8 +17,8 @@
  * and of a launch its "parameters": [PTX type, [byte, ...]] each.
  * Contents are files named by their XXH3-64, compressed with zstd, written once.
  *
- * The host's changes of device memory go through the API, which marks them (hd_cu_record_written). Managed, page-locked and
- * registered memory changes unseen: it is compared with a copy of what the last launch left. */
+ * The host's changes of device memory go through the API, which marks them (hd_cu_record_written). Managed, page-locked
+ * and registered memory changes unseen: it is compared with a copy of what the last launch left. */
 #ifndef HD_CUDART_RECORDING_H
 #define HD_CUDART_RECORDING_H
 

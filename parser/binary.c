@@ -35,8 +35,8 @@ static bool end_with(binary_lister *l, hd_binary_outcome outcome)
     return false;
 }
 
-/* A cubin without code, as nvcc links one into each program, is left out. `architecture`: of the lines before the cubin;
- * 0: none. */
+/* A cubin without code, as nvcc links one into each program, is left out. `architecture`: of the lines before the
+ * cubin; 0: none. */
 static bool list_cubin(binary_lister *l, hd_source *cubin, uint32_t architecture)
 {
     hd_writer text;

@@ -1,7 +1,7 @@
-/* See fatbin.h. A container is {magic, version, header size, bytes}, then entries, each with a header and a payload that
- * may be compressed with zstd or LZ4. Of the entries with PTX, the one for the highest architecture that the GPU can
- * take counts; if there is only PTX for later ones, the lowest of these, because the model has no generation of its own.
- * Every size is checked: a container may be damaged. */
+/* See fatbin.h. A container is {magic, version, header size, bytes}, then entries, each with a header and a payload
+ * that may be compressed with zstd or LZ4. Of the entries with PTX, the one for the highest architecture that the GPU
+ * can take counts; if there is only PTX for later ones, the lowest of these, because the model has no generation of its
+ * own. Every size is checked: a container may be damaged. */
 #include "parser/fatbin.h"
 #include <lz4.h>
 #include <zstd.h>

@@ -1,5 +1,5 @@
-/* Containers of device code (fat binaries): entries with PTX or a cubin, which may be compressed. Nothing of a container
- * is trusted, but that as many bytes as are given can be read. */
+/* Containers of device code (fat binaries): entries with PTX or a cubin, which may be compressed. Nothing of a
+ * container is trusted, but that as many bytes as are given can be read. */
 #ifndef HD_PARSER_FATBIN_H
 #define HD_PARSER_FATBIN_H
 
@@ -31,13 +31,13 @@ typedef struct hd_fatbin {
 bool hd_fatbin_open(hd_fatbin *fatbin, const void *container, size_t size, size_t *bytes);
 /* The next entry; false: there is none, or it does not fit in the container. */
 bool hd_fatbin_next(hd_fatbin *fatbin, hd_fatbin_entry *entry);
-/* Writes the entry's contents. false: they are damaged, or larger than their compressed bytes may become; then nothing is
- * written. */
+/* Writes the entry's contents. false: they are damaged, or larger than their compressed bytes may become; then nothing
+ * is written. */
 bool hd_fatbin_unpack(const hd_fatbin_entry *entry, hd_writer *contents);
 
 typedef HD_ARRAY(hd_source) hd_sources;
-/* Adds the PTX of a container that fits best: the highest architecture up to `capability`, else the lowest. false: it has
- * none (*has: the cubins that it has, in words). */
+/* Adds the PTX of a container that fits best: the highest architecture up to `capability`, else the lowest. false: it
+ * has none (*has: the cubins that it has, in words). */
 bool hd_fatbin_read(const void *container, size_t size, uint32_t capability, hd_arena *arena, hd_sources *sources,
                     const char **has);
 /* The architecture of that PTX; 0: there is none. */

@@ -128,8 +128,8 @@ static void end_job(hd_context *context)
     hd_diagnostics_free(&context->diagnostics);
 }
 
-/* Copies the caller's settings to *own, of `size` bytes, which are zero. A shorter structure is of an earlier version, a
- * longer one of a later. */
+/* Copies the caller's settings to *own, of `size` bytes, which are zero. A shorter structure is of an earlier version,
+ * a longer one of a later. */
 static bool take_settings(hd_context *context, const void *settings, void *own, size_t size)
 {
     size_t given;

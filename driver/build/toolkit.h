@@ -2,8 +2,8 @@
  *
  * nvcc calls its front end (cicc, CUDA C++ to PTX) from the folder that its file nvcc.profile names, and then ptxas and
  * fatbinary, which both read the PTX that cicc wrote. A shadow folder has a link to nvcc and a profile whose CICC_PATH
- * is in the shadow folder; the script `cicc` there runs the step, which calls the real cicc and changes what it wrote. So
- * the step acts on machine code and on embedded PTX alike, and everything else is the real toolkit's.
+ * is in the shadow folder; the script `cicc` there runs the step, which calls the real cicc and changes what it wrote.
+ * So the step acts on machine code and on embedded PTX alike, and everything else is the real toolkit's.
  */
 #ifndef HD_DRIVER_BUILD_TOOLKIT_H
 #define HD_DRIVER_BUILD_TOOLKIT_H
@@ -17,8 +17,8 @@ typedef struct hd_toolkit {
     const char *cicc;    /* path of its front end */
 } hd_toolkit;
 
-/* nvcc: its path, or that of a script that calls it; NULL: the one in PATH, in $CUDA_HOME/bin, in /usr/local/cuda/bin or
- * where Debian has it. false, with a `missing-tool` error that says why, where there is none, or not all of it. */
+/* nvcc: its path, or that of a script that calls it; NULL: the one in PATH, in $CUDA_HOME/bin, in /usr/local/cuda/bin
+ * or where Debian has it. false, with a `missing-tool` error that says why, where there is none, or not all of it. */
 bool hd_toolkit_find(hd_toolkit *toolkit, const char *nvcc, hd_arena *arena, hd_diagnostics *diagnostics);
 
 enum { HD_SHADOW_FILES = 5 };

@@ -1,13 +1,13 @@
 /* Kernels whose results may depend on when warps do what, and on clocks.
  *
- * The interpreter decides the order of warps, and cycles are those of what it did. Static: what the kernel contains, and
- * if it calls, all that may be called. Whether a run comes to it is not asked, and of what an atomic returns only whether
- * some instruction reads its register. Loads that wait for stores of other blocks are not found. O(instructions) for
- * each atomic.
+ * The interpreter decides the order of warps, and cycles are those of what it did. Static: what the kernel contains,
+ * and if it calls, all that may be called. Whether a run comes to it is not asked, and of what an atomic returns only
+ * whether some instruction reads its register. Loads that wait for stores of other blocks are not found.
+ * O(instructions) for each atomic.
  *
- * A clock may decide what a kernel leaves where its value, or one computed from it, reaches memory, an address, a call, a
- * barrier or a branch. By register, wherever it is written. O(instructions) for each register on the longest chain from
- * a clock.
+ * A clock may decide what a kernel leaves where its value, or one computed from it, reaches memory, an address, a call,
+ * a barrier or a branch. By register, wherever it is written. O(instructions) for each register on the longest chain
+ * from a clock.
  */
 #include "driver/replay/replay_work.h"
 

@@ -61,8 +61,8 @@ static void join_original(replay_part *p, replay_run *run)
         p->out.status = hd_status_worse(p->out.status, run->out.status);
 }
 
-/* A copy must leave the same memory as the first run, unless a clock decides what that is; else that is a failed check of
- * each of its models. */
+/* A copy must leave the same memory as the first run, unless a clock decides what that is; else that is a failed check
+ * of each of its models. */
 static void join_copy(replay_part *p, replay_run *run)
 {
     uint32_t models = p->plan->model_count;

@@ -320,8 +320,8 @@ static hd_status status_of(hd_exec_status status)
     return HD_STATUS_INTERNAL;
 }
 
-/* Compares the outputs with the expected ones, and saves what the launch file names. With a faulty lane, or a clock, other
- * outputs are to be expected: then no difference is reported here. */
+/* Compares the outputs with the expected ones, and saves what the launch file names. With a faulty lane, or a clock,
+ * other outputs are to be expected: then no difference is reported here. */
 static void check_outputs(replay_run *run)
 {
     replay_part *p = run->part;

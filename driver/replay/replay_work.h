@@ -190,8 +190,8 @@ hd_status replay_prepare(replay_part *p); /* allocates registers; sets the runs 
 uint32_t replay_kernel_registers(const replay_run *run, const char *kernel);
 
 /* replay_results.c */
-/* What outputs are that differ from others: WRONG (reported by the caller), or where a clock may decide them, CLOCK with
- * a warning; `from`: "what the launch file expects". */
+/* What outputs are that differ from others: WRONG (reported by the caller), or where a clock may decide them, CLOCK
+ * with a warning; `from`: "what the launch file expects". */
 hd_replay_outputs replay_differing(const replay_run *run, const char *from);
 void replay_join(replay_run *run); /* compares its memory, and adds what it found to the part; in the order of runs */
 void replay_fill_results(replay_part *p); /* of the rows, when all runs are joined */

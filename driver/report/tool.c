@@ -185,8 +185,9 @@ static void report_missing(const hd_source *source, uint32_t generation, bool is
                 "the CUDA toolkit has both; PTX, and listings that they made elsewhere, are read without them");
 }
 
-/* Lists the file by the table of encodings. Where that leaves instructions undecoded, or does not have the architecture,
- * the toolkit's disassembler lists it, if there is one: *listed is false then, and nothing was reported. */
+/* Lists the file by the table of encodings. Where that leaves instructions undecoded, or does not have the
+ * architecture, the toolkit's disassembler lists it, if there is one: *listed is false then, and nothing was reported.
+ */
 static bool list_binary(hd_source *source, bool has_tool, bool *listed, uint32_t *generation,
                         hd_diagnostics *diagnostics)
 {

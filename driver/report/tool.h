@@ -12,9 +12,10 @@ char *hd_tool_find(const char *name);
 bool hd_tool_write(int descriptor, const char *text, size_t length);
 char *hd_tool_read(int descriptor, size_t *length);
 
-/* Replaces a file of machine code (hd_binary_of) by its listing, under the same name: heddle's own (parser/binary.h), or
- * where it does not decode all of the code, that of nvdisasm or cuobjdump, if there is one. Leaves other sources as they
- * are. false with a diagnostic (bad-cubin, missing-code, missing-tool, unreadable); the source is then as it was. */
+/* Replaces a file of machine code (hd_binary_of) by its listing, under the same name: heddle's own (parser/binary.h),
+ * or where it does not decode all of the code, that of nvdisasm or cuobjdump, if there is one. Leaves other sources as
+ * they are. false with a diagnostic (bad-cubin, missing-code, missing-tool, unreadable); the source is then as it was.
+ */
 bool hd_disassemble(hd_source *source, hd_diagnostics *diagnostics);
 
 #endif

@@ -14,9 +14,9 @@
  *                     are written.
  *
  * The compiler's control bits are not there in PTX: the scoreboard keeps dependences of fixed latency as they would. So
- * do registers that a queued instruction has yet to read. Nor has PTX reuse flags: the baseline has no register reuse cache; rf/reuse.c adds it.
- * Accesses of a technique that wait for others (a renaming table before the register) do not fit into a window: their
- * instruction keeps the allocate latch until its operands are there.
+ * do registers that a queued instruction has yet to read. Nor has PTX reuse flags: the baseline has no register reuse
+ * cache; rf/reuse.c adds it. Accesses of a technique that wait for others (a renaming table before the register) do not
+ * fit into a window: their instruction keeps the allocate latch until its operands are there.
  *
  * A unit of which an SM has a multiple of its schedulers is divided among the sub-cores; all others are shared, and
  * then their latency is variable.

@@ -20,8 +20,9 @@
  * A settings structure begins with its size. Zero-initialize its other members: one that is 0 or NULL has its default
  * value. Later versions add members at the end, and take the shorter structure of a program that was compiled for an
  * earlier one; a longer one is taken as far as what this version does not know is zero. Otherwise, and where the size
- * is 0, the job ends with HD_STATUS_USAGE. A pointer to settings may be NULL: all defaults. Strings passed to the library may be freed when the call returns. Link with -lheddle; with
- * the static library, also with -lxxhash -ljansson -lyaml -lzstd -llz4 -llzma -liberty -lm -pthread.
+ * is 0, the job ends with HD_STATUS_USAGE. A pointer to settings may be NULL: all defaults. Strings passed to the
+ * library may be freed when the call returns. Link with -lheddle; with the static library, also with -lxxhash -ljansson
+ * -lyaml -lzstd -llz4 -llzma -liberty -lm -pthread.
  */
 #ifndef HEDDLE_HEDDLE_H
 #define HEDDLE_HEDDLE_H
@@ -109,7 +110,7 @@ void hd_text_free(hd_text *text);
 /* ---- jobs -------------------------------------------------------------------------------------------------------- */
 
 typedef struct hd_rewrite_settings {
-    size_t size; /* sizeof(hd_rewrite_settings) */
+    size_t size;        /* sizeof(hd_rewrite_settings) */
     const char *passes; /* as the program's -p option: "bow(iw=3)"; NULL: no pass, and the output equals the input */
     const char *kernel; /* glob; only functions whose name matches it (no match: REJECTED); NULL: all functions */
     uint32_t threads;   /* 0: one per processor; the output does not depend on it */
@@ -124,7 +125,7 @@ typedef struct hd_rewrite_settings {
 /* Runs passes over a module and prints the result; see heddle-rewrite(1). `settings` may be NULL. *out is empty unless
  * the outcome is DONE. */
 hd_status hd_context_rewrite(hd_context *context, const hd_input *input, const hd_rewrite_settings *settings,
-                              hd_text *out);
+                             hd_text *out);
 
 /* Removes heddle's annotations from a module; see heddle-strip(1). *out is empty unless the outcome is DONE. */
 hd_status hd_context_strip(hd_context *context, const hd_input *input, hd_text *out);
@@ -136,7 +137,7 @@ hd_status hd_context_check(hd_context *context, const hd_input *input, const cha
 typedef enum hd_report_format { HD_FORMAT_JSON, HD_FORMAT_TEXT, HD_FORMAT_HTML, HD_FORMAT_SARIF } hd_report_format;
 
 typedef struct hd_report_settings {
-    size_t size; /* sizeof(hd_report_settings) */
+    size_t size;           /* sizeof(hd_report_settings) */
     const char *gpu;       /* name ("sm_80") or file; NULL: the GPU of the module's target */
     const char *kernel;    /* glob; only functions whose name matches it (no match: REJECTED); NULL: all functions */
     const char *require;   /* gates: "registers<=96,occupancy>=50%"; NULL: none */
@@ -158,22 +159,22 @@ typedef struct hd_report_settings {
  * format and listing are ignored. *report is NULL unless the outcome is DONE, or REJECTED only because a gate is not
  * met. The results belong to the context and are valid until its next job. */
 hd_status hd_context_report_results(hd_context *context, const hd_input *input, const hd_report_settings *settings,
-                                     const hd_report_module **report);
+                                    const hd_report_module **report);
 
 /* The same as a text in the requested format; empty if there are no results. HTML does not include source text. */
 hd_status hd_context_report(hd_context *context, const hd_input *input, const hd_report_settings *settings,
-                             hd_text *report);
+                            hd_text *report);
 
 /* Compares two sides, kernel by kernel, as heddle-diff(1) says, and gives the results as data. Each side is PTX, which
  * is reported on as `settings` (may be NULL) say, or a report as JSON. `settings->kernel` is a glob over names of
  * either side, `settings->require` has gates on changes. Where the outcome is not DONE, *diff is NULL; but where only
  * gates are not met (REJECTED), it is there. The results belong to the context, until its next job. */
 hd_status hd_context_diff_results(hd_context *context, const hd_input *before, const hd_input *after,
-                                   const hd_report_settings *settings, const hd_diff **diff);
+                                  const hd_report_settings *settings, const hd_diff **diff);
 
 /* The same as a text: a table where settings->format is HD_FORMAT_TEXT, else JSON. Empty where there are no results. */
 hd_status hd_context_diff(hd_context *context, const hd_input *before, const hd_input *after,
-                           const hd_report_settings *settings, hd_text *text);
+                          const hd_report_settings *settings, hd_text *text);
 
 typedef enum hd_replay_format {
     HD_REPLAY_JSON,
@@ -184,7 +185,7 @@ typedef enum hd_replay_format {
 } hd_replay_format;
 
 typedef struct hd_replay_settings {
-    size_t size; /* sizeof(hd_replay_settings) */
+    size_t size;                   /* sizeof(hd_replay_settings) */
     const char *gpu;               /* name or file; NULL: the default GPU */
     const char *const *gpu_values; /* changes to its description: "timing.core.collectors=8" */
     size_t gpu_value_count;
@@ -209,12 +210,12 @@ typedef struct hd_replay_settings {
  * results as data. *report is set whatever the outcome, but NULL if a setting is invalid. It belongs to the context and
  * is valid until its next job. */
 hd_status hd_context_replay_results(hd_context *context, const char *const *launch_files, size_t count,
-                                     const hd_replay_settings *settings, const hd_replay_report **report);
+                                    const hd_replay_settings *settings, const hd_replay_report **report);
 
 /* The same, as a text in the requested format. `settings` may be NULL. *report is set whatever the outcome, unless a
  * setting is invalid, and covers everything that ran. The outcome is the worst of all files. */
 hd_status hd_context_replay(hd_context *context, const char *const *launch_files, size_t count,
-                             const hd_replay_settings *settings, hd_text *report);
+                            const hd_replay_settings *settings, hd_text *report);
 
 /* The library's version: "0.1.0". */
 const char *hd_version(void);

@@ -1,11 +1,11 @@
 /* Loops that end by themselves: see counting.h.
  *
  * The spine of a loop: its blocks that dominate all its back edges and are in no inner loop. Each iteration executes
- * each of them exactly once. A counter is a register whose definitions in the loop are all on the spine, without guards,
- * such that from the one that reaches, which is the sum of a number and a register, following definitions of that kind
- * leads back to one seen before. So its value changes by the same number, modulo 2^bits, every k-th iteration, where k is
- * how many of them read a value of the iteration before. Steps with the factor 2^t, and no larger power of two, take it
- * to one of each 2^t consecutive values, whatever it begins with.
+ * each of them exactly once. A counter is a register whose definitions in the loop are all on the spine, without
+ * guards, such that from the one that reaches, which is the sum of a number and a register, following definitions of
+ * that kind leads back to one seen before. So its value changes by the same number, modulo 2^bits, every k-th
+ * iteration, where k is how many of them read a value of the iteration before. Steps with the factor 2^t, and no larger
+ * power of two, take it to one of each 2^t consecutive values, whatever it begins with.
  *
  * The loop ends if the condition of an exit on the spine compares a counter such that it holds for 2^t consecutive
  * values of the counter: with a number; with a register that the loop does not write (for equality, one value); or with

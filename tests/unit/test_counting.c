@@ -266,7 +266,8 @@ static void loops_of_machine_code(void **state)
 
 /* ---- by chance --------------------------------------------------------------------------------------------------- */
 
-/* A loop of registers of 16 bits. h0 to h3 are written in it, h4 is loaded at its beginning, h5 is written before it. */
+/* A loop of registers of 16 bits. h0 to h3 are written in it, h4 is loaded at its beginning, h5 is written before it.
+ */
 typedef struct step {
     enum { ADD, COPY, COMPARE, JOIN, BRANCH, LEAVE } what;
     uint32_t to, from, other; /* registers; JOIN: predicates; BRANCH, LEAVE: `from` is the predicate */
