@@ -150,7 +150,7 @@ static void open_replay(kernel_run *run, hd_module *module)
     hd_count_residency(r->count, &(hd_rf_residency){.ctas = 2,
                                                     .active = 2,
                                                     .latency = 10,
-                                                    .bytes = 1 << 24,
+                                                    .bytes = HD_COUNT_RECORD_BYTES,
                                                     .most_ctas = 3,
                                                     .cta_warps = 3,
                                                     .sm_warps = 16,
