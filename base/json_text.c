@@ -56,7 +56,7 @@ static bool is_plain(char c)
            c == '.';
 }
 
-/* Of an object or an array. */
+/* The end of an object or an array. */
 static uint32_t nested_end(const char *text, uint32_t at, uint32_t end)
 {
     uint32_t depth = 0;

@@ -566,7 +566,7 @@ void hd_sass_instruction_end(hd_sass_reader *b)
         begin = b->tokens[0].begin;
         end = b->last_end;
     }
-    /* Of an instruction with .S, predicates are operands; NOP.S CC.LT has a condition. */
+    /* Predicates of an instruction with .S are operands; NOP.S CC.LT has a condition. */
     bool pops_too = row && row->control == HD_SASS_CONTROL_NONE;
     bool conditional = pops_too ? e.on_carry && strcmp(row->opcode, "NOP") == 0 : e.conditional || e.on_carry;
     bool decides =

@@ -237,7 +237,7 @@ static void begin_batch(hd_count *c)
     hd_batch_clear(c->batch);
 }
 
-/* Of the launches that end in batches which all readers have taken. */
+/* Reports the launches that end in batches which all readers have taken. */
 static void report_launches(hd_count *c, uint64_t batches)
 {
     uint64_t wrong = hd_broadcast_rejected(c->queue);

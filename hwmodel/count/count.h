@@ -49,7 +49,7 @@ void hd_count_use_memo(hd_count *count, const hd_walk_memo *memo);
 void hd_count_faulty_lane(hd_count *count);
 /* Shares those threads with other jobs: only the caller's thread, and what the budget has, work here. */
 void hd_count_share(hd_count *count, hd_thread_budget *budget);
-/* Of the next launches, for coupled models; a new count has 1 resident CTA and the numbers below. */
+/* Sets what is resident in the next launches, for coupled models; a new count has 1 CTA and the numbers below. */
 enum { HD_COUNT_ACTIVE_WARPS = 8, HD_COUNT_LATENCY = 64, HD_COUNT_RECORD_BYTES = 256 << 20 };
 void hd_count_residency(hd_count *count, const hd_rf_residency *residency);
 uint64_t hd_count_record_bytes(const hd_count *count); /* most that records of resident CTAs took so far */

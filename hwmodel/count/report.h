@@ -5,7 +5,7 @@
 #include "hwmodel/record/walk.h"
 #include "hwmodel/count/uniform.h"
 
-/* Of the model with this name. false: it is no failed proof, but what cannot be proved. */
+/* Reports a failure of the model with this name. false: it is no failed proof, but what cannot be proved. */
 bool hd_rf_report_failure(const hd_rf_module *code, const hd_rf_failure *failure, const char *model,
                           hd_diagnostics *diagnostics);
 /* The event shows that the branch has split its warp. */

@@ -243,7 +243,7 @@ static uint32_t earliest_ready_warp(const hd_schedule *s)
     return first;
 }
 
-/* Of the warp's next instruction, by the model. */
+/* The rank that the model gives the warp for its next instruction. */
 static uint32_t rank_of(hd_schedule *s, const resident_warp *w)
 {
     if (!s->ops->rank_warp)
@@ -516,7 +516,7 @@ static bool issue(hd_schedule *s, resident_warp *w)
     return true;
 }
 
-/* Of the active warps that were not refused in this round, the highest rank; of these, the next one of the turns. */
+/* The active warp of highest rank that was not refused in this round; the next one in turn where several have it. */
 static uint32_t highest_rank(hd_schedule *s)
 {
     uint32_t best = HD_NONE, best_rank = 0;

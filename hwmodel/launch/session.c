@@ -13,7 +13,7 @@ const unsigned char *hd_session_bytes(const hd_session *session, uint32_t index)
 
 static uint32_t address_bytes(const hd_session *s) { return s->module->address_bits / 8; }
 
-/* Of what is the same in all repetitions. */
+/* Stands for what is the same in all repetitions. */
 static const hd_iteration outside = {0, NULL};
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */

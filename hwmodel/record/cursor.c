@@ -41,7 +41,8 @@ static uint32_t take_mask(hd_record_cursor *c)
     return mask;
 }
 
-/* Of the lanes that execute; `before`: the value from which the first one's differs. The coded stride. */
+/* Reads a value for each lane that executes. `before`: the value to which the first one's difference is coded. Returns
+ * the coded stride. */
 static uint64_t take_lanes(hd_record_cursor *c, uint64_t before, uint64_t values[32])
 {
     uint32_t lanes = c->step.effective, first = (uint32_t)__builtin_ctz(lanes);

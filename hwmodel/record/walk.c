@@ -254,7 +254,7 @@ hd_rf_step hd_walk_read(hd_walk *r, hd_walk_warp *w, const hd_record_cursor *cur
 
 /* ---- segments ---------------------------------------------------------------------------------------------------- */
 
-/* Of the segment's results, those from instruction i on. */
+/* The widths of the segment's results from instruction i on. */
 static const hd_width *widths_from(const hd_segment *s, const hd_rf_code *code, uint32_t i)
 {
     const hd_width *widths = s->widths;

@@ -111,7 +111,7 @@ static hd_rf_step step_of_file(bow_corf *m, const hd_rf_step *step)
     return rest;
 }
 
-/* Of the file's accesses, which come first: 1 + the last read for one of the first missing sources, up to this one. */
+/* 1 + the index of the last read of the file, whose accesses come first, for the missing sources up to this one. */
 static uint16_t read_for(const bow_corf *m, uint32_t source)
 {
     uint16_t found = 0;

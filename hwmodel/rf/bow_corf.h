@@ -4,7 +4,7 @@
 
 #include "hwmodel/rf/technique.h"
 
-/* Of a window with the option "front": what it is to find in the register file. */
+/* What a window with the option "front" is to find in the register file. */
 hd_claim *hd_bow_home(hd_rf_model *window, const hd_rf_step *step, uint32_t word);
 /* What the packed file holds of the register. */
 hd_claim hd_corf_home(hd_rf_model *file, const hd_rf_step *step, uint32_t word);

@@ -60,7 +60,7 @@ static inline hd_pack_pool *hd_corf_pool_of(const hd_corf *c, hd_corf_warp *w)
     return c->shared ? &c->warps.items[0]->pool : &w->pool;
 }
 
-/* Of so many entries or registers of a warp's frames, those that are not on the stack. */
+/* How many of so many entries or registers of a warp's frames are not on the stack. */
 static inline uint32_t hd_corf_in_file(const hd_corf *c, uint32_t count)
 {
     return c->shared || count < c->kernel_registers ? count : c->kernel_registers;

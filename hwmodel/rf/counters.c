@@ -38,7 +38,7 @@ static double scaled_table_pj(const hd_energy_figure *figure, uint32_t bytes)
     return figure->dynamic_pj * pow((double)bytes / figure->leakage_bytes, log(1.83 / 1.14) / log(5));
 }
 
-/* Of those that the counter counts, how many have its energy. */
+/* How many of the events that the counter counts have its energy. */
 static uint64_t priced(const uint64_t counters[HD_COUNTER_COUNT], uint32_t counter)
 {
     static const struct {
@@ -83,7 +83,7 @@ hd_rf_energy hd_rf_dynamic_energy(const uint64_t counters[HD_COUNTER_COUNT], hd_
     return energy;
 }
 
-/* Of a structure of so many bytes, over so many cycles: mW times microseconds are nJ. */
+/* The leakage of a structure of so many bytes over so many cycles: mW times microseconds are nJ. */
 static double leaked_pj(const hd_energy_figure *figure, double byte_cycles, const hd_gpu *gpu)
 {
     if (byte_cycles == 0)

@@ -20,9 +20,9 @@ uint32_t hd_dmr_partner(const hd_dmr_lanes *lanes, uint32_t active, uint32_t lan
  * repeats in turn. */
 uint32_t hd_dmr_shuffled(const hd_dmr_lanes *lanes, uint32_t lane);
 uint32_t hd_dmr_unshuffled(const hd_dmr_lanes *lanes, uint32_t lane);
-/* Of these active threads, the one that the lane repeats if it is idle, as a mask; 0: none. */
+/* The one of these active threads that the lane repeats if it is idle, as a mask; 0: none. */
 uint32_t hd_dmr_repeated(const hd_dmr_lanes *lanes, uint32_t threads, uint32_t lane);
-/* Of these active threads, those that idle lanes repeat. *repeats: what idle lanes execute for it. */
+/* Those of these active threads that idle lanes repeat. *repeats: what idle lanes execute for it. */
 uint32_t hd_dmr_paired(const hd_dmr_lanes *lanes, uint32_t threads, uint32_t *repeats);
 
 #endif

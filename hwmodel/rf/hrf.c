@@ -384,7 +384,7 @@ static void hrf_frame_begin(hd_rf_model *model, hd_rf_warp *warp)
     hd_rf_file_frame_begin(&((hd_hrf *)model)->file, warp);
 }
 
-/* Of the active warp, or of one whose buffer is drained. */
+/* Called for the active warp, or for one whose buffer is drained. */
 static void hrf_frame_end(hd_rf_model *model, hd_rf_warp *warp)
 {
     hd_hrf *m = (hd_hrf *)model;

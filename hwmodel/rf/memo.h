@@ -63,7 +63,7 @@ static inline uint32_t hd_snapshot_lanes(hd_snapshot *c, uint32_t lanes)
     return lanes;
 }
 
-/* Of the register `index`. */
+/* Saves or restores the claim of the register `index`. */
 static inline hd_claim hd_snapshot_claim(hd_snapshot *c, uint32_t index, hd_claim claim)
 {
     uint32_t lanes = hd_snapshot_lanes(c, c->out && !c->unfit ? hd_identity_fresh(c->identity, index, claim) : 0);

@@ -32,7 +32,7 @@ typedef struct hd_release {
 
 extern const hd_rf_ops hd_rf_release_ops;
 
-/* Of a zeroed one. NULL, or why the model does not apply; hd_release_close in any case. */
+/* Opens a zeroed structure. NULL, or why the model does not apply; hd_release_close in any case. */
 const char *hd_release_open(hd_release *r, const hd_rf_module *code, const char *options);
 void hd_release_close(hd_release *r);
 

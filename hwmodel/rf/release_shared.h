@@ -31,7 +31,7 @@ typedef struct hd_release_held { /* of a register in a warp */
     uint16_t frames;             /* frames that hold a value in it; all values but the last one's are on the stack.
                                     Without a row: that is in memory, too (spilled) */
 } hd_release_held;
-/* Of a warp, by word of a frame: the words of a callee are the registers of its caller. */
+/* What a warp holds, by word of a frame: the words of a callee are the registers of its caller. */
 typedef struct hd_release_helds {
     hd_release_held *items;
     uint32_t count, capacity;

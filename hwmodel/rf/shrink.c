@@ -283,7 +283,7 @@ static void refill_warp(hd_shrink *m, hd_rf_warp *warp, uint16_t after, hd_acces
     }
 }
 
-/* Of what the instruction maps, and of its warp's spilled registers, which come back. */
+/* Makes room for what the instruction maps and for its warp's spilled registers, which come back. */
 static void make_room(hd_shrink *m, const hd_rf_step *step, hd_access_sink *sink)
 {
     uint32_t needed = needed_by(m, step);

@@ -321,8 +321,8 @@ typedef struct hd_rf_ops {
     /* A warp stops (out) or starts (in) to take turns; the other one is NULL. Accesses for a warp that starts must be
      * complete before it issues; nobody waits for those of a warp that stops. */
     void (*warp_switch)(hd_rf_model *model, hd_rf_warp *out, hd_rf_warp *in, hd_access_sink *sink);
-    /* Of several warps, the one with the highest rank goes first: of those that take turns, to issue; of those that
-     * wait, to take turns. Warps of equal rank are in the driver's own order. `next` is the warp's next instruction.
+    /* The warp with the highest rank goes first: among those that take turns, to issue; among those that wait, to take
+     * turns. Warps of equal rank are in the driver's own order. `next` is the warp's next instruction.
      * Changes nothing. Count mode asks when a turn ends. */
     uint32_t (*rank_warp)(hd_rf_model *model, const hd_rf_step *next, uint64_t now);
     hd_gate (*may_issue)(hd_rf_model *model, const hd_rf_step *step, uint64_t now);
@@ -342,7 +342,7 @@ typedef struct hd_rf_ops {
     uint64_t (*powered)(const hd_rf_model *model);
     uint8_t storage; /* hd_energy: the structure of hd_rf_model.storage_bits, for its leakage */
     uint8_t file;    /* hd_energy: of the register file, for its leakage; 0: REGISTER_BANK */
-    /* Of the storage, bits behind power gates, which leak as `gates` where they have no power; those that have it are
+    /* Bits of the storage behind power gates, which leak as `gates` where they have no power; those that have it are
      * counted in BUFFER_POWERED. NULL: none. */
     uint64_t (*gated_bits)(const struct hd_rf_model_info *info);
     uint8_t gates; /* hd_energy */

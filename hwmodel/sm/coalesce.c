@@ -85,7 +85,7 @@ uint32_t hd_coalesce_sizes(const uint64_t addresses[32], uint32_t lanes, const u
     return count;
 }
 
-/* Of lanes that are served at the same time. */
+/* The passes that lanes which are served at the same time need. */
 static uint32_t passes_of(const uint64_t *addresses, uint32_t lanes, uint32_t bytes, uint32_t banks)
 {
     enum { MOST = 32 * 4 };

@@ -14,7 +14,7 @@ enum { HD_LINE_ACCESSES = 64 /* a lane's access crosses at most one line */ };
 /* The lines that the lanes access, `bytes` each, in the order of the first lane that needs each; their number. */
 uint32_t hd_coalesce(const uint64_t addresses[32], uint32_t lanes, uint32_t bytes, uint32_t line_bytes,
                      uint32_t sector_bytes, hd_line_access lines[HD_LINE_ACCESSES]);
-/* Of an atomic, after that: sets `lanes` of each line. */
+/* Called after that for an atomic: sets `lanes` of each line. */
 void hd_coalesce_lanes(const uint64_t addresses[32], uint32_t lanes, uint32_t line_bytes, hd_line_access *lines,
                        uint32_t count);
 /* The same with the bytes of each lane, at most a line; a lane with none accesses nothing. */
@@ -24,7 +24,7 @@ uint32_t hd_coalesce_sizes(const uint64_t addresses[32], uint32_t lanes, const u
 /* Passes over shared memory: the most different words that one bank has to serve. Lanes that access the same word share
  * it. Accesses of 8 bytes are served for 16 lanes at a time, of 16 bytes for 8. */
 uint32_t hd_shared_passes(const uint64_t addresses[32], uint32_t lanes, uint32_t bytes, uint32_t banks);
-/* Of an atomic: the most lanes that one bank has to serve, one at a time. */
+/* The most lanes of an atomic that one bank has to serve, one at a time. */
 uint32_t hd_shared_atomic_passes(const uint64_t addresses[32], uint32_t lanes, uint32_t banks);
 
 #endif

@@ -260,8 +260,8 @@ static uint64_t highest_ranked(hd_sm *sm, uint64_t slots)
     return best ? best : slots;
 }
 
-/* Of those that wait for a place and can go on, the one that the technique ranks highest; then the first. Their count:
- * none can. */
+/* The warp that waits for a place, can go on, and is ranked highest by the technique; the first where several are.
+ * Returns the count of waiting warps where none can. */
 static uint32_t first_waiting(hd_sm *sm, const sm_scheduler *s)
 {
     uint64_t able = 0;
@@ -323,7 +323,7 @@ static uint32_t next_after(uint64_t slots, uint32_t last)
     return (uint32_t)__builtin_ctzll(after ? after : slots);
 }
 
-/* Of a set that is not empty, whom the technique, and then the policy, takes first. */
+/* The warp of a set, which is not empty, that the technique, and then the policy, takes first. */
 static uint32_t first_of(hd_sm *sm, const sm_scheduler *s, uint64_t slots)
 {
     slots = highest_ranked(sm, slots);

@@ -45,7 +45,7 @@ void hd_memory_system_free(hd_memory_system *memory);
 void hd_memory_send(hd_memory_system *memory, uint64_t now, const hd_memory_request *request);
 /* Cycle in which the SM's port takes the next request. */
 uint64_t hd_memory_port_free(const hd_memory_system *memory, uint16_t sm);
-/* Of the next event; UINT64_MAX: nothing is on its way. */
+/* The time of the next event; UINT64_MAX: nothing is on its way. */
 uint64_t hd_memory_next(const hd_memory_system *memory);
 /* Handles all events up to and including `now`. */
 void hd_memory_advance(hd_memory_system *memory, uint64_t now);

@@ -113,7 +113,7 @@ static uint32_t groups_of(const hd_function *f, const hd_instruction *insn)
     }
 }
 
-/* Of one lane, of all elements of a vector. */
+/* The bytes of one lane's access, of all elements of a vector. */
 static uint16_t bytes_of(const hd_function *f, const hd_instruction *insn)
 {
     const hd_form *form = hd_insn_form(f, insn);

@@ -56,7 +56,7 @@ typedef struct hd_sm_code {
     uint32_t name_count;       /* the most of all functions */
 } hd_sm_code;
 
-/* Of machine code (ops_machine.c): the class; bytes of a lane's access; traits besides those by behaviour. Copies from
+/* ops_machine.c, for machine code: the class; bytes of a lane's access; traits besides those by behaviour. Copies from
  * global to shared memory are loads that no register waits for. */
 struct hd_machine_form;
 uint8_t hd_sm_machine_class(const struct hd_machine_form *form);

@@ -110,7 +110,8 @@ hd_sm_counts hd_sm_count(hd_sm *sm, uint64_t now)
 
 /* ---- thread blocks ----------------------------------------------------------------------------------------------- */
 
-/* Of each scheduler; 0: all of its warps. A technique whose warps take turns has them do so under any policy. */
+/* How many warps of each scheduler take turns; 0: all of them. A technique whose warps take turns has them do so under
+ * any policy. */
 static uint32_t active_warps_of(const hd_sm *sm)
 {
     const hd_machine *m = sm->setup.machine;
@@ -274,7 +275,7 @@ static void executed(hd_sm *sm, uint32_t index)
         sm_write_results(sm, index);
 }
 
-/* Of fixed latency: what needs it may issue, and finds it when it executes. */
+/* Forwards a result of fixed latency: what needs it may issue, and finds it when it executes. */
 static void forward(hd_sm *sm, uint32_t index)
 {
     const sm_job *job = &sm->jobs.items[index];

@@ -266,7 +266,7 @@ void sm_begin_accesses(hd_sm *sm, uint32_t job);
 void sm_leave_collector(hd_sm *sm, const sm_job *job);
 /* Those for its operands are done; others begin in cycle `since`. */
 void sm_take_operands(hd_sm *sm, uint32_t job, uint64_t since);
-/* Of sub-cores: later instructions of the warp must not write what it has yet to read; it has read. */
+/* For sub-cores: later instructions of the warp must not write what this one has yet to read; it has read. */
 void sm_hold_operands(hd_sm *sm, uint32_t job, bool hold);
 void sm_release_names(hd_sm *sm, uint32_t job);
 uint32_t sm_bank_of(const hd_sm *sm, const sm_job *job, const hd_rf_access *access);
@@ -276,11 +276,11 @@ void sm_write_results(hd_sm *sm, uint32_t job);
 
 /* ---- subcore.c --------------------------------------------------------------------------------------------------- */
 
-/* Of warps that may issue, those for which the sub-core has room. */
+/* The warps among `able`, which may issue, for which the sub-core has room. */
 uint64_t sm_subcore_able(const hd_sm *sm, const sm_scheduler *scheduler, uint64_t able);
 void sm_subcore_issue(hd_sm *sm, uint32_t job);
 void sm_advance_latches(hd_sm *sm);
-/* Of the scheduler's units, one that is free; HD_NONE: none is. */
+/* A free one of the scheduler's units; HD_NONE: none is. */
 uint32_t sm_free_unit(const hd_sm *sm, uint32_t unit, uint32_t scheduler);
 
 /* ---- load_store.c ------------------------------------------------------------------------------------------------ */

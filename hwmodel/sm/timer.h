@@ -54,7 +54,7 @@ void hd_timer_end(hd_timer *timer);
 void hd_timer_finish(hd_timer *timer);
 /* Launches that have ended, after hd_timer_finish. */
 uint32_t hd_timer_launches(const hd_timer *timer);
-/* Of a launch, counted from 0; technique: in the order in which they were added. */
+/* The result of a launch, counted from 0; technique: in the order in which they were added. */
 const hd_timer_result *hd_timer_result_of(const hd_timer *timer, uint32_t launch, uint32_t technique);
 /* What was not proved; NULL: all was. */
 const hd_rf_failure *hd_timer_failure(const hd_timer *timer, uint32_t technique);

@@ -57,8 +57,8 @@ void hd_timing_extrapolate(const hd_timing *timing, uint64_t counters[HD_COUNTER
 /* After the end, for tests: goes on until stores, fetches of code and write-backs are done, too. Is all idle then? */
 bool hd_timing_drain(hd_timing *timing);
 const hd_rf_failure *hd_timing_failure(const hd_timing *timing);
-/* Of a timing that is LOCKED: what the warps of the SM that cannot go on wait for, or of all SMs where time has ended.
- * At most `most` of them; returns how many there are. */
+/* What the warps of the SM that cannot go on wait for, in a timing that is LOCKED; those of all SMs where time has
+ * ended. At most `most` of them; returns how many there are. */
 uint32_t hd_timing_waits(const hd_timing *timing, hd_rf_wait *waits, uint32_t most);
 
 #endif

@@ -61,7 +61,7 @@ static uint64_t place(const hd_traced *t, uint8_t space, uint64_t address)
     return address;
 }
 
-/* Of instructions of one space, offsets in it. */
+/* Addresses of instructions that have one space become offsets in it. */
 static void place_addresses(const hd_traced *t, const hd_traced_code *c, hd_traced_line *line)
 {
     for (uint32_t rest = line->mask; rest; rest &= rest - 1) {

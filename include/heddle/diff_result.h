@@ -37,7 +37,7 @@ typedef struct hd_diff_kernel {
      * what the quantities follow from. */
     const hd_report_kernel *before, *after;
     hd_diff_status status;
-    /* Of every quantity; "added" and "removed" are 0 before, and 1 after where the kernel is so, else 0. */
+    /* A change of every quantity; "added" and "removed" are 0 before, and 1 after where the kernel is so, else 0. */
     const hd_diff_change *changes;
     uint32_t change_count;
     /* terms of the gates that its changes do not meet, with what they are: "registers<=0 (40 to 44: +4)" */

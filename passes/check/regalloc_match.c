@@ -187,7 +187,8 @@ static bool is_repeated(const hd_proof *p, const hd_instruction *was, const hd_i
     return same;
 }
 
-/* Of the original instructions with its origin. Each constant that some of them give is in its register. */
+/* Adds the effects of the original instructions with its origin. Each constant that some of them give is in its
+ * register. */
 static void add_repeated(hd_proof *p, const same_origin *known, const hd_instruction *is)
 {
     hd_proof_effect_kind kind = HD_PROOF_MAKE;

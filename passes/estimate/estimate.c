@@ -223,7 +223,7 @@ uint32_t hd_estimate_model(const hd_function *f, const hd_estimate_features *x, 
     return wanted < 100 * LEAST ? LEAST : (uint32_t)((wanted + 50) / 100);
 }
 
-/* Of estimates below `below`: the 5th and the 95th percentile of ptxas' counts, in percent of the estimate, and how
+/* For estimates below `below`: the 5th and the 95th percentile of ptxas' counts, in percent of the estimate, and how
  * many of the kernels of files left out lie between such percentiles. `bench/estimate --fit` prints them. */
 static const struct {
     uint32_t below, low, high, coverage_percent;

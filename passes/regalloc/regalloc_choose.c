@@ -151,7 +151,7 @@ static uint32_t lightest_of(chooser *c, const uint32_t *members, uint32_t count,
     }
 }
 
-/* Of those live at the walker's position. */
+/* The lightest of those live at the walker's position. */
 static uint32_t lightest(chooser *c, uint32_t position, bool predicate, const hd_instruction *insn)
 {
     return lightest_of(c, c->walk.members, c->walk.count, position, predicate, insn);

@@ -34,7 +34,7 @@ static void open_cta(hd_cta *cta)
     }
 }
 
-/* Of a warp, with everything it has grown to. */
+/* The bytes of a warp, with everything it has grown to. */
 static uint64_t warp_bytes(const hd_warp *w)
 {
     uint64_t bytes = sizeof *w + (uint64_t)w->local_capacity * LANES + w->cta->program->special_bytes +

@@ -10,7 +10,7 @@ bool hd_emit_event(const hd_warp *w,
 void hd_emit_arrive(const hd_warp *w, uint32_t barrier, bool reported);
 void hd_emit_open(hd_cta *cta, uint32_t barrier);
 void hd_emit_pass(const hd_warp *w, uint32_t barrier);
-/* Of mbarriers: hd_event.object, after_copies, parity. */
+/* The same for mbarriers: hd_event.object, after_copies, parity. */
 void hd_emit_mbarrier_arrive(const hd_warp *w, uint32_t object, uint32_t after_copies);
 void hd_emit_mbarrier_open(hd_cta *cta, uint32_t object, uint32_t phase);
 void hd_emit_mbarrier_pass(const hd_warp *w, uint32_t object, uint32_t phase);

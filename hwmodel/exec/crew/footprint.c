@@ -9,7 +9,7 @@
 
 enum { LANES = 32, GROUP = 8, FIRST_ROOM_BYTES = 64 * HD_PAGE_BYTES };
 
-/* Of a page: not written yet, being saved, saved. */
+/* A page is not written yet, being saved, or saved. */
 typedef enum hd_page_state { UNTOUCHED, SAVING, SAVED } hd_page_state;
 
 /* ---- a launch ---------------------------------------------------------------------------------------------------- */

@@ -57,7 +57,7 @@ typedef struct hd_saved_page {
 
 struct hd_overlaps;
 
-/* Of one host thread. */
+/* What one host thread reads and writes. */
 typedef struct hd_footprint {
     struct hd_overlaps *overlaps;
     hd_page_marks **at; /* by page: of the open epoch, or NULL */

@@ -16,8 +16,7 @@ void hd_faulty_begin(const hd_op *op, hd_warp *w, uint32_t mask)
     cta->addresses_to_change = cta->in_faulty_unit && unit == HD_LANE_LDST && mask;
 }
 
-/* Of the lanes of the mask, those whose bit is set among `ones`; the lane's is changed where it is to be. The bits as
- * the faulty lane makes them. */
+/* The lanes of the mask whose bit is set in `ones`, as the faulty lane makes them: its own bit may be changed. */
 static uint32_t change_bits(hd_cta *cta, uint32_t ones, uint32_t mask)
 {
     const hd_lane_fault *fault = &cta->faulty->fault;

@@ -6,7 +6,7 @@
 
 static const char *kernel_name(const hd_program *p) { return hd_names_text(&p->module->names, p->kernel->name); }
 
-/* Of an instruction that a pass inserted: that of the next one of the text. */
+/* The instruction's place in the text; for one that a pass inserted, that of the next one of the text. */
 static hd_span span_of(const hd_code *code, uint32_t ordinal)
 {
     const hd_function *f = code->function;
