@@ -230,7 +230,7 @@ mutation: missing-deps
 fuzz:
 	+$(Q)if tools/deps missing fuzz; then \
 	    $(SUBMAKE) O=$(O)-fuzz CC=clang SANITIZE=fuzz CFLAGS='-O1 -g1' fuzzers && \
-	    FUZZ_SECONDS=$(FUZZ_SECONDS) tools/run-fuzz $(O)-fuzz; \
+	    FUZZ_SECONDS=$(FUZZ_SECONDS) tools/run-fuzz $(O)-fuzz $(FUZZ_C:tests/fuzz/fuzz_%.c=%); \
 	else echo "skip fuzz: clang or its libFuzzer runtime is missing (make deps-fuzz)"; fi
 fuzzers: $(FUZZERS)
 # PTX that LLVM, clang and GCC make of tests/corpus, for all processors and levels: `make check` takes a part of it.
