@@ -24,7 +24,7 @@ static bool warps_are_idle(const hd_sm *sm)
 {
     for (uint32_t i = 0; i < SM_WARPS; i++) {
         const sm_warp *w = &sm->warps[i];
-        if (w->resident || w->pending_names || w->readings || w->jobs || w->moves || w->accesses)
+        if (w->resident || w->pending_names || w->readings || w->jobs || w->pending_moves || w->accesses)
             return false;
     }
     return !sm->resident && !sm->resident_warps && !(sm->recheck | sm->eligible | sm->gated);

@@ -18,7 +18,7 @@ static void begin_moves(hd_sm *sm, uint32_t slot, const hd_access_sink *sink)
         return;
     uint32_t job = sm_new_job(sm, slot);
     sm->jobs.items[job].is_before = true;
-    sm->warps[slot].moves++;
+    sm->warps[slot].pending_moves++;
     sm_add_accesses(sm, job, sink, true);
 }
 
@@ -149,7 +149,7 @@ static hd_sm_slot reason_of(hd_sm *sm, uint32_t slot)
     reason = ask_gate(sm, slot);
     if (reason == HD_SM_SLOT_ISSUED && w->before_due && scheduler_of(sm, slot)->active & bit_of(slot))
         begin_before(sm, slot);
-    return reason == HD_SM_SLOT_ISSUED && (w->moves || w->before_due) ? HD_SM_SLOT_MOVES : reason;
+    return reason == HD_SM_SLOT_ISSUED && (w->pending_moves || w->before_due) ? HD_SM_SLOT_MOVES : reason;
 }
 
 static void check(hd_sm *sm, uint32_t slot)
@@ -339,7 +339,7 @@ static uint32_t first_of(hd_sm *sm, const sm_scheduler *s, uint64_t slots)
 /* ---- issue ------------------------------------------------------------------------------------------------------- */
 
 /* What warps wait for that need a result of the job. */
-static hd_sm_slot reason_to_wait(const sm_job *job)
+static hd_sm_slot reason_to_wait(const sm_inflight *job)
 {
     if (job->op->class != HD_MACHINE_CLASS_MEMORY || job->op->space == HD_SPACE_PARAM ||
         job->op->space == HD_SPACE_PARAM_ENTRY)
@@ -347,7 +347,7 @@ static hd_sm_slot reason_to_wait(const sm_job *job)
     return job->passes || job->op->space == HD_SPACE_CONST ? HD_SM_SLOT_SHARED : HD_SM_SLOT_MEMORY;
 }
 
-static void reserve_names(sm_warp *w, const sm_job *job)
+static void reserve_names(sm_warp *w, const sm_inflight *job)
 {
     hd_sm_slot reason = reason_to_wait(job);
     for (uint32_t i = 0; i < w->op->writes; i++) {
@@ -367,7 +367,7 @@ static void arrive(hd_sm *sm, sm_warp *w)
     sm_recheck_block(sm, w);
 }
 
-static void begin_copy(sm_warp *w, sm_job *job)
+static void begin_copy(sm_warp *w, sm_inflight *job)
 {
     job->copy = (sm_copy){w->groups, w->arrives};
     hd_array_push(&w->copies, job->copy);
@@ -380,7 +380,7 @@ static void issue_from(hd_sm *sm, uint32_t slot, uint32_t turn)
     sm->setup.walk->sink.number = ++sm->issued;
     const hd_access_sink *sink = hd_walk_execute(sm_walk(sm), &w->step);
     uint32_t index = sm_new_job(sm, slot);
-    sm_job *job = &sm->jobs.items[index];
+    sm_inflight *job = &sm->jobs.items[index];
     job->phase = SM_COLLECT;
     job->op = w->op;
     job->names = w->names;
@@ -406,7 +406,7 @@ static void issue_from(hd_sm *sm, uint32_t slot, uint32_t turn)
     sm_set_accesses(sm, index, sink, sink->holds_warp);
     if (sink->holds_warp) {
         sm->jobs.items[index].is_before = true;
-        w->moves++;
+        w->pending_moves++;
     }
     if (sm->subcores) {
         sm_subcore_issue(sm, index);

@@ -7,12 +7,12 @@ uint32_t sm_new_job(hd_sm *sm, uint32_t slot)
     uint32_t index = sm->unused_job;
     if (index == HD_NONE) {
         index = sm->jobs.count;
-        sm_job *fresh = hd_array_extend(&sm->jobs, 1);
+        sm_inflight *fresh = hd_array_extend(&sm->jobs, 1);
         memset(fresh, 0, sizeof *fresh);
     } else {
         sm->unused_job = sm->jobs.items[index].next;
     }
-    sm_job *job = &sm->jobs.items[index];
+    sm_inflight *job = &sm->jobs.items[index];
     hd_array_clear(&job->accesses);
     job->phase = SM_ASIDE;
     job->warp = (uint8_t)slot;
@@ -29,7 +29,7 @@ uint32_t sm_new_job(hd_sm *sm, uint32_t slot)
 
 static void free_if_over(hd_sm *sm, uint32_t index)
 {
-    sm_job *job = &sm->jobs.items[index];
+    sm_inflight *job = &sm->jobs.items[index];
     if (job->open || (job->phase != SM_DONE && job->phase != SM_ASIDE))
         return;
     job->next = sm->unused_job;
@@ -50,7 +50,7 @@ static sm_waiting pop(sm_queue *q)
     return first;
 }
 
-uint32_t sm_bank_of(const hd_sm *sm, const sm_job *job, const hd_rf_access *access)
+uint32_t sm_bank_of(const hd_sm *sm, const sm_inflight *job, const hd_rf_access *access)
 {
     uint32_t groups = sm->setup.machine->core.bank_groups, each = sm->setup.machine->core.banks / groups;
     uint32_t warp = access->home ? access->home - 1u : job->warp;
@@ -61,7 +61,7 @@ uint32_t sm_bank_of(const hd_sm *sm, const sm_job *job, const hd_rf_access *acce
 static uint32_t job_numbered(const hd_sm *sm, uint32_t number)
 {
     for (uint32_t i = 0; i < sm->jobs.count; i++) {
-        const sm_job *job = &sm->jobs.items[i];
+        const sm_inflight *job = &sm->jobs.items[i];
         if (job->number == number && !job->forwarded && job->phase != SM_DONE && job->phase != SM_ASIDE)
             return i;
     }
@@ -71,7 +71,7 @@ static uint32_t job_numbered(const hd_sm *sm, uint32_t number)
 /* since: the first cycle in which a bank may serve it. */
 static void begin(hd_sm *sm, uint32_t index, uint32_t access, uint64_t since)
 {
-    sm_job *job = &sm->jobs.items[index];
+    sm_inflight *job = &sm->jobs.items[index];
     sm_access *a = &job->accesses.items[access];
     uint32_t awaited = a->what.awaits ? job_numbered(sm, a->what.awaits) : HD_NONE;
     a->started = true;
@@ -106,7 +106,7 @@ static void go_on_for(hd_sm *sm, sm_waiting what, uint32_t cycles)
 /* ---- ports of collectors ----------------------------------------------------------------------------------------- */
 
 /* An operand that a collector receives through its ports: not one of its window, or of the load unit. */
-static bool uses_port(const hd_sm *sm, const sm_job *job, const sm_access *a)
+static bool uses_port(const hd_sm *sm, const sm_inflight *job, const sm_access *a)
 {
     bool brought = a->what.structure == HD_STRUCTURE_FILE || a->what.structure == HD_STRUCTURE_CACHE;
     return sm->setup.machine->core.collector_ports && job->phase == SM_COLLECT && a->role == SM_NEEDED &&
@@ -115,14 +115,14 @@ static bool uses_port(const hd_sm *sm, const sm_job *job, const sm_access *a)
 
 static bool has_port(const hd_sm *sm, sm_waiting what)
 {
-    const sm_job *job = &sm->jobs.items[what.job];
+    const sm_inflight *job = &sm->jobs.items[what.job];
     return !uses_port(sm, job, &job->accesses.items[what.access]) || job->receives != sm->now ||
            job->received < sm->setup.machine->core.collector_ports;
 }
 
 static void take_port(hd_sm *sm, sm_waiting what)
 {
-    sm_job *job = &sm->jobs.items[what.job];
+    sm_inflight *job = &sm->jobs.items[what.job];
     if (!uses_port(sm, job, &job->accesses.items[what.access]))
         return;
     job->received = job->receives == sm->now ? job->received + 1 : 1;
@@ -214,7 +214,7 @@ void sm_serve_banks(hd_sm *sm)
 
 /* ---- jobs -------------------------------------------------------------------------------------------------------- */
 
-static bool may_begin(const sm_job *job, const sm_access *a)
+static bool may_begin(const sm_inflight *job, const sm_access *a)
 {
     return !a->started && (!a->what.after || job->accesses.items[a->what.after - 1].done) &&
            (a->role != SM_RESULT || job->phase == SM_WRITE);
@@ -228,7 +228,7 @@ static void begin_all(hd_sm *sm, uint32_t index, uint64_t since)
 }
 
 /* What others wait for that are needed, or that are results, is needed itself: `after` names what comes before. */
-static void find_roles(sm_job *job, bool all_needed)
+static void find_roles(sm_inflight *job, bool all_needed)
 {
     for (uint32_t i = job->accesses.count; i-- > 0;) {
         sm_access *a = &job->accesses.items[i];
@@ -248,7 +248,7 @@ static void find_roles(sm_job *job, bool all_needed)
 
 void sm_hold_operands(hd_sm *sm, uint32_t index, bool hold)
 {
-    const sm_job *job = &sm->jobs.items[index];
+    const sm_inflight *job = &sm->jobs.items[index];
     sm_warp *w = &sm->warps[job->warp];
     for (uint32_t i = 0; i < job->op->reads; i++)
         w->reading[job->names[i]] = (uint8_t)(w->reading[job->names[i]] + (hold ? 1 : -1));
@@ -256,7 +256,7 @@ void sm_hold_operands(hd_sm *sm, uint32_t index, bool hold)
     sm->recheck |= (uint64_t)1 << job->warp;
 }
 
-void sm_leave_collector(hd_sm *sm, const sm_job *job)
+void sm_leave_collector(hd_sm *sm, const sm_inflight *job)
 {
     if (sm->subcores)
         sm->schedulers[job->warp % sm->setup.machine->core.schedulers].queued--;
@@ -274,10 +274,10 @@ static void skip_unit(hd_sm *sm, uint32_t index)
 
 static void collected(hd_sm *sm, uint32_t index)
 {
-    sm_job *job = &sm->jobs.items[index];
+    sm_inflight *job = &sm->jobs.items[index];
     if (job->is_before) {
         job->is_before = false;
-        sm->warps[job->warp].moves--;
+        sm->warps[job->warp].pending_moves--;
         sm->recheck |= (uint64_t)1 << job->warp;
     }
     if (job->phase == SM_COLLECT) {
@@ -295,7 +295,7 @@ static void collected(hd_sm *sm, uint32_t index)
 
 void sm_set_accesses(hd_sm *sm, uint32_t index, const hd_access_sink *sink, bool all_needed)
 {
-    sm_job *job = &sm->jobs.items[index];
+    sm_inflight *job = &sm->jobs.items[index];
     for (uint32_t i = 0; i < sink->accesses.count; i++)
         hd_array_push(&job->accesses, (sm_access){.what = sink->accesses.items[i]});
     find_roles(job, all_needed);
@@ -317,7 +317,7 @@ void sm_add_accesses(hd_sm *sm, uint32_t index, const hd_access_sink *sink, bool
 
 void sm_take_operands(hd_sm *sm, uint32_t index, uint64_t since)
 {
-    sm_job *job = &sm->jobs.items[index];
+    sm_inflight *job = &sm->jobs.items[index];
     for (uint32_t i = 0; i < job->accesses.count; i++)
         if (job->accesses.items[i].role == SM_NEEDED)
             job->accesses.items[i].started = job->accesses.items[i].done = true;
@@ -342,7 +342,7 @@ static void begin_awaiting(hd_sm *sm, uint32_t awaited)
 
 void sm_release_names(hd_sm *sm, uint32_t index)
 {
-    sm_job *job = &sm->jobs.items[index];
+    sm_inflight *job = &sm->jobs.items[index];
     sm_warp *w = &sm->warps[job->warp];
     job->forwarded = true;
     for (uint32_t i = 0; i < job->op->writes; i++) {
@@ -368,7 +368,7 @@ static void end_copy(hd_sm *sm, sm_warp *w, sm_copy copy)
 
 static void finish(hd_sm *sm, uint32_t index)
 {
-    sm_job *job = &sm->jobs.items[index];
+    sm_inflight *job = &sm->jobs.items[index];
     if (!job->forwarded)
         sm_release_names(sm, index);
     if (job->op->traits & HD_SM_COPY)
@@ -385,7 +385,7 @@ static void finish(hd_sm *sm, uint32_t index)
 
 void sm_write_results(hd_sm *sm, uint32_t index)
 {
-    sm_job *job = &sm->jobs.items[index];
+    sm_inflight *job = &sm->jobs.items[index];
     job->phase = SM_WRITE;
     if (job->results)
         begin_all(sm, index, sm->now);
@@ -395,7 +395,7 @@ void sm_write_results(hd_sm *sm, uint32_t index)
 
 void sm_access_done(hd_sm *sm, uint32_t index, uint32_t access)
 {
-    sm_job *job = &sm->jobs.items[index];
+    sm_inflight *job = &sm->jobs.items[index];
     sm_access *a = &job->accesses.items[access];
     uint8_t role = a->role;
     a->done = true;

@@ -14,7 +14,7 @@ static uint32_t line_bytes(const hd_machine *m, sm_cache cache)
     return m->l1.line_bytes;
 }
 
-static void make_room(sm_job *job, uint32_t lines)
+static void make_room(sm_inflight *job, uint32_t lines)
 {
     if (job->line_room >= lines)
         return;
@@ -47,7 +47,7 @@ static void place_local(const hd_sm *sm, uint32_t slot, uint32_t lanes, uint64_t
 static uint64_t place_constant(uint64_t address) { return ((uint64_t)1 << 51) + address; }
 
 /* Each address of a lane is an access of its own. */
-static void prepare_constant(hd_sm *sm, sm_job *job, uint32_t lanes, const uint64_t addresses[32])
+static void prepare_constant(hd_sm *sm, sm_inflight *job, uint32_t lanes, const uint64_t addresses[32])
 {
     const hd_machine *m = sm->setup.machine;
     uint32_t count = 0;
@@ -67,7 +67,7 @@ static void prepare_constant(hd_sm *sm, sm_job *job, uint32_t lanes, const uint6
         job->passes = count;
 }
 
-static sm_cache cache_of(const hd_sm *sm, const sm_job *job)
+static sm_cache cache_of(const hd_sm *sm, const sm_inflight *job)
 {
     const hd_machine *m = sm->setup.machine;
     bool read_only = job->op->traits & HD_SM_READ_ONLY;
@@ -84,7 +84,7 @@ static uint32_t sector_bytes(const hd_machine *m, sm_cache cache)
     return cache == SM_L1 ? m->l1.sector_bytes : cache == SM_TEXTURE ? line_bytes(m, cache) : m->l2.sector_bytes;
 }
 
-static void prepare_lines(hd_sm *sm, sm_job *job, uint32_t lanes, const uint64_t addresses[32])
+static void prepare_lines(hd_sm *sm, sm_inflight *job, uint32_t lanes, const uint64_t addresses[32])
 {
     const hd_machine *m = sm->setup.machine;
     uint32_t bytes = job->space == HD_SPACE_LOCAL && job->op->bytes > 4 ? 4 : job->op->bytes;
@@ -95,7 +95,7 @@ static void prepare_lines(hd_sm *sm, sm_job *job, uint32_t lanes, const uint64_t
         hd_coalesce_lanes(addresses, lanes, line, job->line, job->lines);
 }
 
-static void prepare_shared(hd_sm *sm, sm_job *job, uint32_t lanes, const uint64_t addresses[32])
+static void prepare_shared(hd_sm *sm, sm_inflight *job, uint32_t lanes, const uint64_t addresses[32])
 {
     uint32_t banks = sm->setup.machine->shared.banks;
     job->passes = job->op->traits & HD_SM_ATOMIC ? hd_shared_atomic_passes(addresses, lanes, banks)
@@ -105,7 +105,7 @@ static void prepare_shared(hd_sm *sm, sm_job *job, uint32_t lanes, const uint64_
 }
 
 /* Lines of global memory, then passes over shared memory; zeros take no lines. */
-static void prepare_copy(hd_sm *sm, sm_job *job, uint32_t lanes, const hd_record_cursor *c)
+static void prepare_copy(hd_sm *sm, sm_inflight *job, uint32_t lanes, const hd_record_cursor *c)
 {
     const hd_machine *m = sm->setup.machine;
     prepare_shared(sm, job, lanes, c->copied_to);
@@ -122,7 +122,7 @@ static sm_cache texel_cache(const hd_machine *m, const hd_sm_op *op)
 }
 
 /* The last lines first: neighbouring lanes have neighbouring texels. */
-static hd_line_access *line_at(sm_job *job, uint64_t address)
+static hd_line_access *line_at(sm_inflight *job, uint64_t address)
 {
     for (uint32_t i = job->lines; i-- > 0;)
         if (job->line[i].address == address)
@@ -132,7 +132,7 @@ static hd_line_access *line_at(sm_job *job, uint64_t address)
     return &job->line[job->lines++];
 }
 
-static void prepare_texels(const hd_sm *sm, sm_job *job, hd_record_sectors sectors)
+static void prepare_texels(const hd_sm *sm, sm_inflight *job, hd_record_sectors sectors)
 {
     const hd_machine *m = sm->setup.machine;
     job->space = HD_SPACE_GLOBAL;
@@ -146,7 +146,7 @@ static void prepare_texels(const hd_sm *sm, sm_job *job, hd_record_sectors secto
 
 void sm_prepare_memory(hd_sm *sm, uint32_t index, const sm_warp *w)
 {
-    sm_job *job = &sm->jobs.items[index];
+    sm_inflight *job = &sm->jobs.items[index];
     uint64_t addresses[32];
     uint32_t lanes = w->cursor.step.effective;
     if (w->cursor.step.sectors.left) {
@@ -331,7 +331,7 @@ static bool load_line(hd_sm *sm, uint32_t index, hd_line_access line)
 /* Stores write through: a line that the L1 cache has keeps what it has, and values are not modelled. */
 static bool access_line(hd_sm *sm, uint32_t index)
 {
-    sm_job *job = &sm->jobs.items[index];
+    sm_inflight *job = &sm->jobs.items[index];
     const hd_line_access *line = &job->line[job->next_line];
     if (hd_memory_port_free(sm->setup.memory, sm->setup.number) > sm->now + 1)
         return false;
@@ -365,7 +365,7 @@ void sm_memory_done(hd_sm *sm, uint32_t index)
 static bool work_on(hd_sm *sm, uint32_t index)
 {
     const hd_machine *m = sm->setup.machine;
-    sm_job *job = &sm->jobs.items[index];
+    sm_inflight *job = &sm->jobs.items[index];
     if (job->passes && job->next_line == job->lines) {
         bool is_shared =
             job->space == HD_SPACE_SHARED || job->space == HD_SPACE_SHARED_CTA || job->space == HD_SPACE_SHARED_CLUSTER;
@@ -460,7 +460,7 @@ void hd_sm_answer(hd_sm *sm, uint32_t token, uint64_t now)
         sm->next = now;
     }
     for (uint32_t i = 0; i < f->jobs.count && !f->access; i++) {
-        sm_job *job = &sm->jobs.items[f->jobs.items[i]];
+        sm_inflight *job = &sm->jobs.items[f->jobs.items[i]];
         bool sent = job->next_line == job->lines;
         if (--job->outstanding == 0 && sent) {
             uint64_t at = job->hit_at > now ? job->hit_at : now;

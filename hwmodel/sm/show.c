@@ -25,7 +25,10 @@ void sm_show_issue(hd_sm *sm, uint32_t job, uint32_t slot)
         sm->setup.timeline, place % m->core.schedulers * m->core.issue_width + slot, place, &what, sm->now);
 }
 
-void sm_show_completion(hd_sm *sm, const sm_job *job) { hd_timeline_complete(sm->setup.timeline, job->shown, sm->now); }
+void sm_show_completion(hd_sm *sm, const sm_inflight *job)
+{
+    hd_timeline_complete(sm->setup.timeline, job->shown, sm->now);
+}
 
 void sm_show_warp(hd_sm *sm, uint32_t slot)
 {

@@ -264,7 +264,7 @@ static void resolve(hd_sm *sm, uint32_t slot)
 
 static void executed(hd_sm *sm, uint32_t index)
 {
-    sm_job *job = &sm->jobs.items[index];
+    sm_inflight *job = &sm->jobs.items[index];
     if (job->op->traits & HD_SM_CONTROL && !job->forwarded)
         resolve(sm, job->warp);
     if (job->skips)
@@ -278,7 +278,7 @@ static void executed(hd_sm *sm, uint32_t index)
 /* Forwards a result of fixed latency: what needs it may issue, and finds it when it executes. */
 static void forward(hd_sm *sm, uint32_t index)
 {
-    const sm_job *job = &sm->jobs.items[index];
+    const sm_inflight *job = &sm->jobs.items[index];
     if (job->op->traits & HD_SM_CONTROL)
         resolve(sm, job->warp);
     sm_release_names(sm, index);
@@ -315,7 +315,7 @@ static bool takes(const hd_sm *sm, uint32_t unit)
 
 static void dispatch_to(hd_sm *sm, uint32_t index, uint64_t *unit_free)
 {
-    sm_job *job = &sm->jobs.items[index];
+    sm_inflight *job = &sm->jobs.items[index];
     hd_machine_class_timing timing = sm_timing(sm, job->op);
     job->phase = SM_EXECUTE;
     *unit_free = sm->now + timing.interval;

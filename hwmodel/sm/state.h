@@ -43,7 +43,7 @@ typedef struct sm_copy {     /* in flight */
 } sm_copy;
 typedef HD_ARRAY(sm_copy) sm_copies;
 
-typedef struct sm_job { /* an instruction in flight, or accesses beside one */
+typedef struct sm_inflight { /* an instruction in flight, or accesses beside one */
     uint8_t phase, warp;
     bool is_before; /* accesses of `before`, or of what holds its warp: the next instruction waits for them */
     const hd_sm_op *op;
@@ -66,7 +66,7 @@ typedef struct sm_job { /* an instruction in flight, or accesses beside one */
     uint32_t line_room;
     sm_copy copy;  /* of cp.async */
     uint32_t next; /* of those that are not in use */
-} sm_job;
+} sm_inflight;
 
 typedef struct sm_event {
     uint8_t kind;
@@ -129,10 +129,10 @@ typedef struct sm_warp {
     uint64_t age;            /* number of the start of its block */
     uint64_t start;          /* cycle from which on it may issue */
     bool had_turn;
-    uint64_t turned;      /* cycle in which it began or ceased to take turns */
-    uint32_t stores;      /* that the memory system has not done */
-    uint32_t accesses;    /* loads, stores and atomics that have not ended */
-    uint32_t jobs, moves; /* moves: jobs that must be done before the next instruction */
+    uint64_t turned;              /* cycle in which it began or ceased to take turns */
+    uint32_t stores;              /* that the memory system has not done */
+    uint32_t accesses;            /* loads, stores and atomics that have not ended */
+    uint32_t jobs, pending_moves; /* pending_moves: register moves to finish before the next issue */
     sm_copies copies;
     uint32_t groups;  /* of copies, that it has committed */
     uint32_t arrives; /* cp.async.mbarrier.arrive instructions that it has issued */
@@ -179,7 +179,7 @@ struct hd_sm {
     bool failed, locked;
     uint64_t
         alive; /* the last cycle in which an instruction was issued, or something was in flight when that was asked */
-    HD_ARRAY(sm_job) jobs;
+    HD_ARRAY(sm_inflight) jobs;
     uint32_t unused_job;
     sm_warp warps[SM_WARPS];
     HD_ARRAY(sm_cta) ctas;
@@ -252,7 +252,7 @@ bool sm_check_alive(hd_sm *sm);
 void sm_show_stall(hd_sm *sm, uint32_t scheduler, uint32_t slot, uint64_t begin, uint64_t end);
 /* The next instruction of the warp, as the job, in that slot of its scheduler. */
 void sm_show_issue(hd_sm *sm, uint32_t job, uint32_t slot);
-void sm_show_completion(hd_sm *sm, const sm_job *job);
+void sm_show_completion(hd_sm *sm, const sm_inflight *job);
 void sm_show_warp(hd_sm *sm, uint32_t slot); /* it ends */
 
 /* ---- jobs.c: accesses to registers ------------------------------------------------------------------------------- */
@@ -263,13 +263,13 @@ void sm_add_accesses(hd_sm *sm, uint32_t job, const hd_access_sink *sink, bool a
 /* The same in two steps: without beginning them; beginning those that can. */
 void sm_set_accesses(hd_sm *sm, uint32_t job, const hd_access_sink *sink, bool all_needed);
 void sm_begin_accesses(hd_sm *sm, uint32_t job);
-void sm_leave_collector(hd_sm *sm, const sm_job *job);
+void sm_leave_collector(hd_sm *sm, const sm_inflight *job);
 /* Those for its operands are done; others begin in cycle `since`. */
 void sm_take_operands(hd_sm *sm, uint32_t job, uint64_t since);
 /* For sub-cores: later instructions of the warp must not write what this one has yet to read; it has read. */
 void sm_hold_operands(hd_sm *sm, uint32_t job, bool hold);
 void sm_release_names(hd_sm *sm, uint32_t job);
-uint32_t sm_bank_of(const hd_sm *sm, const sm_job *job, const hd_rf_access *access);
+uint32_t sm_bank_of(const hd_sm *sm, const sm_inflight *job, const hd_rf_access *access);
 void sm_serve_banks(hd_sm *sm);
 void sm_access_done(hd_sm *sm, uint32_t job, uint32_t access);
 void sm_write_results(hd_sm *sm, uint32_t job);

@@ -25,7 +25,7 @@
  */
 #include "hwmodel/sm/state.h"
 
-static uint32_t scheduler_of(const hd_sm *sm, const sm_job *job)
+static uint32_t scheduler_of(const hd_sm *sm, const sm_inflight *job)
 {
     return job->warp % sm->setup.machine->core.schedulers;
 }
@@ -59,7 +59,7 @@ uint64_t sm_subcore_able(const hd_sm *sm, const sm_scheduler *s, uint64_t able)
 
 void sm_subcore_issue(hd_sm *sm, uint32_t index)
 {
-    sm_job *job = &sm->jobs.items[index];
+    sm_inflight *job = &sm->jobs.items[index];
     sm_scheduler *s = &sm->schedulers[scheduler_of(sm, job)];
     hd_machine_class_timing timing = sm_timing(sm, job->op);
     job->fixed = sm->fixed_units >> timing.unit & 1;
@@ -94,7 +94,7 @@ typedef struct wanted { /* reads, by bank */
 } wanted;
 
 /* false: no window would do. */
-static bool fits_window(const hd_sm *sm, const sm_job *job, wanted *want)
+static bool fits_window(const hd_sm *sm, const sm_inflight *job, wanted *want)
 {
     want->banks = 0;
     for (uint32_t i = 0; i < job->accesses.count; i++) {
@@ -138,7 +138,7 @@ static bool reserve(hd_sm *sm, const wanted *want)
 static void execute(hd_sm *sm, uint32_t index, int64_t window)
 {
     const hd_machine *m = sm->setup.machine;
-    sm_job *job = &sm->jobs.items[index];
+    sm_inflight *job = &sm->jobs.items[index];
     int64_t latency = sm_timing(sm, job->op).latency, next = (int64_t)sm->now + 1;
     enum { ISSUE_TO_ALLOCATE = 2 };
     int64_t forwarded = window - ISSUE_TO_ALLOCATE + latency, done = window + m->core.read_cycles + latency;
@@ -150,7 +150,7 @@ static void execute(hd_sm *sm, uint32_t index, int64_t window)
 /* Does it leave the latch? */
 static bool allocate(hd_sm *sm, uint32_t index)
 {
-    sm_job *job = &sm->jobs.items[index];
+    sm_inflight *job = &sm->jobs.items[index];
     uint32_t cycles = sm->setup.machine->core.read_cycles;
     wanted want;
     if (job->collecting) {

@@ -184,7 +184,7 @@ static bool expect_launch(launch *l, uint64_t seed)
         }
     hd_overlaps_finish(&l->overlaps);
     bool found = hd_overlaps_any(&l->overlaps);
-    assert_false(l->overlaps.vague);
+    assert_false(l->overlaps.imprecise);
     if (found != any_conflict(l))
         fail_msg("launch %llu: a conflict is %sfound", (unsigned long long)seed, found ? "" : "not ");
     hd_overlaps_restore(&l->overlaps);

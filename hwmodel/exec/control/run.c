@@ -212,7 +212,7 @@ static hd_crew_result try_with_crew(hd_grid_job *job, uint32_t threads)
     hd_grid_job run = *job;
     const hd_program *p = job->program;
     hd_crew_init(&crew, hd_grid_ctas(job->grid), threads, options.instruction_limit, p->image->memory,
-                 p->history->exact);
+                 p->history->byte_precise);
     note_textures(&crew, p->image);
     hd_diagnostics_init_part(&said, job->diagnostics);
     if (options.print)
@@ -247,13 +247,13 @@ static void open_history(const hd_program *p)
 {
     hd_history *h = p->history;
     uint32_t count = p->image->memory->allocations.count;
-    if (h->exact && h->allocations >= count)
+    if (h->byte_precise && h->allocations >= count)
         return;
-    bool *exact = hd_calloc((size_t)count + 1, sizeof *exact);
-    if (h->exact)
-        memcpy(exact, h->exact, h->allocations * sizeof *exact);
-    free(h->exact);
-    h->exact = exact;
+    bool *byte_precise = hd_calloc((size_t)count + 1, sizeof *byte_precise);
+    if (h->byte_precise)
+        memcpy(byte_precise, h->byte_precise, h->allocations * sizeof *byte_precise);
+    free(h->byte_precise);
+    h->byte_precise = byte_precise;
     h->allocations = count;
 }
 
@@ -272,14 +272,14 @@ static void run_with_crew(hd_grid_job *job, uint32_t threads)
 {
     hd_thread_budget *budget = job->options->budget;
     hd_history *history = job->program->history;
-    hd_crew_result result = HD_CREW_VAGUE;
+    hd_crew_result result = HD_CREW_IMPRECISE;
     if (job->program->surfaces || expects_conflict(history)) {
         run_alone(job);
         return;
     }
     open_history(job->program);
     uint32_t taken = budget ? hd_thread_budget_take(budget, threads - 1) : threads - 1;
-    while (taken && result == HD_CREW_VAGUE)
+    while (taken && result == HD_CREW_IMPRECISE)
         result = try_with_crew(job, 1 + taken);
     if (budget)
         hd_thread_budget_return(budget, taken);

@@ -16,7 +16,8 @@ void hd_exec_statistics_add(hd_exec_statistics *to, const hd_exec_statistics *mo
     to->cta_bytes = more->cta_bytes > to->cta_bytes ? more->cta_bytes : to->cta_bytes;
 }
 
-void hd_crew_init(hd_crew *crew, uint64_t count, uint32_t threads, uint64_t limit, const hd_memory *memory, bool *exact)
+void hd_crew_init(hd_crew *crew, uint64_t count, uint32_t threads, uint64_t limit, const hd_memory *memory,
+                  bool *byte_precise)
 {
     uint64_t share = count / (8ull * threads); /* small enough that all threads have work until the end */
     memset(crew, 0, sizeof *crew);
@@ -24,7 +25,7 @@ void hd_crew_init(hd_crew *crew, uint64_t count, uint32_t threads, uint64_t limi
     crew->share = share < 1 ? 1 : share > HD_CREW_SHARE ? HD_CREW_SHARE : (uint32_t)share;
     crew->limit = limit;
     crew->heap = memory->heap;
-    hd_overlaps_init(&crew->overlaps, memory, threads, exact);
+    hd_overlaps_init(&crew->overlaps, memory, threads, byte_precise);
     pthread_mutex_init(&crew->lock, NULL);
     pthread_cond_init(&crew->moved, NULL);
 }
@@ -44,7 +45,7 @@ void hd_crew_free(hd_crew *crew)
 static void close_epoch(hd_crew *crew, hd_footprint *f)
 {
     hd_footprint_close(f);
-    if ((!hd_overlaps_any(&crew->overlaps) && !crew->overlaps.vague) || crew->stopped)
+    if ((!hd_overlaps_any(&crew->overlaps) && !crew->overlaps.imprecise) || crew->stopped)
         return;
     crew->stopped = true;
     pthread_cond_broadcast(&crew->moved);
@@ -195,8 +196,8 @@ static void undo(hd_crew *crew)
 hd_crew_result hd_crew_finish(hd_crew *crew)
 {
     hd_overlaps_finish(&crew->overlaps);
-    bool conflict = hd_overlaps_any(&crew->overlaps), vague = crew->overlaps.vague;
-    if (conflict || vague)
+    bool conflict = hd_overlaps_any(&crew->overlaps), imprecise = crew->overlaps.imprecise;
+    if (conflict || imprecise)
         undo(crew);
-    return conflict ? HD_CREW_CONFLICT : vague ? HD_CREW_VAGUE : HD_CREW_DONE;
+    return conflict ? HD_CREW_CONFLICT : imprecise ? HD_CREW_IMPRECISE : HD_CREW_DONE;
 }

@@ -57,7 +57,7 @@ typedef struct hd_crew_share {
 } hd_crew_share;
 
 void hd_crew_init(hd_crew *crew, uint64_t count, uint32_t threads, uint64_t limit, const hd_memory *memory,
-                  bool *exact);
+                  bool *byte_precise);
 void hd_crew_free(hd_crew *crew);
 
 /* Assigns the next CTAs; false if there are none or the run stops. May wait for the oldest one. Opens an epoch. */
@@ -82,7 +82,7 @@ void hd_crew_keep_heap(hd_crew *crew); /* before its first change */
 
 /* After all threads have ended. */
 /* VAGUE: run again (footprint.h) */
-typedef enum hd_crew_result { HD_CREW_DONE, HD_CREW_CONFLICT, HD_CREW_VAGUE } hd_crew_result;
+typedef enum hd_crew_result { HD_CREW_DONE, HD_CREW_CONFLICT, HD_CREW_IMPRECISE } hd_crew_result;
 hd_crew_result hd_crew_finish(hd_crew *crew); /* unless DONE, memory and heap are restored */
 
 /* Whether another thread has requested the run to stop. */

@@ -14,10 +14,12 @@ typedef enum hd_page_state { UNTOUCHED, SAVING, SAVED } hd_page_state;
 
 /* ---- a launch ---------------------------------------------------------------------------------------------------- */
 
-void hd_overlaps_init(hd_overlaps *o, const hd_memory *memory, uint32_t threads, bool *exact)
+void hd_overlaps_init(hd_overlaps *o, const hd_memory *memory, uint32_t threads, bool *byte_precise)
 {
-    *o = (hd_overlaps){
-        .count = threads, .pages = memory->pages, .allocations = memory->allocations.count, .exact = exact};
+    *o = (hd_overlaps){.count = threads,
+                       .pages = memory->pages,
+                       .allocations = memory->allocations.count,
+                       .byte_precise = byte_precise};
     o->texels = hd_calloc((size_t)o->allocations + 1, sizeof *o->texels);
     o->closed = hd_calloc((size_t)o->pages + 1, sizeof *o->closed);
     o->saved = hd_calloc((size_t)o->pages + 1, sizeof *o->saved);
@@ -25,7 +27,7 @@ void hd_overlaps_init(hd_overlaps *o, const hd_memory *memory, uint32_t threads,
     for (uint32_t i = 0; i < threads; i++) {
         hd_footprint *f = &o->footprints[i];
         f->at = hd_calloc((size_t)o->pages + 1, sizeof *f->at);
-        f->exact = exact;
+        f->byte_precise = byte_precise;
         f->read = hd_calloc((size_t)o->allocations + 1, sizeof *f->read);
         f->wrote = hd_calloc((size_t)o->allocations + 1, sizeof *f->wrote);
         f->overlaps = o;
@@ -49,7 +51,7 @@ static void check_written(hd_overlaps *o, const hd_footprint *by)
             hd_overlaps_found(o);
         for (uint32_t k = 0; k < o->count; k++)
             if (atomic_load_explicit(&o->footprints[k].read[a], memory_order_relaxed))
-                o->vague = true;
+                o->imprecise = true;
     }
 }
 
@@ -59,7 +61,8 @@ void hd_overlaps_finish(hd_overlaps *o)
         check_written(o, &o->footprints[i]);
     for (uint32_t i = 0; i < o->count; i++)
         for (uint32_t k = 0; k < o->footprints[i].written.count; k++)
-            o->exact[o->footprints[i].written.items[k]] = o->exact[o->footprints[i].written.items[k]] || o->vague;
+            o->byte_precise[o->footprints[i].written.items[k]] =
+                o->byte_precise[o->footprints[i].written.items[k]] || o->imprecise;
 }
 
 void hd_overlaps_restore(hd_overlaps *o)

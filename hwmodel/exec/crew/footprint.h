@@ -15,7 +15,7 @@
  *
  * Most data read is never written: for reads only the allocation is recorded, not the bytes. If the allocation is then
  * written in the same launch, that is insufficient: the launch runs again, with all reads of this allocation recorded
- * (`exact`). For textures no more is ever recorded.
+ * (`byte_precise`). For textures no more is ever recorded.
  *
  * Before the first write to a page its bytes are saved. */
 #ifndef HD_HWMODEL_EXEC_CREW_FOOTPRINT_H
@@ -63,10 +63,10 @@ typedef struct hd_footprint {
     hd_page_marks **at; /* by page: of the open epoch, or NULL */
     hd_epoch *epoch;    /* the open one, or NULL */
     hd_page_marks *free;
-    const bool *exact;    /* by allocation: of the launch */
-    atomic_uchar *read;   /* by allocation: read without marks; queried by other threads */
-    bool *wrote;          /* by allocation */
-    hd_u32_array written; /* indices of written allocations */
+    const bool *byte_precise; /* by allocation: of the launch */
+    atomic_uchar *read;       /* by allocation: read without marks; queried by other threads */
+    bool *wrote;              /* by allocation */
+    hd_u32_array written;     /* indices of written allocations */
     HD_ARRAY(hd_saved_page) saved;
     HD_ARRAY(unsigned char *) rooms; /* memory for saved pages */
     unsigned char *room;             /* the newest; bytes from its start are free */
@@ -77,21 +77,21 @@ typedef struct hd_footprint {
 typedef struct hd_overlaps {
     hd_footprint *footprints;
     uint32_t count, pages, allocations;
-    bool *exact, *texels;   /* by allocation; texels: read through a texture */
-    hd_page_marks **closed; /* by page */
-    atomic_uchar *saved;    /* by page, without the lock: hd_page_state */
-    hd_epoch *epochs;       /* closed, with marks that are still needed */
+    bool *byte_precise, *texels; /* by allocation; texels: read through a texture */
+    hd_page_marks **closed;      /* by page */
+    atomic_uchar *saved;         /* by page, without the lock: hd_page_state */
+    hd_epoch *epochs;            /* closed, with marks that are still needed */
     uint64_t clock;
     atomic_uint marks; /* their number; without the lock */
     atomic_bool found; /* a conflict; may be set and read without the lock */
-    bool vague;        /* something was written whose reads were not recorded by byte: `exact` includes it now */
+    bool imprecise;    /* something was written whose reads were not recorded by byte: `byte_precise` includes it now */
 } hd_overlaps;
 
-/* Without lock: before the threads start, and after all have ended. exact: by allocation; input and output. */
-void hd_overlaps_init(hd_overlaps *overlaps, const hd_memory *memory, uint32_t threads, bool *exact);
+/* Without lock: before the threads start, and after all have ended. byte_precise: by allocation; input and output. */
+void hd_overlaps_init(hd_overlaps *overlaps, const hd_memory *memory, uint32_t threads, bool *byte_precise);
 /* the first byte of the texture */
 void hd_overlaps_texels(hd_overlaps *overlaps, const hd_memory *memory, const unsigned char *bytes);
-void hd_overlaps_finish(hd_overlaps *overlaps);  /* `found` and `vague` are final */
+void hd_overlaps_finish(hd_overlaps *overlaps);  /* `found` and `imprecise` are final */
 void hd_overlaps_restore(hd_overlaps *overlaps); /* restores memory */
 void hd_overlaps_free(hd_overlaps *overlaps);
 
@@ -117,7 +117,7 @@ void hd_footprint_mark_range(hd_footprint *footprint, const hd_allocation *alloc
 /* Whether it suffices to record that the allocation was read. */
 static inline bool hd_footprint_reads(hd_footprint *f, const hd_allocation *a)
 {
-    if (f->exact[a->index])
+    if (f->byte_precise[a->index])
         return false;
     atomic_store_explicit(&f->read[a->index], 1, memory_order_relaxed);
     return true;

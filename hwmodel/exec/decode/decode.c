@@ -319,7 +319,7 @@ void hd_program_free(hd_program *program)
     hd_array_free(&program->codes);
     hd_array_free(&program->specials);
     hd_array_free(&program->shared_variables);
-    free(program->history->exact);
+    free(program->history->byte_precise);
     hd_arena_free(&program->arena);
     free(program);
 }

@@ -168,8 +168,8 @@ struct hd_code {
 typedef struct hd_history {
     uint32_t conflicts, skipped;
     /* by allocation: launches both write and read it, so reads are recorded by byte (footprint.h); owned */
-    bool *exact;
-    uint32_t allocations; /* in `exact` */
+    bool *byte_precise;
+    uint32_t allocations; /* in `byte_precise` */
 } hd_history;
 
 struct hd_program {
