@@ -47,10 +47,11 @@ SONAME := libheddle.so.$(firstword $(subst ., ,$(VERSION)))
 RUNTIME_LIBS := -ldl
 
 # ---- what there is -------------------------------------------------------------------------------------------------
-LIB_DIRS := base target ir lexer parser passes passes/analysis passes/graph passes/clean passes/regalloc passes/estimate \
+LIB_DIRS := base target ir ir/sass ir/words lexer parser passes passes/analysis passes/graph passes/clean passes/regalloc passes/estimate \
             passes/technique passes/manager passes/check hwmodel hwmodel/memory hwmodel/record hwmodel/exec/crew hwmodel/exec/state \
-            hwmodel/exec/ops hwmodel/exec/checks hwmodel/exec/control hwmodel/exec/decode hwmodel/launch hwmodel/rf \
-            hwmodel/trace hwmodel/count hwmodel/count/memo hwmodel/sm emitters driver driver/report driver/replay driver/run driver/build driver/api
+            hwmodel/exec/ops hwmodel/exec/checks hwmodel/exec/control hwmodel/exec/decode hwmodel/launch hwmodel/rf hwmodel/rf/models \
+            hwmodel/trace hwmodel/count hwmodel/count/memo hwmodel/sm \
+            emitters emitters/ir emitters/report emitters/replay driver driver/report driver/replay driver/run driver/build driver/api
 LIB_C := $(wildcard $(LIB_DIRS:%=%/*.c))
 LIB_RE := $(wildcard $(LIB_DIRS:%=%/*.re))
 LIB_Y := $(wildcard $(LIB_DIRS:%=%/*.y))

@@ -3,7 +3,7 @@
 
 #include "driver/report/diff.h"
 #include "driver/report/gates.h"
-#include "emitters/diff.h"
+#include "emitters/report/diff.h"
 
 static void (*const emitters[])(hd_writer *, const hd_diff *) = {hd_emit_diff_text, hd_emit_diff_json};
 

@@ -4,7 +4,7 @@
 
 #include "base/shown.h"
 #include "base/version.h"
-#include "emitters/dump.h"
+#include "emitters/ir/dump.h"
 #include "ir/architected.h"
 #include "parser/recognize.h"
 

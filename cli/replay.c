@@ -2,7 +2,7 @@
 #include "cli/cli.h"
 
 #include "driver/replay/replay.h"
-#include "emitters/replay.h"
+#include "emitters/replay/replay.h"
 #include "hwmodel/count/count.h"
 #include "hwmodel/launch/launch.h"
 #include "hwmodel/memory/memory.h"

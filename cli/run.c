@@ -7,7 +7,7 @@
 #include "driver/replay/replay.h"
 #include "driver/run/run.h"
 #include "driver/run/run_files.h"
-#include "emitters/replay.h"
+#include "emitters/replay/replay.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>

@@ -2,7 +2,7 @@
 #ifndef HD_DRIVER_REWRITE_H
 #define HD_DRIVER_REWRITE_H
 
-#include "emitters/ptx.h"
+#include "emitters/ir/ptx.h"
 #include "parser/parse.h"
 #include "passes/manager/manager.h"
 

@@ -6,7 +6,7 @@
 #include "passes/clean/offsets.h"
 #include "ir/storage.h"
 #include "ir/techniques.h"
-#include "ir/words.h"
+#include "ir/words/words.h"
 
 typedef struct row { /* results of one technique, over the selected functions; or the reference code */
     uint64_t instructions, annotations;

@@ -21,7 +21,7 @@
 #define HD_IR_MACHINE_H
 
 #include "ir/form.h"
-#include "ir/sass.h"
+#include "ir/sass/sass.h"
 
 /* How a form's instruction acts here. */
 typedef enum hd_machine_variant {

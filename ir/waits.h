@@ -6,7 +6,7 @@
 
 #include "ir/form.h"
 
-/* Whether the instruction is in ir/waits.def, or of machine code and waits by ir/sass.def. */
+/* Whether the instruction is in ir/waits.def, or of machine code and waits by ir/sass/sass.def. */
 bool hd_insn_waits_for_others(const hd_function *function, const hd_instruction *insn);
 /* The same, and barriers, and instructions of HD_BEHAVE_YIELD that involve more than the lanes of the warp. */
 bool hd_insn_waits(const hd_function *function, const hd_instruction *insn);

@@ -1,11 +1,11 @@
-/* `.section .heddle`: from `.b8` lines to bytes (ir/section.h) to one part per function. Linear in the section.
+/* `.section .heddle`: from `.b8` lines to bytes (ir/words/section.h) to one part per function. Linear in the section.
  *
  * The text has been parsed as a section; here it is scanned again for its numbers, because a section of a million tags
  * must not become a million interned tokens.
  */
 #include "parser/annotations.h"
 
-#include "ir/section.h"
+#include "ir/words/section.h"
 
 typedef struct hd_section_text {
     hd_module *module;

@@ -9,7 +9,7 @@
 #include "base/json_text.h"
 #include "ir/opcode_text.h"
 #include "ir/operand_loads.h"
-#include "ir/section.h"
+#include "ir/words/section.h"
 #include "parser/memory_operand.h"
 
 typedef struct feeding { /* a load with the modifier of a memory operand (parser/memory_operand.h) */

@@ -5,7 +5,7 @@
 #include "parser/cubin.h"
 
 #include "ir/ir.h"
-#include "ir/sass_decode.h"
+#include "ir/sass/decode.h"
 #include "parser/elf.h"
 
 #include <elf.h>

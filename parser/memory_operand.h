@@ -9,8 +9,8 @@
  *   mul.ftz.f32 %f3, %f2, %f1;
  *
  * (`demo` is the name of the annotation kind HD_OPERAND_LOAD) before it is scanned, so that later code has no special
- * case. Lines keep their numbers (hd_source.joined). The writer (emitters/memory_operand.c) uses the abbreviation only
- * if it expands to the same lines, byte for byte.
+ * case. Lines keep their numbers (hd_source.joined). The writer (emitters/ir/memory_operand.c) uses the abbreviation
+ * only if it expands to the same lines, byte for byte.
  */
 #ifndef HD_PARSER_MEMORY_OPERAND_H
 #define HD_PARSER_MEMORY_OPERAND_H

@@ -6,7 +6,7 @@
 #include "base/json_text.h"
 #include "base/search.h"
 #include "base/source.h"
-#include "ir/sass.h"
+#include "ir/sass/sass.h"
 
 #include <ctype.h>
 #include <string.h>

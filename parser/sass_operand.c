@@ -1,5 +1,5 @@
 /* Instructions and operands of a listing: gathers the operands as they are in the text, resolves them by the table
- * (ir/sass.h), and emits them to the IR in the shape that ir/machine.h describes. */
+ * (ir/sass/sass.h), and emits them to the IR in the shape that ir/machine.h describes. */
 #include "base/search.h"
 #include "ir/opcode_text.h"
 #include "ir/sregs.h"

@@ -79,7 +79,7 @@ const char *hd_option_text(const hd_pass_context *context, const char *name); /*
 /* in the range given in its row */
 uint32_t hd_option_number(const hd_pass_context *context, const char *name, uint32_t otherwise);
 #define HD_STATISTIC_WORDS \
-    "metadata words of 64 bits" /* reported by the manager for every technique's pass: see ir/words.h */
+    "metadata words of 64 bits" /* reported by the manager for every technique's pass: see ir/words/words.h */
 #define HD_STATISTIC_BITS "bits in instructions"
 void hd_statistic_add(hd_pass_context *context, const char *name, uint64_t value); /* summed over functions */
 /* The GPU that a pass decides for: the one named by the user, else that of the module's target, else the next higher

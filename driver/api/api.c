@@ -12,8 +12,8 @@
 #include "driver/report/gates.h"
 #include "driver/report/report.h"
 #include "driver/rewrite.h"
-#include "emitters/diff.h"
-#include "emitters/replay.h"
+#include "emitters/report/diff.h"
+#include "emitters/replay/replay.h"
 #include "target/gpu.h"
 
 #include <errno.h>

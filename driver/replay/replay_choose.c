@@ -123,7 +123,7 @@ static bool find_two(const char *name, const hd_technique_info *two[2])
     return false;
 }
 
-/* hwmodel/rf/combinations.def says which model has both, or why none has. false: the name is no combination. */
+/* hwmodel/rf/models/combinations.def says which model has both, or why none has. false: the name is no combination. */
 static bool choose_two(chooser *c, const char *name, const char *begin)
 {
     const hd_technique_info *two[2];

@@ -5,7 +5,7 @@
 #include "base/suggest.h"
 #include "driver/report/gates.h"
 #include "driver/report/report_read.h"
-#include "emitters/quantity.h"
+#include "emitters/report/quantity.h"
 
 #include <fnmatch.h>
 

@@ -8,8 +8,8 @@
  * A term without a pattern applies to every kernel (.entry); one with a pattern to each function of the report whose
  * name or demangled name matches the glob, or with ! to each kernel that does not match. A kernel must satisfy all
  * terms that apply. A pattern contains no comma, and ends at the last colon of its term. Quantities are those of
- * emitters/quantities.def; an unknown value (ptxas if it was not run, spills if registers cannot be allocated) does not
- * satisfy a term.
+ * emitters/report/quantities.def; an unknown value (ptxas if it was not run, spills if registers cannot be allocated)
+ * does not satisfy a term.
  *
  * For values (heddle report), a number has no sign; occupancy is a fraction from 0 to 1 or a percentage. For changes
  * (heddle diff), a term compares new minus old; the number may have a sign; with % the change is relative to old, and
@@ -20,7 +20,7 @@
 #define HD_DRIVER_REPORT_GATES_H
 
 #include "base/diagnostics.h"
-#include "emitters/diff.h"
+#include "emitters/report/diff.h"
 
 typedef struct hd_gates hd_gates;
 

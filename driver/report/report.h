@@ -10,7 +10,7 @@
 
 #include "base/meter.h"
 #include "driver/status.h"
-#include "emitters/report.h"
+#include "emitters/report/report.h"
 #include "parser/parse.h"
 
 enum {

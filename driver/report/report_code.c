@@ -14,7 +14,7 @@
  */
 #include "driver/report/report_work.h"
 
-#include "emitters/ptx.h"
+#include "emitters/ir/ptx.h"
 #include "ir/constant_bank.h"
 #include "passes/analysis/packed.h"
 

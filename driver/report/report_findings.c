@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-#include "emitters/quantity.h"
+#include "emitters/report/quantity.h"
 
 enum { FINDINGS_OF_A_KIND = 8 };
 

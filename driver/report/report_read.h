@@ -1,10 +1,10 @@
 /* Reads a report from its JSON (heddle-json(5)), as far as comparisons need it: the quantities of
- * emitters/quantities.def, names, is_entry, registers_from. */
+ * emitters/report/quantities.def, names, is_entry, registers_from. */
 #ifndef HD_DRIVER_REPORT_REPORT_READ_H
 #define HD_DRIVER_REPORT_REPORT_READ_H
 
 #include "base/diagnostics.h"
-#include "emitters/report.h"
+#include "emitters/report/report.h"
 
 /* Whether the text is JSON rather than PTX: its first character is a brace. */
 bool hd_report_is_json(const hd_source *source);

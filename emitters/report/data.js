@@ -1,5 +1,5 @@
 // The data of the page: JSON in script elements, long columns as strings of base-64 digits (see
-// emitters/report_page.h). A kernel is read when it is first shown. Nothing here knows the document but through
+// emitters/report/report_page.h). A kernel is read when it is first shown. Nothing here knows the document but through
 // readJson.
 
 const NONE = -1;

@@ -9,9 +9,9 @@
  * compressed texts (.xz) too. What version 6 has after the immediate is ignored.
  *
  * The code of a trace (ir/machine.h) is its distinct instructions in the order of their addresses: a machine function
- * with the registers that lines list. Widths, and which registers are written, are those of ir/sass.def where they are
- * the same for all operands that the instruction may have (hd_sass_resolve_list). With a listing of the code, they are
- * those of its operands, and `.reuse` flags are known.
+ * with the registers that lines list. Widths, and which registers are written, are those of ir/sass/sass.def where they
+ * are the same for all operands that the instruction may have (hd_sass_resolve_list). With a listing of the code, they
+ * are those of its operands, and `.reuse` flags are known.
  *
  * A warp goes through the code as one: the order of its lines is a path. Divergence shows in masks only, as predication
  * does; all lanes that have not left are active, and those of the mask execute. So a branch never splits a warp, and a
@@ -31,7 +31,7 @@
 #include "base/meter.h"
 #include "hwmodel/record/event.h"
 #include "ir/machine_slots.h"
-#include "ir/sass.h"
+#include "ir/sass/sass.h"
 
 enum {
     HD_TRACED_NEWEST = 6,               /* version of the tracer */

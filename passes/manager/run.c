@@ -14,7 +14,7 @@
 #include "base/pool.h"
 #include "ir/machine.h"
 #include "ir/techniques.h"
-#include "ir/words.h"
+#include "ir/words/words.h"
 #include "parser/parse.h"
 
 #include <stdlib.h>

@@ -141,7 +141,7 @@ def rows(table, macro):
 def case_lists(folder):
     names = {"passes": [row[0] for row in rows("passes/passes.def", "HD_PASS") + rows("passes/aliases.def", "HD_PASS_ALIAS")],
              "techniques": [row[0] for row in rows("ir/techniques.def", "HD_TECHNIQUE")],
-             "models": [row[0] for row in rows("hwmodel/rf/models.def", "HD_RF_MODEL")],
+             "models": [row[0] for row in rows("hwmodel/rf/models/models.def", "HD_RF_MODEL")],
              "gpus": sorted(name[:-5] for name in os.listdir(os.path.join(TOP, "target/gpus")) if name.endswith(".yaml")),
              "diagnostics": [row[0] for row in rows("base/diagnostics.def", "HD_DIAGNOSTIC")]}
     for kind, expected in names.items():
@@ -358,7 +358,7 @@ def case_names_of_papers(folder):
             wanted = status(1, "replay", "--technique=" + spelling, good).err
             expect(status(1, "replay", "--technique=" + called, good).err == wanted, "--technique=%s", called)
     launch = os.path.join(TOP, "examples/vectorAdd/vectorAdd.yaml")
-    for title, model in tables("hwmodel/rf/models.def", "HD_RF_STANDARD") + tables("hwmodel/rf/models.def", "HD_RF_FAMILY"):
+    for title, model in tables("hwmodel/rf/models/models.def", "HD_RF_STANDARD") + tables("hwmodel/rf/models/models.def", "HD_RF_FAMILY"):
         if " " in title or any(title.lower() in (row[0].lower(), row[1].lower()) for row in techniques):
             continue
         plain = status(0, "replay", "--technique=" + model, launch).out

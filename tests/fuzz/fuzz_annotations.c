@@ -8,9 +8,9 @@
  * Whatever is accepted must come back the same from both spellings, and taking it away must give back the kernel.
  */
 #include "base/hash.h"
-#include "emitters/ptx.h"
+#include "emitters/ir/ptx.h"
 #include "ir/cfg.h"
-#include "ir/section.h"
+#include "ir/words/section.h"
 #include "parser/parse.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,6 +1,6 @@
 /* Fuzz target of the reader of machine-code listings: any bytes are read or refused, within the sanitizers' rules. Of
  * what is read the IR validator finds nothing, the graph can be built, and printing gives the bytes back. */
-#include "emitters/ptx.h"
+#include "emitters/ir/ptx.h"
 #include "ir/cfg.h"
 #include "parser/parse.h"
 

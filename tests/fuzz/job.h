@@ -4,7 +4,7 @@
 #define HD_TESTS_FUZZ_JOB_H
 
 #include "driver/replay/replay.h"
-#include "emitters/replay.h"
+#include "emitters/replay/replay.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -126,8 +126,8 @@ def standard():
     """A technique is its standard configurations, by the names of the papers; --models asks for all of its models. What
     depends on time is left out where nothing names it and cycles are not asked for, and the legend says so."""
     path = launch_file("vectorAdd")
-    models = relations.rows("hwmodel/rf/models.def", "HD_RF_MODEL")
-    titles = {row[1]: row[0] for row in relations.rows("hwmodel/rf/models.def", "HD_RF_STANDARD")}
+    models = relations.rows("hwmodel/rf/models/models.def", "HD_RF_MODEL")
+    titles = {row[1]: row[0] for row in relations.rows("hwmodel/rf/models/models.def", "HD_RF_STANDARD")}
     names = lambda *options: [(r["model"], r["title"]) for r in json.loads(heddle("replay", "--format=json", *options, path)[1])["kernels"][0]["results"]]
     said = re.search(r"^not shown, .*: (.*)$", heddle("replay", path)[1], re.M).group(1).split(", ")
     slow = {row[1] for row in models if row[1] in said}
@@ -210,7 +210,7 @@ def with_memo():
     for path in glob.glob(os.path.join(TOP, "hwmodel", "rf", "*.c")):
         with open(path, encoding="utf-8") as file:
             found |= {ops.split()[0] for ops in file.read().split("\nconst hd_rf_ops ")[1:] if ".memo = &" in ops.split("\n};")[0]}
-    return [row[0] for row in relations.rows("hwmodel/rf/models.def", "HD_RF_MODEL") if found & set(row)]
+    return [row[0] for row in relations.rows("hwmodel/rf/models/models.def", "HD_RF_MODEL") if found & set(row)]
 
 
 def memoization():

@@ -1,4 +1,4 @@
-"""What holds between the counters of any model on any launch, whatever its technique: a new row of hwmodel/rf/models.def is
+"""What holds between the counters of any model on any launch, whatever its technique: a new row of hwmodel/rf/models/models.def is
 covered as it is. Energies and headlines are computed again from the tables that say how."""
 import math
 import os
@@ -46,7 +46,7 @@ KEYS = {row[0]: row[2] for row in rows("hwmodel/rf/counters.def", "HD_COUNTER")}
 COSTS = {row[2]: row[3] for row in rows("hwmodel/rf/counters.def", "HD_COUNTER")}
 APART = {KEYS[whole]: KEYS[part] for part, whole in rows("hwmodel/rf/apart.def", "HD_COUNTER_APART")}
 ENERGY_KEYS = {row[0]: row[1] for row in rows("target/energies.def", "HD_ENERGY")}
-HEADLINES = {row[4]: row for row in rows("hwmodel/rf/headlines.def", "HD_HEADLINE")}
+HEADLINES = {row[4]: row for row in rows("hwmodel/rf/models/headlines.def", "HD_HEADLINE")}
 
 
 def energies(gpu):

@@ -1,5 +1,5 @@
 """Reads a kernel's columns out of the HTML report, independently of the page's own scripts. The format is described in
-emitters/report_page.h."""
+emitters/report/report_page.h."""
 
 DIGITS = {c: n for n, c in enumerate("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")}
 

@@ -1,4 +1,4 @@
-"""Random programs of machine code: instructions of rows of ir/sass.def with random operands, in random control flow."""
+"""Random programs of machine code: instructions of rows of ir/sass/sass.def with random operands, in random control flow."""
 import os
 import random
 import re

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "emitters/ptx.h"
+#include "emitters/ir/ptx.h"
 #include "ir/annotations.h"
 #include "parser/parse.h"
 

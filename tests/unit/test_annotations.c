@@ -4,7 +4,7 @@
 
 #include "ir/form.h"
 #include "ir/opcode_text.h"
-#include "ir/section.h"
+#include "ir/words/section.h"
 #include "ir/techniques.h"
 
 static const hd_emit_options PORTABLE = {0}, EXTENDED = {.spelling = HD_SPELLING_EXTENDED},

@@ -1,7 +1,7 @@
 /* Functions made in memory and edited, and the validator's view of broken ones. */
 #include "tests/unit/unit.h"
 
-#include "emitters/ptx.h"
+#include "emitters/ir/ptx.h"
 #include "ir/build.h"
 #include "parser/parse.h"
 #include "passes/manager/manager.h"

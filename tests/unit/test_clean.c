@@ -5,7 +5,7 @@
 #include "kernel.h"
 #include "program.h"
 
-#include "emitters/ptx.h"
+#include "emitters/ir/ptx.h"
 
 enum { TEXT_BYTES = 1 << 19 };
 

@@ -3,7 +3,7 @@
 #include "tests/unit/annotated.h"
 #include "tests/unit/unit.h"
 
-#include "ir/words.h"
+#include "ir/words/words.h"
 #include "passes/graph/affinity.h"
 #include "passes/check/check.h"
 #include "passes/regalloc/regalloc.h"

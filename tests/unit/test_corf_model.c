@@ -3,7 +3,7 @@
 #include "tests/unit/program.h"
 #include "tests/unit/rf_replay.h"
 
-#include "hwmodel/rf/pack.h"
+#include "hwmodel/rf/models/pack.h"
 
 /* ---- helpers ----------------------------------------------------------------------------------------------------- */
 

@@ -1,10 +1,10 @@
 /* Warped-DMR: the paper's table 4.1, its examples, algorithm 2 in cycles that are derived by hand, coverage counted by
- * hand, and verifications that are lost. The paper is that of hwmodel/rf/dmr.c. */
+ * hand, and verifications that are lost. The paper is that of hwmodel/rf/models/dmr.c. */
 #include "rf_replay.h"
 #include "small_machine.h"
 #include "timed_kernel.h"
 
-#include "hwmodel/rf/dmr_lanes.h"
+#include "hwmodel/rf/models/dmr_lanes.h"
 
 static const hd_dmr_lanes in_order = {4, false}, crossed = {4, true}, eight = {8, false}, crossed_eight = {8, true};
 

@@ -1,7 +1,7 @@
 /* What heddle dump shows of a small loop, held against text written by hand. */
 #include "annotated.h"
 
-#include "emitters/dump.h"
+#include "emitters/ir/dump.h"
 
 #include <jansson.h>
 

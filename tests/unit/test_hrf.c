@@ -1,5 +1,5 @@
 /* HRF, HRF+PG and STT-RAM alone: accesses counted by hand, cycles derived by hand, sizes and power by the paper's
- * tables, the order of warps, and moves of data that are lost. The paper is that of hwmodel/rf/hrf.c. */
+ * tables, the order of warps, and moves of data that are lost. The paper is that of hwmodel/rf/models/hrf.c. */
 #include "rf_replay.h"
 #include "small_machine.h"
 #include "timed_kernel.h"

@@ -4,7 +4,7 @@
 #include "small_machine.h"
 #include "timed_kernel.h"
 
-#include "hwmodel/rf/dmr_lanes.h"
+#include "hwmodel/rf/models/dmr_lanes.h"
 
 #include <math.h>
 

@@ -1,10 +1,10 @@
 /* LARF and LAS: the paper's examples, the address mapping table against brute force, evictions, cycles that are derived
- * by hand, and what must be noticed. The paper is that of hwmodel/rf/larf.c. */
+ * by hand, and what must be noticed. The paper is that of hwmodel/rf/models/larf.c. */
 #include "rf_replay.h"
 #include "small_machine.h"
 #include "timed_kernel.h"
 
-#include "hwmodel/rf/larf_table.h"
+#include "hwmodel/rf/models/larf_table.h"
 
 /* ---- the table --------------------------------------------------------------------------------------------------- */
 

@@ -4,7 +4,7 @@
 #include "emitters/jansson.h"
 #include "emitters/json.h"
 #include "hwmodel/rf/counters.h"
-#include "hwmodel/rf/physical.h"
+#include "hwmodel/rf/models/physical.h"
 
 static uint64_t squares_of(uint64_t first, uint64_t second)
 {

@@ -2,8 +2,8 @@
  * intervals against the least. */
 #include "tests/unit/unit.h"
 
-#include "emitters/ptx.h"
-#include "ir/words.h"
+#include "emitters/ir/ptx.h"
+#include "ir/words/words.h"
 #include "passes/analysis/liveness.h"
 #include "passes/analysis/analyses.h"
 #include "tests/unit/order_mask.h"

@@ -2,7 +2,7 @@
  * they live. */
 #include "tests/unit/unit.h"
 
-#include "emitters/ptx.h"
+#include "emitters/ir/ptx.h"
 #include "tests/unit/rf_bench.h"
 
 #define HEAD                                                                                                         \

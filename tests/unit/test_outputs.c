@@ -5,7 +5,7 @@
 #include "golden.h"
 
 #include "base/hash.h"
-#include "emitters/ptx.h"
+#include "emitters/ir/ptx.h"
 #include "ir/architected.h"
 #include "passes/manager/manager.h"
 

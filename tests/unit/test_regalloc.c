@@ -1,7 +1,7 @@
 /* Register allocation: places, names and marks, vectors, copies, predicates, spilling, what is refused, and frames. */
 #include "kernel.h"
 
-#include "emitters/ptx.h"
+#include "emitters/ir/ptx.h"
 #include "ir/storage.h"
 #include "passes/analysis/liveness.h"
 #include "passes/regalloc/regalloc.h"

@@ -4,7 +4,7 @@
 #include "kernel.h"
 #include "program.h"
 
-#include "emitters/ptx.h"
+#include "emitters/ir/ptx.h"
 #include "ir/build.h"
 #include "passes/check/regalloc.h"
 #include "passes/regalloc/regalloc.h"

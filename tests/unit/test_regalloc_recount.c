@@ -3,7 +3,7 @@
 #include "program.h"
 #include "unit.h"
 
-#include "emitters/ptx.h"
+#include "emitters/ir/ptx.h"
 #include "parser/parse.h"
 #include "passes/analysis/analyses.h"
 #include "passes/regalloc/regalloc.h"

@@ -3,7 +3,7 @@
  * against a count by hand. */
 #include "tests/unit/unit.h"
 
-#include "ir/words.h"
+#include "ir/words/words.h"
 #include "passes/technique/regmutex.h"
 #include "passes/technique/regmutex_work.h"
 #include "passes/analysis/analyses.h"

@@ -3,7 +3,7 @@
  * file in test_release_model.c. */
 #include "tests/unit/unit.h"
 
-#include "ir/words.h"
+#include "ir/words/words.h"
 #include "passes/analysis/warp_words.h"
 #include "passes/analysis/analyses.h"
 #include "tests/unit/annotated.h"

@@ -2,9 +2,9 @@
  * random kernels on any order of the sides of branches. */
 #include "tests/unit/unit.h"
 
-#include "hwmodel/rf/physical.h"
-#include "hwmodel/rf/release_hints.h"
-#include "ir/words.h"
+#include "hwmodel/rf/models/physical.h"
+#include "hwmodel/rf/models/release_hints.h"
+#include "ir/words/words.h"
 #include "tests/unit/golden.h"
 #include "tests/unit/program.h"
 #include "tests/unit/rf_bench.h"

@@ -3,7 +3,7 @@
  */
 #include "unit.h"
 
-#include "emitters/replay.h"
+#include "emitters/replay/replay.h"
 #include <math.h>
 
 static const uint64_t none[4] = {0};

@@ -1,7 +1,7 @@
 /* The table of encodings: its language, and words whose text other listings show, by architecture. */
 #include "tests/unit/unit.h"
 
-#include "ir/sass_decode.h"
+#include "ir/sass/decode.h"
 
 #include <stdio.h>
 

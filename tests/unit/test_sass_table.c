@@ -2,7 +2,7 @@
  * found. */
 #include "tests/unit/unit.h"
 
-#include "ir/sass_width.h"
+#include "ir/sass/width.h"
 
 static void test_all_rows_have_rules(void **state)
 {

@@ -2,7 +2,7 @@
 #include "annotated.h"
 
 #include "base/hash.h"
-#include "ir/section.h"
+#include "ir/words/section.h"
 
 static const hd_emit_options PORTABLE = {0};
 

@@ -1,6 +1,6 @@
 /* GPU-Shrink: algorithm 1 and the last resort in cycles that are derived by hand, storage and energy of the paper,
  * spilled registers that are lost, and random kernels, calls and barriers on files that are as small as they can be:
- * none may deadlock. The paper is that of hwmodel/rf/shrink.c.
+ * none may deadlock. The paper is that of hwmodel/rf/models/shrink.c.
  * SHRINK_COUNT=N random modules (default 16), SHRINK_SEED=N the first. `make campaign-shrink` runs 3,000. */
 #include "call_module.h"
 #include "program.h"
@@ -8,7 +8,7 @@
 #include "small_machine.h"
 #include "timed_kernel.h"
 
-#include "hwmodel/rf/release.h"
+#include "hwmodel/rf/models/release.h"
 #include "target/gpu.h"
 
 #include <limits.h>

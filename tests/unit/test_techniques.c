@@ -11,7 +11,7 @@
 #include "annotated.h"
 #include "hwmodel/count/count.h"
 #include "ir/techniques.h"
-#include "ir/words.h"
+#include "ir/words/words.h"
 #include "passes/check/check.h"
 #include "rf_bench.h"
 #include "hwmodel/count/memo/memo.h"

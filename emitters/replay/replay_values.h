@@ -1,0 +1,52 @@
+/* Values of a replay as readers see them, for all formats that people read: words, grouped numbers, headlines, and the
+ * means over launches. Private to emitters. */
+#ifndef HD_EMITTERS_REPLAY_VALUES_H
+#define HD_EMITTERS_REPLAY_VALUES_H
+
+#include "base/arena.h"
+#include "base/writer.h"
+#include "heddle/replay_result.h"
+
+typedef enum hd_replay_setting {
+#define HD_REPLAY_SETTING(id, key, option) HD_REPLAY_SETTING_##id,
+#include "emitters/replay/replay_settings.def"
+#undef HD_REPLAY_SETTING
+    HD_REPLAY_SETTING_COUNT
+} hd_replay_setting;
+extern const char *const hd_replay_setting_keys[HD_REPLAY_SETTING_COUNT];
+extern const char *const hd_replay_setting_options[HD_REPLAY_SETTING_COUNT];
+/* As on the command line, of a launch; several values of --set with a blank between them. NULL: it does not apply.
+ * `kernel` NULL: what all launches share. */
+const char *hd_replay_setting_text(const hd_replay_report *report, const hd_replay_kernel *kernel,
+                                   hd_replay_setting setting, hd_arena *arena);
+
+extern const char *const hd_replay_verdicts[HD_CHECK_COUNT];                    /* "pass", "FAIL (operands)" */
+void hd_replay_write_output(hd_writer *writer, const hd_replay_kernel *kernel); /* how it was compared, in words */
+
+/* With thousands separators. */
+const char *hd_replay_grouped(char text[static 32], uint64_t value);
+void hd_replay_format_headline(char text[static 64], const hd_replay_headline *headline);
+/* What the ratios of the others refer to: the baseline's accesses and energy. */
+void hd_replay_format_baseline(char text[static 64], const hd_replay_result *baseline);
+/* Whether a slot of that kind was counted in any result. */
+bool hd_replay_slot_is_used(const hd_replay_report *report, uint32_t slot);
+/* The technique of the launch whose cycles may be wrong by most; NULL: no cycles are extrapolated. */
+const hd_replay_result *hd_replay_least_exact(const hd_replay_kernel *kernel);
+/* The sum of a timing's slots of all kinds. */
+uint64_t hd_replay_all_slots(const hd_replay_report *report, const hd_replay_timing *timing);
+
+/* One model over the launches to which it was applied. Ratios and changes are geometric means, other headlines
+ * arithmetic ones; NAN: unknown, for energies also if it is unknown of one launch. */
+typedef struct hd_replay_mean {
+    uint32_t launches, failed;
+    uint32_t timed; /* launches with a speed-up */
+    bool energy_derived;
+    double rf_accesses_normalized, energy_normalized;
+    double speedup, timed_energy_normalized; /* over the launches that were timed */
+    hd_replay_headline headline;
+} hd_replay_mean;
+hd_replay_mean hd_replay_mean_of(const hd_replay_report *report, uint32_t model);
+/* "pass", "pass on 2 of 3", "FAIL on 1 of 3" */
+void hd_replay_format_verdict(char text[static 64], const hd_replay_report *report, const hd_replay_mean *mean);
+
+#endif
