@@ -23,13 +23,12 @@ void golden_add(golden_sums *s, const char *name, uint64_t value)
 
 void golden_write(golden_sums *s, hd_writer *writer, const char *head)
 {
-    hd_write_format(writer, "%s:", head);
+    hd_write_format(writer, "%s:\n", head);
     for (uint32_t i = 0; i < s->items.count; i++) {
         const golden_sum *x = &s->items.items[i];
         if (x->value)
-            hd_write_format(writer, "%s%s=%llu", i ? ", " : " ", x->name, (unsigned long long)x->value);
+            hd_write_format(writer, "  %s=%llu\n", x->name, (unsigned long long)x->value);
     }
-    hd_write_format(writer, "\n");
     hd_array_clear(&s->items);
 }
 

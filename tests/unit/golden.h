@@ -19,7 +19,7 @@ void golden_add(golden_sums *s, const char *name, uint64_t value);
 void golden_add_instructions(golden_sums *s, const hd_function *f);
 /* By kind, with values and places. */
 void golden_add_annotations(golden_sums *s, const hd_function *f);
-/* As a line, without zeros; they begin anew. */
+/* Writes the head and a line for each sum that is not 0; the sums begin anew. */
 void golden_write(golden_sums *s, hd_writer *writer, const char *head);
 /* The file tests/numbers/NAME has these bytes. With BLESS=1 it is written anew. */
 void golden_expect(const char *name, const hd_writer *got);

@@ -16,7 +16,7 @@ typedef struct golden_kernels {
     size_t out_bytes;
 } golden_kernels;
 
-/* A line for each list, in memory; the caller frees it. */
+/* Writes an entry for each list, in memory; the caller frees it. */
 void golden_kernels_run(const golden_kernels *kernels, hd_writer *writer);
 
 #endif
