@@ -63,7 +63,8 @@ GEN_H := $(LIB_Y:%.y=$(O)/gen/%.tab.h)
 LIB_OBJ := $(LIB_C:%.c=$(O)/obj/%.o) $(GEN_C:$(O)/gen/%.c=$(O)/obj/%.o)
 CLI_OBJ := $(CLI_C:%.c=$(O)/obj/%.o)
 UNIT_C := $(wildcard tests/unit/test_*.c)
-UNIT_HELP_C := $(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c))
+UNIT_HELP_C := $(filter-out tests/unit/test_% tests/unit/main.c,$(wildcard tests/unit/*.c))
+UNIT_OBJ := $(UNIT_C:%.c=$(O)/obj/%.o)
 UNIT_HELP_OBJ := $(UNIT_HELP_C:%.c=$(O)/obj/%.o)
 FUZZ_C := $(wildcard $(or $(FUZZ:%=tests/fuzz/fuzz_%.c),tests/fuzz/fuzz_*.c))
 FUZZERS := $(FUZZ_C:%.c=$(O)/%)
@@ -75,9 +76,13 @@ SUITES := $(filter-out $(if $(SANITIZE),$(PLAIN)),$(sort $(wildcard $(STATIC) te
 # What T names, all without T. A script needs the program, and the targets of the build folder, or all, that its line
 # "# needs: TARGETS" names.
 SUITES_WANTED := $(if $(T),$(filter $(SUITES),$(wildcard $(T:%=tests/%/run) $(T:%=tools/%))),$(SUITES))
-UNIT_WANTED := $(if $(T),$(patsubst %.c,$(O)/%,$(filter $(UNIT_C),$(wildcard $(T:%=tests/unit/%.c)))),$(UNIT_C:%.c=$(O)/%))
-NEEDS = $(if $(SUITES_WANTED),heddle $(shell sed -n 's/^\# needs: //p' $(SUITES_WANTED)))
-NEEDED = $(if $(T),$(patsubst $(O)/all,all,$(addprefix $(O)/,$(sort $(NEEDS)))),all) $(UNIT_WANTED)
+# All unit tests are one program, $(O)/tests/units/all, with a name for each: 150 programs take long to link. Those that T names
+# are programs of their own, which link no other test; so are those of a shared library, which link little.
+UNIT_NAMES := $(UNIT_C:tests/unit/%.c=%)
+UNIT_ALONE := $(if $(T),$(filter $(UNIT_NAMES),$(patsubst tests/unit/%.c,%,$(wildcard $(T:%=tests/unit/%.c)))),$(if $(SHARED),$(UNIT_NAMES)))
+UNIT_WANTED := $(if $(T)$(SHARED),$(UNIT_ALONE:%=$(O)/tests/unit/%),$(UNIT_NAMES:%=$(O)/tests/units/%))
+NEEDS = $(if $(T),,all) $(if $(SUITES_WANTED),heddle $(shell sed -n 's/^\# needs: //p' $(SUITES_WANTED)))
+NEEDED = $(patsubst $(O)/all,all,$(addprefix $(O)/,$(sort $(NEEDS)))) $(if $(T)$(SHARED),$(UNIT_WANTED),$(O)/tests/units/all)
 LIB := $(O)/libheddle.$(if $(SHARED),so,a)
 SHARED_LIB := $(if $(SANITIZE)$(SHARED),,$(O)/libheddle.so.$(VERSION))
 PROGRAM := $(if $(CLI_C),$(O)/heddle)
@@ -149,14 +154,23 @@ $(O)/cudart/libheddle-cudart.so: $(RUNTIME_OBJ) $(LIB) cudart/libcudart.map
 	@echo "  LINK    $@"
 	$(Q)mkdir -p $(@D) && $(CC) -shared $(ALL_LDFLAGS) -Wl$(comma)--version-script=cudart/libcudart.map -o $@ $(RUNTIME_OBJ) \
 	    $(LIB) $(LIBS) $(RUNTIME_LIBS) && for n in $(RUNTIME_NAMES); do ln -sf $(@F) $(@D)/$$n; done
+# The main of a unit test has its file's name (unit.h), so that one program can hold all.
+$(UNIT_OBJ): private ALL_CPPFLAGS += -DUNIT_NAME=$(*F)
 $(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $(UNIT_HELP_OBJ) $(LIB)
 	@echo "  LINK    $@"
-	$(Q)mkdir -p $(@D) && $(CC) $(ALL_LDFLAGS) -o $@ $< $(UNIT_HELP_OBJ) $(LIB) -lcmocka $(LIBS)
+	$(Q)mkdir -p $(@D) && $(CC) $(ALL_LDFLAGS) -Wl$(comma)--defsym=main=$(@F) -o $@ $< $(UNIT_HELP_OBJ) $(LIB) -lcmocka $(LIBS)
+$(O)/gen/tests/unit/names.def: FORCE
+	$(call record,$(foreach name,$(UNIT_NAMES),UNIT($(name))))
+$(O)/obj/tests/unit/main.o: $(O)/gen/tests/unit/names.def
+$(O)/tests/units/all: $(O)/obj/tests/unit/main.o $(UNIT_OBJ) $(UNIT_HELP_OBJ) $(LIB)
+	@echo "  LINK    $@"
+	$(Q)mkdir -p $(@D) && $(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(LIB) -lcmocka $(LIBS) && \
+	    for name in $(UNIT_NAMES); do ln -sf $(@F) $(@D)/$$name; done
 $(O)/tests/fuzz/%: $(O)/obj/tests/fuzz/%.o $(LIB)
 	@echo "  LINK    $@"
 	$(Q)mkdir -p $(@D) && $(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $< $(LIB) $(LIBS)
 
--include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(RUNTIME_OBJ:.o=.d) $(UNIT_C:%.c=$(O)/obj/%.d) $(UNIT_HELP_OBJ:.o=.d) $(FUZZ_C:%.c=$(O)/obj/%.d)
+-include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(RUNTIME_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(UNIT_HELP_OBJ:.o=.d) $(O)/obj/tests/unit/main.d $(FUZZ_C:%.c=$(O)/obj/%.d)
 -include $(LIB_RE:%.re=$(O)/gen/%.re.c.d)
 
 # ---- what users run ------------------------------------------------------------------------------------------------

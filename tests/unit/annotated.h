@@ -2,13 +2,7 @@
 #ifndef HD_TESTS_UNIT_ANNOTATED_H
 #define HD_TESTS_UNIT_ANNOTATED_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "emitters/ir/ptx.h"
 #include "ir/annotations.h"

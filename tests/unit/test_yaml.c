@@ -1,10 +1,8 @@
 /* YAML reader: places, typed getters, and what they report. */
+#include "tests/unit/unit.h"
+
 #include "base/yaml.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 typedef struct fixture {
     hd_diagnostics diagnostics;

@@ -12,6 +12,12 @@
 
 #include <cmocka.h>
 
+/* The main of a test has its file's name: one program holds all of them (main.c). */
+#ifdef UNIT_NAME
+int UNIT_NAME(void);
+#define main UNIT_NAME
+#endif
+
 /* How many of n random cases are taken: with the address sanitizer, which takes several times as long, a third. */
 #ifdef __SANITIZE_ADDRESS__
 #define UNIT_CASES(n) (((n) + 2) / 3)
