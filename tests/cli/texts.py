@@ -1,17 +1,20 @@
 """Properties that hold for every text: each fixture, and texts derived from it, goes through rewrite and strip.
 
-A property is a function of a Text; a case is (property, variant). FULL=1 tries all on all; else derived texts share
-the slower properties between them.
+A property is a generator over a text: it yields what it asks of heddle, (arguments, text), and gets the answer. All texts
+go through their properties in step, so that what they ask with the same arguments is one run of heddle: a start takes
+longer than a text. A case is (property, variant). FULL=1 tries all on all; else derived texts share the slower properties
+between them.
 """
 import concurrent.futures
 import glob
 import os
 import re
 import subprocess
+import tempfile
 
 import ptx_tokens
 import toolkit
-from support import BUILD, CUBINCMP, TOP, Failed, expect, heddle, read, same, write
+from support import BUILD, CUBINCMP, TOP, Failed, expect, heddle, read, run as run_heddle, same, write
 
 COMMENT = re.compile(rb" (?://@bow[^\r\n]*?(?=[ \t]*(?:\r|\n|$))|/\*@bow[^*]*\*/)")
 SECTION = b".section .heddle"
@@ -64,29 +67,10 @@ VARIANTS = {
 }
 
 
-class Text:
-    """A text and what heddle makes of it, made on demand."""
-
-    def __init__(self, name, data, folder):
-        self.name, self.data = name, data
-        self.path = write(os.path.join(folder, name), data)
-        self.made = {}
-
-    def get(self, key, *arguments, of=None):
-        """heddle's answer for this text, or for what an earlier key made."""
-        if key not in self.made:
-            path = self.path if of is None else "-"
-            self.made[key] = heddle(*arguments, path, stdin=self.made[of] if of else b"")
-        return self.made[key]
-
-    def bow(self):
-        return self.get("bow", "rewrite", "-p", "bow")
-
-    def extended(self):
-        return self.get("extended", "rewrite", "-p", "bow", "--emit=extended")
-
-    def canonical(self):
-        return self.get("canonical", "rewrite", "--canonical")
+BOW = ("rewrite", "-p", "bow")
+EXTENDED = ("rewrite", "-p", "bow", "--emit=extended")
+TO_EXTENDED = ("rewrite", "--emit=extended")
+CANONICAL = ("rewrite", "--canonical")
 
 
 # ---- properties ------------------------------------------------------------------------------------------------------
@@ -102,124 +86,138 @@ def without_section(data):
 
 
 def rewrite_without_passes_is_the_input(text):
-    same(text.data, heddle("rewrite", text.path))
+    same(text, (yield ("rewrite",), text))
 
 
 def strip_without_annotations_is_the_input(text):
-    same(text.data, heddle("strip", text.path))
+    same(text, (yield ("strip",), text))
 
 
 def takes_sections(text):
-    return int(re.search(rb"\.version\s+(\d+)", text.data).group(1)) >= 2
+    return int(re.search(rb"\.version\s+(\d+)", text).group(1)) >= 2
 
 
 def strip_gives_back_the_input(text):
-    expect((SECTION in text.bow()) == takes_sections(text), "a section is missing, or in PTX before 2.0")
-    expect(len(COMMENT.findall(text.bow())) > 1, "no comments were written")
-    same(text.data, heddle("strip", "-", stdin=text.bow()))
+    bow = yield BOW, text
+    expect((SECTION in bow) == takes_sections(text), "a section is missing, or in PTX before 2.0")
+    expect(len(COMMENT.findall(bow)) > 1, "no comments were written")
+    same(text, (yield ("strip",), bow))
 
 
 def strip_of_extended_gives_back_the_input(text):
-    expect(b".bow::" in text.extended(), "no modifier was written")
-    same(text.data, heddle("strip", "-", stdin=text.extended()))
+    extended = yield EXTENDED, text
+    expect(b".bow::" in extended, "no modifier was written")
+    same(text, (yield ("strip",), extended))
 
 
 def annotating_keeps_every_line(text):
-    kept = COMMENT.sub(b"", without_section(text.bow()))
-    same(text.data.replace(b"\r\n", b"\n"), kept)
+    kept = COMMENT.sub(b"", without_section((yield BOW, text)))
+    same(text.replace(b"\r\n", b"\n"), kept)
 
 
 def annotated_text_stays_as_it_is(text):
-    same(text.bow(), heddle("rewrite", "-", stdin=text.bow()))
+    bow = yield BOW, text
+    same(bow, (yield ("rewrite",), bow))
 
 
 def annotating_twice_is_annotating_once(text):
-    same(text.bow(), heddle("rewrite", "-p", "bow", "-", stdin=text.bow()))
+    bow = yield BOW, text
+    same(bow, (yield BOW, bow))
 
 
 def other_passes_options_replace_the_annotations(text):
-    wide = heddle("rewrite", "-p", "bow(iw=7)", text.path)
-    expect(wide != text.bow(), "the window's size changes nothing")
-    same(wide, heddle("rewrite", "-p", "bow(iw=7)", "-", stdin=text.bow()))
+    wider = ("rewrite", "-p", "bow(iw=7)")
+    bow, wide = (yield BOW, text), (yield wider, text)
+    expect(wide != bow, "the window's size changes nothing")
+    same(wide, (yield wider, bow))
 
 
 def extended_and_back_is_portable(text):
-    same(text.bow(), heddle("rewrite", "-", stdin=text.extended()))
+    bow, extended = (yield BOW, text), (yield EXTENDED, text)
+    same(bow, (yield ("rewrite",), extended))
 
 
 def portable_to_extended_is_extended(text):
-    same(text.extended(), heddle("rewrite", "--emit=extended", "-", stdin=text.bow()))
+    bow, extended = (yield BOW, text), (yield EXTENDED, text)
+    same(extended, (yield TO_EXTENDED, bow))
 
 
 def comments_alone_are_enough(text):
-    alone = heddle("rewrite", "-p", "bow", "--no-section", text.path)
+    alone = yield ("rewrite", "-p", "bow", "--no-section"), text
+    bow, extended = (yield BOW, text), (yield EXTENDED, text)
     expect(SECTION not in alone, "a section in spite of --no-section")
-    same(text.extended(), heddle("rewrite", "--emit=extended", "-", stdin=alone))
-    same(text.data, heddle("strip", "-", stdin=alone))
-    same(alone, heddle("rewrite", "--no-section", "-", stdin=text.bow()), "comments taken from both")
+    same(extended, (yield TO_EXTENDED, alone))
+    same(text, (yield ("strip",), alone))
+    same(alone, (yield ("rewrite", "--no-section"), bow), "comments taken from both")
 
 
 def the_section_alone_is_enough(text):
     if not takes_sections(text):
         return
-    alone = COMMENT.sub(b"", text.bow())
-    expect(len(alone) < len(text.bow()) and SECTION in alone, "nothing was cut")
-    same(text.extended(), heddle("rewrite", "--emit=extended", "-", stdin=alone))
-    same(text.data, heddle("strip", "-", stdin=alone))
-    same(text.bow(), heddle("rewrite", "-p", "bow", "-", stdin=alone), "annotated again")
+    bow, extended = (yield BOW, text), (yield EXTENDED, text)
+    alone = COMMENT.sub(b"", bow)
+    expect(len(alone) < len(bow) and SECTION in alone, "nothing was cut")
+    same(extended, (yield TO_EXTENDED, alone))
+    same(text, (yield ("strip",), alone))
+    same(bow, (yield BOW, alone), "annotated again")
 
 
 def canonical_has_the_same_tokens(text):
-    the_same_tokens(text.data, text.canonical())
+    the_same_tokens(text, (yield CANONICAL, text))
 
 
 def canonical_is_a_fixed_point(text):
-    text.canonical()
-    same(text.canonical(), heddle("rewrite", "--canonical", "-", stdin=text.canonical()))
+    canonical = yield CANONICAL, text
+    same(canonical, (yield CANONICAL, canonical))
 
 
 def canonical_does_not_depend_on_spacing(text):
     """Comments, line ends and spacing of the input leave no trace."""
-    plain = re.sub(rb"/\*.*?\*/|//[^\r\n]*", b" ", text.data, flags=re.S).rstrip(b"\x1a")
-    same(text.canonical(), heddle("rewrite", "--canonical", "-", stdin=plain))
+    plain = re.sub(rb"/\*.*?\*/|//[^\r\n]*", b" ", text, flags=re.S).rstrip(b"\x1a")
+    canonical = yield CANONICAL, text
+    same(canonical, (yield CANONICAL, plain))
 
 
 def operands_in_memory_both_ways(text):
     for passes in ("demo", "select,regalloc,demo"):
-        portable = heddle("rewrite", "-p", passes, text.path)
-        extended = heddle("rewrite", "-p", passes, "--emit=extended", text.path)
-        same(extended, heddle("rewrite", "--emit=extended", "-", stdin=portable), "portable to extended")
-        same(portable, heddle("rewrite", "-", stdin=extended), "extended to portable")
-        same(extended, heddle("rewrite", "--emit=extended", "-", stdin=extended), "extended once more")
-        same(heddle("strip", "-", stdin=portable), heddle("strip", "-", stdin=extended), "stripped")
+        portable = yield ("rewrite", "-p", passes), text
+        extended = yield ("rewrite", "-p", passes, "--emit=extended"), text
+        same(extended, (yield TO_EXTENDED, portable), "portable to extended")
+        same(portable, (yield ("rewrite",), extended), "extended to portable")
+        same(extended, (yield TO_EXTENDED, extended), "extended once more")
+        same((yield ("strip",), portable), (yield ("strip",), extended), "stripped")
         heddle("check", "-", stdin=extended)
         if b"//@demo\n" in portable and b".loc" not in portable:
             expect(b"]:ld." in extended, "no operand stands in memory")
 
 
 def canonical_with_annotations(text):
-    annotated = heddle("rewrite", "--canonical", "-p", "bow", text.path)
-    the_same_tokens(text.data, without_section(annotated))
-    same(annotated, heddle("rewrite", "--canonical", "-", stdin=text.bow()), "from the annotated text")
-    same(annotated, heddle("rewrite", "--canonical", "-", stdin=text.extended()), "from the extended spelling")
-    same(annotated, heddle("rewrite", "--canonical", "-", stdin=annotated), "once more")
-    same(text.canonical(), heddle("strip", "-", stdin=annotated), "stripped")
+    annotated = yield ("rewrite", "--canonical", "-p", "bow"), text
+    bow, extended = (yield BOW, text), (yield EXTENDED, text)
+    the_same_tokens(text, without_section(annotated))
+    same(annotated, (yield CANONICAL, bow), "from the annotated text")
+    same(annotated, (yield CANONICAL, extended), "from the extended spelling")
+    same(annotated, (yield CANONICAL, annotated), "once more")
+    same((yield CANONICAL, text), (yield ("strip",), annotated), "stripped")
 
 
 def canonical_extended(text):
-    both = heddle("rewrite", "--canonical", "--emit=extended", "-p", "bow", text.path)
-    same(both, heddle("rewrite", "--canonical", "--emit=extended", "-", stdin=text.extended()))
-    same(text.canonical(), heddle("strip", "-", stdin=both))
+    both = yield ("rewrite", "--canonical", "--emit=extended", "-p", "bow"), text
+    same(both, (yield ("rewrite", "--canonical", "--emit=extended"), (yield EXTENDED, text)))
+    same((yield CANONICAL, text), (yield ("strip",), both))
 
 
 def threads_do_not_show(text):
-    for option in ("-j1", "-j2", "-j4"):
-        same(text.bow(), heddle("rewrite", option, "-p", "bow", text.path), option)
-    same(text.extended(), heddle("rewrite", "-j4", "--emit=extended", "-p", "bow", text.path), "extended")
+    """Threads share the functions of one text that is alone, and comes from standard input."""
+    bow, extended = (yield BOW, text), (yield EXTENDED, text)
+    if len(re.findall(rb"^[^/\n]*\.(?:entry|func)\b", text, re.M)) > 1:
+        for option in ("-j1", "-j2", "-j4"):
+            same(bow, heddle("rewrite", option, "-p", "bow", "-", stdin=text), option)
+        same(extended, heddle("rewrite", "-j4", "--emit=extended", "-p", "bow", "-", stdin=text), "extended")
 
 
 def annotations_check_out(text):
-    out = heddle("check", "-", stdin=text.bow())
+    out = heddle("check", "-", stdin=(yield BOW, text))
     expect(b": sound" in out, "check says %r", out)
 
 
@@ -244,14 +242,50 @@ def has_a_destination(data):
     return re.search(rb"^[ \t]*(ld|mov|add)[.\w]*[ \t]+[%$\w]+ *,", data, re.M) is not None
 
 
-def try_all(properties, name, data, folder):
-    """{property: why} of those that failed."""
-    text, failed = Text(name, data, folder), {}
-    for check in properties:
-        try:
-            check(text)
-        except (Failed, subprocess.TimeoutExpired, OSError, ValueError) as error:
-            failed[check.__name__] = "%s: %s" % (name, error)
+def answer_all(arguments, texts, folder):
+    """{text: what heddle makes of it, or the error}. One run for all; where that fails, one for each."""
+    with tempfile.TemporaryDirectory(dir=folder) as place:
+        paths = [write(os.path.join(place, "%d.ptx" % n), text) for n, text in enumerate(texts)]
+        out = os.path.join(place, "out")
+        os.mkdir(out)
+        if run_heddle(*arguments, "-o", out + "/", *paths).status == 0:
+            return {text: read(os.path.join(out, "%d.ptx" % n)) for n, text in enumerate(texts)}
+        answers = {}
+        for text, path in zip(texts, paths):
+            alone = run_heddle(*arguments, path)
+            why = Failed("heddle %s: exit %d: %s" % (" ".join(arguments), alone.status, alone.err.strip()[:300]))
+            answers[text] = why if alone.status else alone.out
+        return answers
+
+
+def step(generator, answer):
+    """(what it asks, None) or (None, why it failed or None)"""
+    try:
+        return (generator.throw(answer) if isinstance(answer, Exception) else generator.send(answer)), None
+    except StopIteration:
+        return None, None
+    except (Failed, subprocess.TimeoutExpired, OSError, ValueError) as error:
+        return None, error
+
+
+def try_all(chosen, pool, folder):
+    """{(property, name): why} of those that failed, of [(property, name, text)]."""
+    running = [(check, name, check(text), None) for check, name, text in chosen]
+    known, failed = {}, {}
+    while running:
+        asked = []
+        for (check, name, generator, _), (question, why) in zip(running, pool.map(lambda r: step(r[2], r[3]), running)):
+            if why:
+                failed[check, name] = "%s: %s" % (name, why)
+            if question:
+                asked.append((check, name, generator, question))
+        new = {}
+        for arguments, text in (question for *_, question in asked):
+            if (arguments, text) not in known:
+                new.setdefault(arguments, {})[text] = None
+        for arguments, answers in zip(new, pool.map(lambda item: answer_all(item[0], list(item[1]), folder), new.items())):
+            known.update(((arguments, text), answer) for text, answer in answers.items())
+        running = [(check, name, generator, known[question]) for check, name, generator, question in asked]
     return failed
 
 
@@ -265,11 +299,12 @@ def run_variant(cases, pool, variant, derive, files, folder):
             texts.append((name, derived))
     # ALWAYS holds for every text; of the rest, each variant takes every third fixture, beginning at another one.
     turn = list(VARIANTS).index(variant)
-    chosen = [properties if original or FULL or (n + turn) % 3 == 0 else ALWAYS for n in range(len(texts))]
-    results = list(pool.map(lambda p, item: try_all(p, item[0], item[1], folder), chosen, texts))
+    chosen = [(check, name, text) for n, (name, text) in enumerate(texts)
+              for check in (properties if original or FULL or (n + turn) % 3 == 0 else ALWAYS)]
+    failed = try_all(chosen, pool, folder)
     for check in properties:
-        why = [failed[check.__name__] for failed in results if check.__name__ in failed]
-        count = sum(check in p for p in chosen)
+        why = [reason for (of, _), reason in failed.items() if of is check]
+        count = sum(of is check for of, *_ in chosen)
         name = "%s, %s: %d texts" % (check.__name__.replace("_", " "), variant, count)
         if not count:
             why = ["no fixture has what this variant changes"]
@@ -290,10 +325,10 @@ ASSEMBLED = ("matrixMul.sm_75", "control.sm_100.ptx", "calls.sm_120.rdc-lineinfo
 def machine_code_is_the_same(ptxas, name, data, folder):
     architecture = re.search(r"\.(sm_\w+)", name).group(1)
     options = (["-c"] if ".rdc" in name else []) + (["-g"] if ".G" in name else []) + (["-lineinfo"] if "lineinfo" in name else [])
-    text = Text(name, data, folder)
+    path = write(os.path.join(folder, name), data)
     cubin = assemble(ptxas, folder, "plain-" + name, data, architecture, options)
-    forms = {"bow": text.bow(), "no-section": heddle("rewrite", "-p", "bow", "--no-section", text.path),
-             "canonical-bow": heddle("rewrite", "--canonical", "-p", "bow", text.path),
+    forms = {"bow": heddle(*BOW, path), "no-section": heddle("rewrite", "-p", "bow", "--no-section", path),
+             "canonical-bow": heddle("rewrite", "--canonical", "-p", "bow", path),
              "lone-CR": heddle("rewrite", "-p", "bow", "-", stdin=VARIANTS["lone CR"](data.decode("ascii")).encode()),
              "shared-lines": heddle("rewrite", "-p", "bow", "-", stdin=join_statements(data.decode("ascii")).encode())}
     for form, rewritten in forms.items():
