@@ -10,7 +10,7 @@
  * until it waits at a barrier, ends, or has issued HD_EXEC_QUANTUM instructions in a row. A divergent branch executes
  * its taken side first, then the fall-through side; brx.idx executes its targets in table order, all lanes of a target
  * together; an indirect call executes its targets in the order of their lowest calling lanes. So events, memory and
- * faults are the same in every run, also if CTAs run in parallel on several threads (crew.h).
+ * faults are the same in every run, also if CTAs run in parallel on several threads (workers.h).
  *
  * A warp also yields at nanosleep, and at an mbarrier's test_wait or try_wait that is not complete. Lanes that wait for
  * others of their warp (barriers without .aligned, bar.warp.sync; every 16th yield) let another side of the branch run
@@ -127,7 +127,7 @@ typedef struct hd_exec_statistics {
     uint64_t divergent_branches;     /* branches that split their warp */
     uint64_t barriers;               /* CTA barriers that opened */
     uint64_t races;                  /* pairs of instructions that race, with check_races */
-    uint64_t repeated;               /* number of grids that ran again on one thread (crew.h); depends on timing */
+    uint64_t repeated;               /* number of grids that ran again on one thread (workers.h); depends on timing */
     uint64_t cta_bytes; /* maximum host memory of one resident CTA: registers, local memory, stacks and other state */
 } hd_exec_statistics;
 

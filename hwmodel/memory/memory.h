@@ -17,7 +17,7 @@
  * host uses under the same address, and releases allocations between launches.
  *
  * Threads: allocations are made before a launch and do not change while it runs. Accesses of CTAs are recorded by pages
- * of HD_PAGE_BYTES from an allocation's base (hwmodel/exec/crew/footprint.h).
+ * of HD_PAGE_BYTES from an allocation's base (hwmodel/exec/workers/footprint.h).
  */
 #ifndef HD_HWMODEL_MEMORY_MEMORY_H
 #define HD_HWMODEL_MEMORY_MEMORY_H
@@ -64,7 +64,7 @@ typedef struct hd_memory {
 } hd_memory;
 
 /* Copies from or to bytes of an allocation that other host threads may access at the same time. Such a race is
- * detected, and its results discarded (hwmodel/exec/crew/footprint.h): any value will do, so this is a plain copy,
+ * detected, and its results discarded (hwmodel/exec/workers/footprint.h): any value will do, so this is a plain copy,
  * except under the thread sanitizer. */
 static inline void hd_memory_copy(void *to, const void *from, size_t bytes)
 {

@@ -3,7 +3,7 @@
  * of them writes; whatever was written is restored. */
 #include "unit.h"
 
-#include "hwmodel/exec/crew/footprint.h"
+#include "hwmodel/exec/workers/footprint.h"
 
 enum {
     THREADS = 3,

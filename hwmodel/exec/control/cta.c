@@ -86,7 +86,7 @@ hd_cta *hd_cta_new(const hd_grid_job *job, hd_exec_statistics *statistics)
     cta->sink_count = job->sink_count;
     cta->segment = job->segment;
     cta->gathering = job->gathering;
-    cta->crew = job->crew;
+    cta->workers = job->workers;
     cta->statistics = statistics;
     cta->issued_before = statistics->warp_instructions;
     cta->diagnostics = job->diagnostics;
@@ -171,13 +171,13 @@ static bool over_limit(const hd_cta *cta)
 }
 
 /* A CTA that has read what another one should write first may run for long: conflicts are checked now and then. */
-static bool goes_on_in_crew(hd_cta *cta)
+static bool goes_on_in_pool(hd_cta *cta)
 {
     if (cta->statistics->warp_instructions > cta->compare_at) {
-        cta->compare_at = cta->statistics->warp_instructions + HD_CREW_EPOCH;
-        hd_crew_compare(cta->crew, cta->index, cta->footprint);
+        cta->compare_at = cta->statistics->warp_instructions + HD_WORKERS_EPOCH;
+        hd_workers_compare(cta->workers, cta->index, cta->footprint);
     }
-    return !atomic_load(&cta->crew->stopped);
+    return !atomic_load(&cta->workers->stopped);
 }
 
 bool hd_cta_round(hd_cta *cta, bool *all_spun)
@@ -195,7 +195,7 @@ bool hd_cta_round(hd_cta *cta, bool *all_spun)
             hd_stop_at_limit(cta, w);
         if (hd_asked_to_stop(cta->options))
             hd_stop(w);
-        if (cta->status != HD_EXEC_DONE || (cta->crew && !goes_on_in_crew(cta)))
+        if (cta->status != HD_EXEC_DONE || (cta->workers && !goes_on_in_pool(cta)))
             return false;
         *all_spun = *all_spun && spun;
     }

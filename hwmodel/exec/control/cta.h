@@ -15,9 +15,9 @@ typedef struct hd_grid_job {
     hd_segment_event *segment; /* NULL: sinks take single events */
     hd_gathering *gathering;
     hd_diagnostics *diagnostics;
-    hd_crew *crew; /* NULL: one thread */
+    hd_workers *workers; /* NULL: one thread */
     hd_exec_statistics *statistics;
-    hd_exec_status status; /* both are protected by the crew's lock */
+    hd_exec_status status; /* both are protected by the pool's lock */
 } hd_grid_job;
 
 hd_cta *hd_cta_new(const hd_grid_job *job, hd_exec_statistics *statistics);

@@ -132,10 +132,10 @@ static void run_together(hd_grid_job *job)
 /* Runs the CTAs of a share, with separate statistics each; false if the run must stop. */
 static bool run_share(hd_cta *cta)
 {
-    hd_crew_share *share = &cta->share;
+    hd_workers_share *share = &cta->share;
     for (; share->done < share->count; share->done++) {
         cta->has_turn = false;
-        cta->compare_at = HD_CREW_EPOCH;
+        cta->compare_at = HD_WORKERS_EPOCH;
         *cta->statistics = (hd_exec_statistics){0};
         if (!hd_cta_start(cta, (uint32_t)(share->first + share->done)) || !hd_cta_run(cta))
             return false;
@@ -146,17 +146,17 @@ static bool run_share(hd_cta *cta)
 }
 
 /* One of several threads. A CTA that fails has its turn: later CTAs get theirs only after it has reported. */
-static void run_in_crew(void *context, uint32_t index, uint32_t worker)
+static void run_in_pool(void *context, uint32_t index, uint32_t worker)
 {
     hd_grid_job *job = context;
     hd_exec_statistics statistics = {0};
     hd_cta *cta = hd_cta_new(job, &statistics);
     bool good = true;
     (void)worker;
-    cta->footprint = &job->crew->overlaps.footprints[index];
-    while (good && hd_crew_take(job->crew, &cta->share, cta->footprint)) {
+    cta->footprint = &job->workers->overlaps.footprints[index];
+    while (good && hd_workers_take(job->workers, &cta->share, cta->footprint)) {
         good = run_share(cta);
-        if (hd_crew_report(job->crew, &cta->share, cta->footprint))
+        if (hd_workers_report(job->workers, &cta->share, cta->footprint))
             continue;
         hd_cta_name(cta, (uint32_t)cta->share.over);
         cta->has_turn = true;
@@ -168,68 +168,68 @@ static void run_in_crew(void *context, uint32_t index, uint32_t worker)
     if (hd_asked_to_stop(job->options)) /* regardless of turns */
         status = HD_EXEC_STOPPED;
     if (status != HD_EXEC_DONE)
-        hd_crew_stop(job->crew);
+        hd_workers_stop(job->workers);
     else
-        statistics = (hd_exec_statistics){0}; /* the crew has added them */
-    hd_crew_leave(job->crew, cta->footprint);
+        statistics = (hd_exec_statistics){0}; /* the pool has added them */
+    hd_workers_leave(job->workers, cta->footprint);
     hd_cta_delete(cta);
-    pthread_mutex_lock(&job->crew->lock);
+    pthread_mutex_lock(&job->workers->lock);
     if (status != HD_EXEC_DONE)
         job->status = status;
     hd_exec_statistics_add(job->statistics, &statistics);
-    pthread_mutex_unlock(&job->crew->lock);
+    pthread_mutex_unlock(&job->workers->lock);
 }
 
-static void note_textures(hd_crew *crew, const hd_image *image)
+static void note_textures(hd_workers *workers, const hd_image *image)
 {
     for (uint32_t i = 0; image->textures && i < image->textures->count; i++)
         if (image->textures->items[i].bytes)
-            hd_overlaps_texels(&crew->overlaps, image->memory, image->textures->items[i].bytes);
+            hd_overlaps_texels(&workers->overlaps, image->memory, image->textures->items[i].bytes);
 }
 
-/* The result of a crew's run becomes the job's. */
+/* The result of a pool's run becomes the job's. */
 static void accept(hd_grid_job *job, const hd_grid_job *run)
 {
-    const hd_crew *crew = run->crew;
+    const hd_workers *workers = run->workers;
     const hd_exec_options *options = job->options;
     hd_exec_statistics_add(job->statistics, run->statistics);
-    hd_exec_statistics_add(job->statistics, &crew->total);
+    hd_exec_statistics_add(job->statistics, &workers->total);
     hd_diagnostics_join(job->diagnostics, run->diagnostics);
-    if (crew->printed.count)
-        options->print(options->print_context, crew->printed.items, crew->printed.count);
-    if (crew->asserted.count)
-        options->print_assertion(options->print_context, crew->asserted.items, crew->asserted.count);
+    if (workers->printed.count)
+        options->print(options->print_context, workers->printed.items, workers->printed.count);
+    if (workers->asserted.count)
+        options->print_assertion(options->print_context, workers->asserted.items, workers->asserted.count);
     job->status = run->status;
 }
 
 /* Unless DONE, the run has no effect. */
-static hd_crew_result try_with_crew(hd_grid_job *job, uint32_t threads)
+static hd_workers_result try_with_pool(hd_grid_job *job, uint32_t threads)
 {
-    hd_crew crew;
+    hd_workers workers;
     hd_diagnostics said;
     hd_exec_statistics statistics = {0};
     hd_exec_options options = *job->options;
     hd_grid_job run = *job;
     const hd_program *p = job->program;
-    hd_crew_init(&crew, hd_grid_ctas(job->grid), threads, options.instruction_limit, p->image->memory,
-                 p->history->byte_precise);
-    note_textures(&crew, p->image);
+    hd_workers_init(&workers, hd_grid_ctas(job->grid), threads, options.instruction_limit, p->image->memory,
+                    p->history->byte_precise);
+    note_textures(&workers, p->image);
     hd_diagnostics_init_part(&said, job->diagnostics);
     if (options.print)
-        options.print = hd_crew_print;
+        options.print = hd_workers_print;
     if (options.print_assertion)
-        options.print_assertion = hd_crew_print_assertion;
-    options.print_context = &crew;
+        options.print_assertion = hd_workers_print_assertion;
+    options.print_context = &workers;
     run.options = &options;
-    run.crew = &crew;
+    run.workers = &workers;
     run.diagnostics = &said;
     run.statistics = &statistics;
-    hd_parallel(threads, threads, run_in_crew, &run);
-    hd_crew_result result = hd_crew_finish(&crew);
-    if (result == HD_CREW_DONE)
+    hd_parallel(threads, threads, run_in_pool, &run);
+    hd_workers_result result = hd_workers_finish(&workers);
+    if (result == HD_WORKERS_DONE)
         accept(job, &run);
     hd_diagnostics_free(&said);
-    hd_crew_free(&crew);
+    hd_workers_free(&workers);
     return result;
 }
 
@@ -268,29 +268,29 @@ static void report_conflict(const hd_grid_job *job)
               hd_names_text(&p->module->names, p->kernel->name));
 }
 
-static void run_with_crew(hd_grid_job *job, uint32_t threads)
+static void run_with_pool(hd_grid_job *job, uint32_t threads)
 {
     hd_thread_budget *budget = job->options->budget;
     hd_history *history = job->program->history;
-    hd_crew_result result = HD_CREW_IMPRECISE;
+    hd_workers_result result = HD_WORKERS_IMPRECISE;
     if (job->program->surfaces || expects_conflict(history)) {
         run_alone(job);
         return;
     }
     open_history(job->program);
     uint32_t taken = budget ? hd_thread_budget_take(budget, threads - 1) : threads - 1;
-    while (taken && result == HD_CREW_IMPRECISE)
-        result = try_with_crew(job, 1 + taken);
+    while (taken && result == HD_WORKERS_IMPRECISE)
+        result = try_with_pool(job, 1 + taken);
     if (budget)
         hd_thread_budget_return(budget, taken);
-    if (result == HD_CREW_CONFLICT) {
+    if (result == HD_WORKERS_CONFLICT) {
         if (!history->conflicts)
             report_conflict(job);
         history->skipped = 1u << (history->conflicts < 16 ? history->conflicts : 16);
         history->conflicts++;
         job->statistics->repeated++;
     }
-    if (result != HD_CREW_DONE)
+    if (result != HD_WORKERS_DONE)
         run_alone(job);
 }
 
@@ -321,6 +321,6 @@ hd_exec_status hd_program_run(const hd_program *program, const hd_grid *grid, co
         (grid->cooperative ? run_together : run_alone)(&job);
         return job.status;
     }
-    run_with_crew(&job, threads);
+    run_with_pool(&job, threads);
     return job.status;
 }

@@ -147,8 +147,8 @@ static void touch_block(hd_cta *cta, uint64_t address, uint64_t bytes)
 hd_step hd_run_builtin_malloc(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     hd_heap *heap = w->cta->memory->heap;
-    if (w->cta->crew)
-        hd_crew_keep_heap(w->cta->crew);
+    if (w->cta->workers)
+        hd_workers_keep_heap(w->cta->workers);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
         hd_heap_call caller = call_in(op, w, lane);
@@ -163,8 +163,8 @@ hd_step hd_run_builtin_malloc(const hd_op *op, hd_warp *w, uint32_t mask)
 hd_step hd_run_builtin_free(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     hd_heap *heap = w->cta->memory->heap;
-    if (w->cta->crew)
-        hd_crew_keep_heap(w->cta->crew);
+    if (w->cta->workers)
+        hd_workers_keep_heap(w->cta->workers);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
         uint64_t address = argument(op, w, 0, lane);

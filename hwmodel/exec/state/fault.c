@@ -41,8 +41,8 @@ static void note_callers(hd_warp *w, hd_diagnostic *d)
 static void report(const hd_op *op, hd_warp *w, uint32_t lanes, const char *note, const char *message)
 {
     /* earlier CTAs may still allocate the missing block */
-    if (w->cta->crew && !w->cta->has_turn && w->cta->memory->heap)
-        hd_overlaps_found(&w->cta->crew->overlaps);
+    if (w->cta->workers && !w->cta->has_turn && w->cta->memory->heap)
+        hd_overlaps_found(&w->cta->workers->overlaps);
     if (!hd_await_turn(w->cta))
         return;
     const hd_program *p = w->cta->program;

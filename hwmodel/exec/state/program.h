@@ -67,7 +67,7 @@ enum {                           /* hd_op.flags */
        HD_OP_NAMES_LANES = 524288,     /* waits for the lanes of the warp that operand f names */
        HD_OP_PREDICATE = 1048576,      /* of ops at which lanes meet: the result d is a predicate */
        HD_OP_SCALES = 2097152,         /* twice the sources a and c give twice the result */
-       HD_OP_ORDERED = 16384,          /* observable by other CTAs: waits for the CTA's turn (crew.h) */
+       HD_OP_ORDERED = 16384,          /* observable by other CTAs: waits for the CTA's turn (workers.h) */
 };
 
 struct hd_op {
@@ -163,8 +163,8 @@ struct hd_code {
     unsigned char *constant_rows;
 };
 
-/* Launch history of a program: after a launch with conflicting CTAs (crew.h), the next 1, 2, 4 .. launches run on one
- * thread. */
+/* Launch history of a program: after a launch with conflicting CTAs (workers.h), the next 1, 2, 4 .. launches run on
+ * one thread. */
 typedef struct hd_history {
     uint32_t conflicts, skipped;
     /* by allocation: launches both write and read it, so reads are recorded by byte (footprint.h); owned */

@@ -12,10 +12,10 @@ void hd_thread_of(const hd_warp *w, uint32_t lane, uint32_t id[3])
 
 bool hd_await_turn(hd_cta *cta)
 {
-    if (!cta->crew || cta->has_turn)
+    if (!cta->workers || cta->has_turn)
         return true;
-    if (hd_crew_report(cta->crew, &cta->share, cta->footprint))
-        cta->has_turn = hd_crew_await(cta->crew, cta->index, cta->footprint);
+    if (hd_workers_report(cta->workers, &cta->share, cta->footprint))
+        cta->has_turn = hd_workers_await(cta->workers, cta->index, cta->footprint);
     if (!cta->has_turn)
         cta->status = HD_EXEC_STOPPED;
     return cta->has_turn;

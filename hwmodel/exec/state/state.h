@@ -2,7 +2,7 @@
 #ifndef HD_HWMODEL_EXEC_STATE_STATE_H
 #define HD_HWMODEL_EXEC_STATE_STATE_H
 
-#include "hwmodel/exec/crew/crew.h"
+#include "hwmodel/exec/workers/workers.h"
 #include "hwmodel/exec/state/program.h"
 
 typedef struct hd_checks hd_checks;
@@ -123,12 +123,12 @@ struct hd_cta {
     uint8_t watched;         /* hd_watched */
     hd_diagnostics *diagnostics;
     hd_exec_statistics *statistics;
-    hd_crew *crew;           /* if other threads run CTAs of the grid too; else NULL */
-    hd_crew_share share;     /* the CTAs assigned to this thread */
-    hd_footprint *footprint; /* of this thread; NULL without a crew */
-    uint64_t compare_at;     /* with a crew: instruction count at which hd_crew_compare is due */
+    hd_workers *workers;     /* if other threads run CTAs of the grid too; else NULL */
+    hd_workers_share share;  /* the CTAs assigned to this thread */
+    hd_footprint *footprint; /* of this thread; NULL without a worker pool */
+    uint64_t compare_at;     /* with a worker pool: instruction count at which hd_workers_compare is due */
     bool has_turn;           /* every CTA before this one has ended */
-    uint64_t issued_before;  /* in the statistics when the grid started; with a crew: when the CTA started */
+    uint64_t issued_before;  /* in the statistics when the grid started; with a worker pool: when the CTA started */
     hd_exec_status status;
     hd_checks *checks;      /* checks.h, or NULL */
     hd_faulty_lane *faulty; /* ops/faulty_lane.h; NULL: this CTA has no faulty lane */
@@ -176,7 +176,7 @@ static inline uint32_t hd_live_threads(const hd_cta *cta) /* as barriers count t
 void hd_thread_of(const hd_warp *w, uint32_t lane, uint32_t id[3]); /* threadIdx of a lane */
 
 /* Call before anything that other CTAs could observe in a different order, and before a fault is reported: waits until
- * all CTAs before this one have ended (crew.h). false: one of them has failed, and this one must stop. */
+ * all CTAs before this one have ended (workers.h). false: one of them has failed, and this one must stop. */
 bool hd_await_turn(hd_cta *cta);
 
 #endif

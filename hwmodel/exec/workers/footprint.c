@@ -4,7 +4,7 @@
 #pragma GCC optimize("O3")
 #endif
 #endif
-#include "hwmodel/exec/crew/footprint.h"
+#include "hwmodel/exec/workers/footprint.h"
 #include <sched.h>
 
 enum { LANES = 32, GROUP = 8, FIRST_ROOM_BYTES = 64 * HD_PAGE_BYTES };

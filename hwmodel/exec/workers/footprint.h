@@ -2,7 +2,7 @@
  * result could depend on the number of threads, and saves the original memory.
  *
  * The execution of a host thread is divided into epochs. An epoch covers consecutive CTAs in index order, from the
- * first, and lasts from one reading of the crew's clock (`begun`) to another (`ended`). For each page it has marks:
+ * first, and lasts from one reading of the pool's clock (`begun`) to another (`ended`). For each page it has marks:
  * which bytes were read, and which were written (atomics write).
  *
  * Two epochs a and b, where a's first CTA is not after b's, are in order if a ended before b began: then all of a
@@ -18,8 +18,8 @@
  * (`byte_precise`). For textures no more is ever recorded.
  *
  * Before the first write to a page its bytes are saved. */
-#ifndef HD_HWMODEL_EXEC_CREW_FOOTPRINT_H
-#define HD_HWMODEL_EXEC_CREW_FOOTPRINT_H
+#ifndef HD_HWMODEL_EXEC_WORKERS_FOOTPRINT_H
+#define HD_HWMODEL_EXEC_WORKERS_FOOTPRINT_H
 
 #include "hwmodel/memory/memory.h"
 #include <stdatomic.h>
@@ -43,7 +43,7 @@ typedef struct hd_page_marks {
 struct hd_epoch {
     hd_epoch *next;
     uint64_t first;        /* CTA */
-    uint64_t begun, ended; /* the crew's clock */
+    uint64_t begun, ended; /* the pool's clock */
     bool alone;            /* all CTAs before its first had ended when it began */
     HD_ARRAY(hd_page_marks *) pages;
 };
@@ -73,7 +73,7 @@ typedef struct hd_footprint {
     uint32_t room_bytes;
 } hd_footprint;
 
-/* For one launch. Callers hold the crew's lock unless stated otherwise. */
+/* For one launch. Callers hold the pool's lock unless stated otherwise. */
 typedef struct hd_overlaps {
     hd_footprint *footprints;
     uint32_t count, pages, allocations;

@@ -13,22 +13,22 @@
  *
  * A fault also waits for its turn, so that the one reported is the first in serial order. Statistics of later CTAs are
  * dropped. */
-#ifndef HD_HWMODEL_EXEC_CREW_CREW_H
-#define HD_HWMODEL_EXEC_CREW_CREW_H
+#ifndef HD_HWMODEL_EXEC_WORKERS_WORKERS_H
+#define HD_HWMODEL_EXEC_WORKERS_WORKERS_H
 
 #include "hwmodel/exec/exec.h"
-#include "hwmodel/exec/crew/footprint.h"
+#include "hwmodel/exec/workers/footprint.h"
 #include "hwmodel/memory/heap.h"
 #include <pthread.h>
 #include <stdatomic.h>
 
 enum {
-    HD_CREW_AHEAD = 1024,    /* how many CTAs may be assigned ahead of the oldest running one */
-    HD_CREW_SHARE = 16,      /* maximum number of CTAs assigned at a time */
-    HD_CREW_EPOCH = 1 << 20, /* instructions of a CTA after which conflicts are checked */
+    HD_WORKERS_AHEAD = 1024,    /* how many CTAs may be assigned ahead of the oldest running one */
+    HD_WORKERS_SHARE = 16,      /* maximum number of CTAs assigned at a time */
+    HD_WORKERS_EPOCH = 1 << 20, /* instructions of a CTA after which conflicts are checked */
 };
 
-typedef struct hd_crew {
+typedef struct hd_workers {
     pthread_mutex_t lock;
     pthread_cond_t moved;     /* the oldest CTA has ended, or the run stops */
     uint64_t count;           /* CTAs */
@@ -43,47 +43,47 @@ typedef struct hd_crew {
     hd_heap heap_before; /* the blocks of the heap before its first change by the grid */
     bool heap_kept;
     HD_ARRAY(char) printed, asserted; /* by CTAs in their turn; a CTA with a failed assertion is the last one */
-    bool ended[HD_CREW_AHEAD];
-    hd_exec_statistics of[HD_CREW_AHEAD]; /* ring by index: of CTAs that have ended before an older one */
-} hd_crew;
+    bool ended[HD_WORKERS_AHEAD];
+    hd_exec_statistics of[HD_WORKERS_AHEAD]; /* ring by index: of CTAs that have ended before an older one */
+} hd_workers;
 
 /* CTAs assigned to one thread: [first, first + count), of which `done` have ended and `reported` have been reported to
- * the crew. */
-typedef struct hd_crew_share {
+ * the pool. */
+typedef struct hd_workers_share {
     uint64_t first;
     uint32_t count, done, reported;
     uint64_t over; /* the first CTA at which the instruction limit is exceeded, if found in this range; or HD_NO_CTA */
-    hd_exec_statistics statistics[HD_CREW_SHARE];
-} hd_crew_share;
+    hd_exec_statistics statistics[HD_WORKERS_SHARE];
+} hd_workers_share;
 
-void hd_crew_init(hd_crew *crew, uint64_t count, uint32_t threads, uint64_t limit, const hd_memory *memory,
-                  bool *byte_precise);
-void hd_crew_free(hd_crew *crew);
+void hd_workers_init(hd_workers *workers, uint64_t count, uint32_t threads, uint64_t limit, const hd_memory *memory,
+                     bool *byte_precise);
+void hd_workers_free(hd_workers *workers);
 
 /* Assigns the next CTAs; false if there are none or the run stops. May wait for the oldest one. Opens an epoch. */
-bool hd_crew_take(hd_crew *crew, hd_crew_share *share, hd_footprint *footprint);
+bool hd_workers_take(hd_workers *workers, hd_workers_share *share, hd_footprint *footprint);
 
 /* Reports the ended CTAs of a range; closes the epoch after the last. false: the instruction limit is exceeded at
  * share->over, and the run is stopped. */
-bool hd_crew_report(hd_crew *crew, hd_crew_share *share, hd_footprint *footprint);
+bool hd_workers_report(hd_workers *workers, hd_workers_share *share, hd_footprint *footprint);
 #define HD_NO_CTA UINT64_MAX
-void hd_crew_stop(hd_crew *crew);                           /* called by the CTA whose turn it is */
-void hd_crew_leave(hd_crew *crew, hd_footprint *footprint); /* the thread runs no more CTAs */
+void hd_workers_stop(hd_workers *workers);                           /* called by the CTA whose turn it is */
+void hd_workers_leave(hd_workers *workers, hd_footprint *footprint); /* the thread runs no more CTAs */
 
 /* Waits until every CTA before this one has ended and opens a new epoch. false: the run was stopped. */
-bool hd_crew_await(hd_crew *crew, uint64_t index, hd_footprint *footprint);
+bool hd_workers_await(hd_workers *workers, uint64_t index, hd_footprint *footprint);
 /* checks for conflicts and opens a new epoch */
-void hd_crew_compare(hd_crew *crew, uint64_t index, hd_footprint *footprint);
+void hd_workers_compare(hd_workers *workers, uint64_t index, hd_footprint *footprint);
 
 /* Called by a CTA in its turn. */
-void hd_crew_print(void *crew, const char *text, size_t size);
-void hd_crew_print_assertion(void *crew, const char *text, size_t size);
-void hd_crew_keep_heap(hd_crew *crew); /* before its first change */
+void hd_workers_print(void *workers, const char *text, size_t size);
+void hd_workers_print_assertion(void *workers, const char *text, size_t size);
+void hd_workers_keep_heap(hd_workers *workers); /* before its first change */
 
 /* After all threads have ended. */
-/* VAGUE: run again (footprint.h) */
-typedef enum hd_crew_result { HD_CREW_DONE, HD_CREW_CONFLICT, HD_CREW_IMPRECISE } hd_crew_result;
-hd_crew_result hd_crew_finish(hd_crew *crew); /* unless DONE, memory and heap are restored */
+/* IMPRECISE: the launch runs again (footprint.h). */
+typedef enum hd_workers_result { HD_WORKERS_DONE, HD_WORKERS_CONFLICT, HD_WORKERS_IMPRECISE } hd_workers_result;
+hd_workers_result hd_workers_finish(hd_workers *workers); /* unless DONE, memory and heap are restored */
 
 /* Whether another thread has requested the run to stop. */
 static inline bool hd_asked_to_stop(const hd_exec_options *options)
