@@ -37,13 +37,13 @@ typedef struct hd_pitched {
     size_t pitch, width, height;
 } hd_pitched;
 
-typedef struct hd_array_object hd_array_object;
+typedef struct hd_cu_array hd_cu_array;
 
 typedef struct hd_cu_copy3 {
-    hd_array_object *from_array;
+    hd_cu_array *from_array;
     hd_position3 from_position;
     hd_pitched from;
-    hd_array_object *to_array;
+    hd_cu_array *to_array;
     hd_position3 to_position;
     hd_pitched to;
     hd_extent extent;
@@ -70,7 +70,7 @@ typedef enum hd_resource_kind {
 typedef struct hd_resource {
     int kind;
     union {
-        hd_array_object *array;
+        hd_cu_array *array;
         struct {
             void *pointer;
             hd_channels channels;

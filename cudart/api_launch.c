@@ -23,14 +23,14 @@ void hd___cudaUnregisterFatBinary(void **handle)
     hd_runtime_leave_quietly(r, HD_CUDA_SUCCESS);
 }
 
-static void add_entity(void **handle, const void *host, const char *name, size_t bytes, hd_entity_kind kind)
+static void add_entity(void **handle, const void *host, const char *name, size_t bytes, hd_cu_entity_kind kind)
 {
     hd_runtime *r = hd_runtime_enter_early();
-    hd_entity_add(r, (hd_entity){.host = host,
-                                 .name = name,
-                                 .binary = (hd_cu_binary *)(void *)handle,
-                                 .bytes = bytes,
-                                 .kind = (uint8_t)kind});
+    hd_cu_entity_add(r, (hd_cu_entity){.host = host,
+                                       .name = name,
+                                       .binary = (hd_cu_binary *)(void *)handle,
+                                       .bytes = bytes,
+                                       .kind = (uint8_t)kind});
     hd_runtime_leave_quietly(r, HD_CUDA_SUCCESS);
 }
 
@@ -95,23 +95,7 @@ int hd___cudaPopCallConfiguration(hd_dim3 *grid, hd_dim3 *block, size_t *shared_
     return HD_CUDA_SUCCESS;
 }
 
-/* NULL: there are more bytes than parameters. */
-unsigned char *hd_launch_extra(const hd_kernel *k, void *const *extra)
-{
-    enum { END, POINTER, SIZE };
-    const void *buffer = NULL;
-    size_t bytes = 0;
-    for (; extra && (uintptr_t)extra[0] != END; extra += 2)
-        if ((uintptr_t)extra[0] == POINTER)
-            buffer = extra[1];
-        else if ((uintptr_t)extra[0] == SIZE)
-            bytes = *(size_t *)extra[1];
-    if (bytes > hd_parameter_block_bytes(k->unit->module, k->function))
-        return NULL;
-    return hd_launch_packed(k, buffer ? buffer : "", buffer ? bytes : 0);
-}
-
-int hd_launch_call(hd_runtime *r, hd_launch_request q, void *const *arguments, void *const *extra, void *stream)
+int hd_launch_call(hd_runtime *r, hd_cu_launch q, void *const *arguments, void *const *extra, void *stream)
 {
     int error = hd_launch_check(r, &q);
     if (error)
@@ -120,9 +104,9 @@ int hd_launch_call(hd_runtime *r, hd_launch_request q, void *const *arguments, v
         arguments || !extra ? hd_launch_parameters(q.kernel, arguments) : hd_launch_extra(q.kernel, extra);
     if (!block)
         return HD_CUDA_LAUNCH_OUT_OF_RESOURCES;
-    hd_operation o = {.kind = HD_OPERATION_KERNEL, .of.kernel = q};
+    hd_cu_operation o = {.kind = HD_OPERATION_KERNEL, .of.kernel = q};
     o.of.kernel.parameters = block;
-    error = hd_stream_do(r, stream, &o);
+    error = hd_cu_stream_do(r, stream, &o);
     free(block);
     /* a fault is seen by the calls that follow: the kernel was launched */
     return r->sticky ? HD_CUDA_SUCCESS : error;
@@ -132,7 +116,7 @@ static int launch(const void *host, hd_dim3 grid, hd_dim3 block, void **argument
                   bool cooperative, const void *caller)
 {
     hd_runtime *r = hd_runtime_enter();
-    hd_launch_request q = {
+    hd_cu_launch q = {
         .grid = grid, .block = block, .shared_bytes = shared_bytes, .cooperative = cooperative, .caller = caller};
     int error = r->sticky ? r->sticky : hd_kernel_of(r, host, &q.kernel);
     return hd_runtime_leave(r, error ? error : hd_launch_call(r, q, arguments, NULL, stream));
@@ -177,7 +161,7 @@ int hd_cudaLaunchKernelExC(const hd_launch_config *c, const void *host, void **a
 /* The kernel of a host address or handle; else the error. */
 #define WITH_KERNEL(host, ...)             \
     hd_runtime *r = hd_runtime_enter();    \
-    hd_kernel *k;                          \
+    hd_cu_kernel *k;                       \
     int error = hd_kernel_of(r, host, &k); \
     if (!error) {                          \
         __VA_ARGS__;                       \
@@ -209,7 +193,7 @@ int hd_cudaFuncGetParamInfo(const void *host, size_t index, size_t *offset, size
 
 enum { MAX_DYNAMIC_SHARED = 8, CARVEOUT = 9 };
 
-static int set_attribute(hd_runtime *r, hd_kernel *k, int attribute, int value)
+static int set_attribute(hd_runtime *r, hd_cu_kernel *k, int attribute, int value)
 {
     int error = hd_kernel_prepare(r, k);
     if (error)
@@ -239,7 +223,7 @@ int hd_cudaKernelSetAttributeForDevice(void *kernel, int attribute, int value, i
     return hd_cudaFuncSetAttribute(kernel, attribute, value);
 }
 
-static int describe(hd_runtime *r, hd_kernel *k, hd_function_attributes *a)
+static int describe(hd_runtime *r, hd_cu_kernel *k, hd_function_attributes *a)
 {
     enum { DEFAULT_SHARED = 48 * 1024 };
     int error = hd_kernel_prepare(r, k);
@@ -273,7 +257,7 @@ int hd_cudaFuncGetAttributes(hd_function_attributes *attributes, const void *hos
 
 /* ---- occupancy --------------------------------------------------------------------------------------------------- */
 
-static int occupancy(hd_runtime *r, hd_kernel *k, int threads, size_t shared_bytes, int *blocks)
+static int occupancy(hd_runtime *r, hd_cu_kernel *k, int threads, size_t shared_bytes, int *blocks)
 {
     int error = hd_kernel_prepare(r, k);
     if (error)
@@ -302,7 +286,7 @@ int hd_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const
 }
 
 /* The most with which so many blocks are resident, by bisection: fewer bytes never allow fewer blocks. */
-static int available(hd_runtime *r, hd_kernel *k, int blocks, int threads, size_t *bytes)
+static int available(hd_runtime *r, hd_cu_kernel *k, int blocks, int threads, size_t *bytes)
 {
     uint32_t low = 0, high = hd_gpu_of(r)->limits.shared_bytes_per_cta + 1;
     int found, error = occupancy(r, k, threads, 0, &found);

@@ -27,7 +27,7 @@ static int allocate(hd_runtime *r, hd_cu_block_kind kind, const char *name, void
 static int allocate_call(hd_cu_block_kind kind, const char *name, void **pointer, size_t bytes, unsigned flags)
 {
     hd_runtime *r = hd_runtime_enter();
-    int error = r->sticky ? r->sticky : hd_streams_forbid(r, false);
+    int error = r->sticky ? r->sticky : hd_cu_streams_forbid(r, false);
     return hd_runtime_leave(r, error ? error : allocate(r, kind, name, pointer, bytes, flags));
 }
 
@@ -91,15 +91,15 @@ int hd_cudaFreeHost(void *pointer)
 int hd_cudaMallocAsync(void **pointer, size_t bytes, void *stream)
 {
     hd_runtime *r = hd_runtime_enter();
-    int error = hd_stream_of(r, stream) ? allocate(r, HD_BLOCK_DEVICE, "device", pointer, bytes, 0)
-                                        : HD_CUDA_INVALID_RESOURCE_HANDLE;
+    int error = hd_cu_stream_of(r, stream) ? allocate(r, HD_BLOCK_DEVICE, "device", pointer, bytes, 0)
+                                           : HD_CUDA_INVALID_RESOURCE_HANDLE;
     return hd_runtime_leave(r, error);
 }
 
 int hd_cudaFreeAsync(void *pointer, void *stream)
 {
     hd_runtime *r = hd_runtime_enter();
-    const hd_stream *s = hd_stream_of(r, stream);
+    const hd_cu_stream *s = hd_cu_stream_of(r, stream);
     if (!s)
         return hd_runtime_leave(r, HD_CUDA_INVALID_RESOURCE_HANDLE);
     return hd_runtime_leave(r, s->graph ? HD_CUDA_SUCCESS : free_block(r, pointer, false));
@@ -292,15 +292,15 @@ int hd_cudaStreamAttachMemAsync(void *stream, void *pointer, size_t bytes, unsig
 
 /* ---- copies ------------------------------------------------------------------------------------------------------ */
 
-static int do_operation(const hd_operation *o, void *stream)
+static int do_operation(const hd_cu_operation *o, void *stream)
 {
     hd_runtime *r = hd_runtime_enter();
-    return hd_runtime_leave(r, r->sticky ? r->sticky : hd_stream_do(r, stream, o));
+    return hd_runtime_leave(r, r->sticky ? r->sticky : hd_cu_stream_do(r, stream, o));
 }
 
 int hd_cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind, void *stream)
 {
-    hd_operation o = {.kind = HD_OPERATION_COPY, .of.copy = {.to = to, .from = from, .bytes = bytes, .kind = kind}};
+    hd_cu_operation o = {.kind = HD_OPERATION_COPY, .of.copy = {.to = to, .from = from, .bytes = bytes, .kind = kind}};
     return do_operation(&o, stream);
 }
 int hd_cudaMemcpy(void *to, const void *from, size_t bytes, int kind)
@@ -322,7 +322,7 @@ int hd_cudaMemcpy3DAsync(const hd_cu_copy3 *copy, void *stream)
 {
     if (!copy)
         return hd_runtime_leave(hd_runtime_enter(), HD_CUDA_INVALID_VALUE);
-    hd_operation o = {.kind = HD_OPERATION_COPY, .of.copy = {.is_box = true, .box = *copy}};
+    hd_cu_operation o = {.kind = HD_OPERATION_COPY, .of.copy = {.is_box = true, .box = *copy}};
     return do_operation(&o, stream);
 }
 int hd_cudaMemcpy3D(const hd_cu_copy3 *copy) { return hd_cudaMemcpy3DAsync(copy, NULL); }
@@ -351,14 +351,14 @@ int hd_cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pit
 
 int hd_cudaMemsetAsync(void *to, int value, size_t bytes, void *stream)
 {
-    hd_operation o = {.kind = HD_OPERATION_FILL, .of.fill = {to, bytes, (uint32_t)value, 1, bytes, 1}};
+    hd_cu_operation o = {.kind = HD_OPERATION_FILL, .of.fill = {to, bytes, (uint32_t)value, 1, bytes, 1}};
     return do_operation(&o, stream);
 }
 int hd_cudaMemset(void *to, int value, size_t bytes) { return hd_cudaMemsetAsync(to, value, bytes, NULL); }
 
 int hd_cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height, void *stream)
 {
-    hd_operation o = {.kind = HD_OPERATION_FILL, .of.fill = {to, pitch, (uint32_t)value, 1, width, height}};
+    hd_cu_operation o = {.kind = HD_OPERATION_FILL, .of.fill = {to, pitch, (uint32_t)value, 1, width, height}};
     return do_operation(&o, stream);
 }
 int hd_cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height)

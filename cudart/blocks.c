@@ -70,7 +70,7 @@ uint32_t hd_cu_block_new(hd_runtime *r, hd_cu_block_kind kind, const char *name,
     *hd_cu_block_of(r, index) = (hd_cu_block){.kind = (uint8_t)kind, .flags = flags, .mapped_bytes = mapped};
     if (kind != HD_BLOCK_HOST)
         r->device_bytes += bytes;
-    hd_cu_record_allocated(r, index);
+    hd_cu_record_allocated(r, index, mapped != 0);
     return index;
 }
 
@@ -82,7 +82,7 @@ uint32_t hd_cu_block_register(hd_runtime *r, void *pointer, size_t bytes, uint32
     if (index == HD_NONE)
         return HD_NONE;
     *hd_cu_block_of(r, index) = (hd_cu_block){.kind = HD_BLOCK_REGISTERED, .flags = flags};
-    hd_cu_record_allocated(r, index);
+    hd_cu_record_allocated(r, index, true);
     return index;
 }
 
@@ -123,23 +123,4 @@ unsigned char *hd_bytes_of(hd_runtime *r, const void *pointer, size_t bytes, boo
     if (writes)
         hd_cu_record_written(r, a->index);
     return a->bytes + ((uint64_t)(uintptr_t)pointer - a->base);
-}
-
-/* ---- memory of the program --------------------------------------------------------------------------------------- */
-
-/* To the end of the readable mappings that follow each other there. */
-size_t hd_readable_bytes(const void *pointer)
-{
-    uintptr_t at = (uintptr_t)pointer, end = at;
-    FILE *maps = pointer ? fopen("/proc/self/maps", "re") : NULL;
-    char line[4096];
-    while (maps && fgets(line, sizeof line, maps)) {
-        unsigned long first, last;
-        char can_read;
-        if (sscanf(line, "%lx-%lx %c", &first, &last, &can_read) == 3 && first <= end && last > end && can_read == 'r')
-            end = last;
-    }
-    if (maps)
-        fclose(maps);
-    return end - at;
 }

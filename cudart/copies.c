@@ -65,7 +65,7 @@ typedef struct side { /* of a copy: rows and slices from its first byte on */
 
 static size_t at_least_1(size_t n) { return n ? n : 1; }
 
-static bool array_side(hd_runtime *r, const hd_array_object *a, hd_position3 p, hd_extent e, size_t unit, bool writes,
+static bool array_side(hd_runtime *r, const hd_cu_array *a, hd_position3 p, hd_extent e, size_t unit, bool writes,
                        side *s)
 {
     size_t width = a->extent.width * a->texel_bytes, height = at_least_1(a->extent.height);

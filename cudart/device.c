@@ -224,7 +224,7 @@ int hd_cudaSetDeviceFlags(unsigned flags)
 int hd_cudaDeviceSynchronize(void)
 {
     hd_runtime *r = hd_runtime_enter();
-    return hd_runtime_leave(r, hd_streams_forbid(r, true));
+    return hd_runtime_leave(r, hd_cu_streams_forbid(r, true));
 }
 int hd_cudaDeviceReset(void)
 {
@@ -307,7 +307,7 @@ int hd_cudaProfilerStop(void) { return done(HD_CUDA_SUCCESS); }
 /* ---- registers --------------------------------------------------------------------------------------------------- */
 
 /* The estimate of `heddle report` for the kernel: the model's registers have no number of their own. */
-uint32_t hd_kernel_registers(hd_runtime *r, hd_kernel *k)
+uint32_t hd_kernel_registers(hd_runtime *r, hd_cu_kernel *k)
 {
     enum { UNKNOWN = 32 };
     if (!k->registers)

@@ -115,7 +115,7 @@ int hd_cuCtxSynchronize(void) { return code(hd_cudaDeviceSynchronize()); }
 
 /* ---- modules ----------------------------------------------------------------------------------------------------- */
 
-static int take_unit(hd_code_unit *u, void **module)
+static int take_unit(hd_cu_unit *u, void **module)
 {
     *module = u;
     return u->why ? code(u->why) : HD_CUDA_SUCCESS;
@@ -128,7 +128,7 @@ static int load_container(hd_runtime *r, const void *container, const char *plac
     uint32_t capability = hd_gpu_of(r)->compute_major * 10 + hd_gpu_of(r)->compute_minor;
     if (!hd_fatbin_read(container, hd_readable_bytes(container), capability, &r->arena, &texts, &has))
         return HD_CUDA_NO_KERNEL_IMAGE_FOR_DEVICE;
-    int error = take_unit(hd_code_unit_load(r, place, false, texts.items[0].text, texts.items[0].length), module);
+    int error = take_unit(hd_cu_unit_load(r, place, false, texts.items[0].text, texts.items[0].length), module);
     hd_source_free(&texts.items[0]);
     hd_array_free(&texts);
     return error;
@@ -153,7 +153,7 @@ static int load(hd_runtime *r, const void *image, const char *file, void **modul
     }
     if (!strstr(image, ".version"))
         return HD_CUDA_INVALID_KERNEL_IMAGE;
-    return take_unit(hd_code_unit_load(r, place, file, image, strlen(image)), module);
+    return take_unit(hd_cu_unit_load(r, place, file, image, strlen(image)), module);
 }
 
 int hd_cuModuleLoadData(void **module, const void *image)
@@ -179,7 +179,7 @@ int hd_cuModuleLoad(void **module, const char *path)
     return error;
 }
 
-static hd_code_unit *unit_of(hd_runtime *r, const void *module)
+static hd_cu_unit *unit_of(hd_runtime *r, const void *module)
 {
     for (uint32_t i = 0; i < r->units.count; i++)
         if (r->units.items[i] == module && !r->units.items[i]->why)
@@ -190,7 +190,7 @@ static hd_code_unit *unit_of(hd_runtime *r, const void *module)
 int hd_cuModuleUnload(void *module)
 {
     hd_runtime *r = hd_runtime_enter();
-    hd_code_unit *u = unit_of(r, module);
+    hd_cu_unit *u = unit_of(r, module);
     if (u)
         hd_unit_free(u);
     return hd_runtime_leave_quietly(r, u ? HD_CUDA_SUCCESS : HD_CUDA_INVALID_RESOURCE_HANDLE);
@@ -199,8 +199,8 @@ int hd_cuModuleUnload(void *module)
 int hd_cuModuleGetFunction(void **function, void *module, const char *name)
 {
     hd_runtime *r = hd_runtime_enter();
-    hd_code_unit *u = unit_of(r, module);
-    hd_kernel *k = u && name ? hd_unit_kernel(r, u, name) : NULL;
+    hd_cu_unit *u = unit_of(r, module);
+    hd_cu_kernel *k = u && name ? hd_unit_kernel(u, name) : NULL;
     if (k)
         *function = k;
     int error = !u ? HD_CUDA_INVALID_RESOURCE_HANDLE : k ? HD_CUDA_SUCCESS : HD_CUDA_SYMBOL_NOT_FOUND;
@@ -210,7 +210,7 @@ int hd_cuModuleGetFunction(void **function, void *module, const char *name)
 int hd_cuModuleGetGlobal(uint64_t *address, size_t *bytes, void *module, const char *name)
 {
     hd_runtime *r = hd_runtime_enter();
-    hd_code_unit *u = unit_of(r, module);
+    hd_cu_unit *u = unit_of(r, module);
     uint32_t index = u && name ? hd_unit_variable(u, name) : HD_NONE;
     if (index != HD_NONE && address)
         *address = r->memory.allocations.items[index].base;
@@ -244,7 +244,7 @@ int hd_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *function, 
     return code(hd_cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, shared_bytes));
 }
 
-static int launch(hd_launch_request q, void *function, void *stream, void **arguments, void **extra)
+static int launch(hd_cu_launch q, void *function, void *stream, void **arguments, void **extra)
 {
     hd_runtime *r = hd_runtime_enter();
     int error = hd_kernel_of_handle(r, function, &q.kernel);
@@ -256,21 +256,21 @@ static int launch(hd_launch_request q, void *function, void *stream, void **argu
 int hd_cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                       unsigned shared_bytes, void *stream, void **arguments, void **extra)
 {
-    hd_launch_request q = {.grid = {gx, gy, gz},
-                           .block = {bx, by, bz},
-                           .shared_bytes = shared_bytes,
-                           .caller = __builtin_return_address(0)};
+    hd_cu_launch q = {.grid = {gx, gy, gz},
+                      .block = {bx, by, bz},
+                      .shared_bytes = shared_bytes,
+                      .caller = __builtin_return_address(0)};
     return launch(q, function, stream, arguments, extra);
 }
 
 int hd_cuLaunchCooperativeKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                                  unsigned bz, unsigned shared_bytes, void *stream, void **arguments)
 {
-    hd_launch_request q = {.grid = {gx, gy, gz},
-                           .block = {bx, by, bz},
-                           .shared_bytes = shared_bytes,
-                           .cooperative = true,
-                           .caller = __builtin_return_address(0)};
+    hd_cu_launch q = {.grid = {gx, gy, gz},
+                      .block = {bx, by, bz},
+                      .shared_bytes = shared_bytes,
+                      .cooperative = true,
+                      .caller = __builtin_return_address(0)};
     return launch(q, function, stream, arguments, NULL);
 }
 
@@ -347,7 +347,7 @@ int hd_cuMemsetD32Async(uint64_t to, unsigned value, size_t count, void *stream)
     return fill(to, value, 4, count);
 }
 
-/* ---- streams and events ------------------------------------------------------------------------------------------ */
+/* ---- CUDA streams and events ------------------------------------------------------------------------------------- */
 
 int hd_cuStreamCreate(void **stream, unsigned flags) { return code(hd_cudaStreamCreateWithFlags(stream, flags)); }
 int hd_cuStreamDestroy(void *stream) { return code(hd_cudaStreamDestroy(stream)); }
@@ -368,6 +368,13 @@ int hd_cuEventElapsedTime(float *milliseconds, void *start, void *end)
 }
 
 /* ---- functions by name ------------------------------------------------------------------------------------------- */
+
+#define HD_DRIVER(name, implementation, kind, parameters)
+#define HD_DRIVER_MISSING(name, kind) \
+    int hd_missing_##name(void) { return hd_driver_missing(#name); }
+#include "cudart/driver.def"
+#undef HD_DRIVER
+#undef HD_DRIVER_MISSING
 
 typedef void any_function(void);
 typedef struct driver_function {

@@ -41,7 +41,5 @@
 
 /* Programs ask for the driver's functions without a version, and get the default one. */
 #define HD_DRIVER(name, implementation, kind, parameters) kind(name, FROM_13, implementation)
-#define HD_DRIVER_MISSING(name, kind)                                \
-    int hd_missing_##name(void) { return hd_driver_missing(#name); } \
-    kind(name, FROM_13, hd_missing_##name)
+#define HD_DRIVER_MISSING(name, kind) kind(name, FROM_13, hd_missing_##name)
 #include "cudart/driver.def"

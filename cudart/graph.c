@@ -1,116 +1,6 @@
-/* Graphs: nodes with the nodes before them; an executable graph is a copy. It runs its nodes one after another, each as
- * soon as all before it have run, the first in the order of creation. */
+/* The API of graphs: building, changing and running them. An executable graph is a copy of a graph. */
 #include "cudart/operation.h"
 #include "cudart/api.h"
-
-/* ---- objects ----------------------------------------------------------------------------------------------------- */
-
-hd_cu_graph *hd_cu_graph_new(hd_runtime *r)
-{
-    hd_cu_graph *g = hd_calloc(1, sizeof *g);
-    hd_array_push(&r->graphs, g);
-    return g;
-}
-
-bool hd_cu_graph_is(hd_runtime *r, const void *handle, bool executable)
-{
-    for (uint32_t i = 0; i < r->graphs.count; i++)
-        if (r->graphs.items[i] == handle)
-            return r->graphs.items[i]->is_executable == executable;
-    return false;
-}
-
-hd_cu_node *hd_cu_graph_add(hd_cu_graph *g, const hd_operation *operation, const uint32_t *before, uint32_t count)
-{
-    hd_cu_node *n = hd_calloc(1, sizeof *n);
-    *n = (hd_cu_node){.operation = *operation, .graph = g, .index = g->nodes.count, .original = g->nodes.count};
-    for (uint32_t i = 0; i < count; i++)
-        hd_array_push(&n->before, before[i]);
-    hd_array_push(&g->nodes, n);
-    return n;
-}
-
-static unsigned char *copy_parameters(const hd_launch_request *k)
-{
-    size_t bytes = (size_t)hd_parameter_block_bytes(k->kernel->unit->module, k->kernel->function) + 32;
-    return memcpy(hd_malloc(bytes), k->parameters, bytes);
-}
-
-static hd_operation copy_operation(const hd_operation *o)
-{
-    hd_operation copy = *o;
-    if (o->kind == HD_OPERATION_KERNEL)
-        copy.of.kernel.parameters = copy_parameters(&o->of.kernel);
-    else if (o->kind == HD_OPERATION_GRAPH)
-        copy.of.graph = hd_cu_graph_copy(o->of.graph);
-    return copy;
-}
-
-static void drop_operation(hd_operation *o)
-{
-    if (o->kind == HD_OPERATION_KERNEL)
-        free((void *)(uintptr_t)o->of.kernel.parameters);
-    else if (o->kind == HD_OPERATION_GRAPH)
-        hd_cu_graph_free(o->of.graph);
-}
-
-hd_cu_graph *hd_cu_graph_copy(const hd_cu_graph *g)
-{
-    hd_cu_graph *copy = hd_calloc(1, sizeof *copy);
-    for (uint32_t i = 0; i < g->nodes.count; i++) {
-        const hd_cu_node *n = g->nodes.items[i];
-        if (!n) {
-            hd_array_push(&copy->nodes, NULL);
-            continue;
-        }
-        hd_operation o = copy_operation(&n->operation);
-        hd_cu_graph_add(copy, &o, n->before.items, n->before.count)->disabled = n->disabled;
-    }
-    return copy;
-}
-
-static void free_node(hd_cu_node *n)
-{
-    if (!n)
-        return;
-    drop_operation(&n->operation);
-    hd_array_free(&n->before);
-    free(n);
-}
-
-void hd_cu_graph_free(hd_cu_graph *g)
-{
-    for (uint32_t i = 0; i < g->nodes.count; i++)
-        free_node(g->nodes.items[i]);
-    hd_array_free(&g->nodes);
-    free(g);
-}
-
-static bool is_ready(const hd_cu_graph *g, const hd_cu_node *n, const bool *done)
-{
-    for (uint32_t i = 0; i < n->before.count; i++)
-        if (!done[n->before.items[i]] && g->nodes.items[n->before.items[i]])
-            return false;
-    return true;
-}
-
-int hd_cu_graph_run(hd_runtime *r, const hd_cu_graph *g)
-{
-    bool *done = hd_calloc((size_t)g->nodes.count + 1, sizeof *done), again = true;
-    int error = HD_CUDA_SUCCESS;
-    while (again && !error) {
-        again = false;
-        for (uint32_t i = 0; i < g->nodes.count && !error; i++) {
-            hd_cu_node *n = g->nodes.items[i];
-            if (!n || done[i] || !is_ready(g, n, done))
-                continue;
-            error = n->disabled ? HD_CUDA_SUCCESS : hd_operation_run(r, &n->operation);
-            done[i] = again = true;
-        }
-    }
-    free(done);
-    return error;
-}
 
 /* ---- building ---------------------------------------------------------------------------------------------------- */
 
@@ -131,7 +21,7 @@ static int destroy(void *graph, bool executable)
     for (uint32_t i = 0; i < r->graphs.count; i++)
         if (r->graphs.items[i] == graph)
             r->graphs.items[i] = r->graphs.items[--r->graphs.count];
-    hd_streams_forget(r, graph);
+    hd_cu_streams_forget(r, graph);
     hd_cu_graph_free(graph);
     return hd_runtime_leave(r, HD_CUDA_SUCCESS);
 }
@@ -163,7 +53,7 @@ typedef struct addition { /* the arguments that all functions that add a node ha
 } addition;
 
 /* Takes the operation. */
-static int add(hd_runtime *r, const addition *a, hd_operation *o)
+static int add(hd_runtime *r, const addition *a, hd_cu_operation *o)
 {
     hd_u32_array before = {0};
     bool good = hd_cu_graph_is(r, a->graph, false) && a->node && (!a->count || a->dependencies);
@@ -175,20 +65,20 @@ static int add(hd_runtime *r, const addition *a, hd_operation *o)
     if (good)
         *a->node = hd_cu_graph_add(a->graph, o, before.items, before.count);
     else
-        drop_operation(o);
+        hd_cu_operation_drop(o);
     hd_array_free(&before);
     return good ? HD_CUDA_SUCCESS : HD_CUDA_INVALID_VALUE;
 }
 
-static int kernel_operation(hd_runtime *r, const hd_kernel_node *p, hd_operation *o)
+static int kernel_operation(hd_runtime *r, const hd_kernel_node *p, hd_cu_operation *o)
 {
-    hd_kernel *k;
+    hd_cu_kernel *k;
     int error = p ? hd_kernel_of(r, p->function, &k) : HD_CUDA_INVALID_VALUE;
     if (error)
         return error;
-    *o =
-        (hd_operation){.kind = HD_OPERATION_KERNEL,
-                       .of.kernel = {.kernel = k, .grid = p->grid, .block = p->block, .shared_bytes = p->shared_bytes}};
+    *o = (hd_cu_operation){
+        .kind = HD_OPERATION_KERNEL,
+        .of.kernel = {.kernel = k, .grid = p->grid, .block = p->block, .shared_bytes = p->shared_bytes}};
     error = hd_launch_check(r, &o->of.kernel);
     if (!error)
         o->of.kernel.parameters = p->arguments ? hd_launch_parameters(k, p->arguments) : hd_launch_extra(k, p->extra);
@@ -199,12 +89,12 @@ int hd_cudaGraphAddKernelNode(void **node, void *graph, void *const *dependencie
                               const hd_kernel_node *parameters)
 {
     hd_runtime *r = hd_runtime_enter();
-    hd_operation o;
+    hd_cu_operation o;
     int error = kernel_operation(r, parameters, &o);
     return hd_runtime_leave(r, error ? error : add(r, &(addition){node, graph, dependencies, count}, &o));
 }
 
-static int add_simple(void **node, void *graph, void *const *dependencies, size_t count, hd_operation o)
+static int add_simple(void **node, void *graph, void *const *dependencies, size_t count, hd_cu_operation o)
 {
     hd_runtime *r = hd_runtime_enter();
     return hd_runtime_leave(r, add(r, &(addition){node, graph, dependencies, count}, &o));
@@ -214,12 +104,13 @@ int hd_cudaGraphAddMemcpyNode(void **node, void *graph, void *const *dependencie
                               const hd_cu_copy3 *copy)
 {
     return add_simple(node, graph, dependencies, count,
-                      (hd_operation){.kind = HD_OPERATION_COPY, .of.copy = {.is_box = true, .box = *copy}});
+                      (hd_cu_operation){.kind = HD_OPERATION_COPY, .of.copy = {.is_box = true, .box = *copy}});
 }
 
-static hd_operation plain_copy(void *to, const void *from, size_t bytes, int kind)
+static hd_cu_operation plain_copy(void *to, const void *from, size_t bytes, int kind)
 {
-    return (hd_operation){.kind = HD_OPERATION_COPY, .of.copy = {.to = to, .from = from, .bytes = bytes, .kind = kind}};
+    return (hd_cu_operation){.kind = HD_OPERATION_COPY,
+                             .of.copy = {.to = to, .from = from, .bytes = bytes, .kind = kind}};
 }
 
 int hd_cudaGraphAddMemcpyNode1D(void **node, void *graph, void *const *dependencies, size_t count, void *to,
@@ -252,20 +143,20 @@ int hd_cudaGraphAddMemsetNode(void **node, void *graph, void *const *dependencie
                               const hd_memset_node *parameters)
 {
     return add_simple(node, graph, dependencies, count,
-                      (hd_operation){.kind = HD_OPERATION_FILL, .of.fill = *parameters});
+                      (hd_cu_operation){.kind = HD_OPERATION_FILL, .of.fill = *parameters});
 }
 
 int hd_cudaGraphAddHostNode(void **node, void *graph, void *const *dependencies, size_t count,
                             const hd_host_node *parameters)
 {
     return add_simple(node, graph, dependencies, count,
-                      (hd_operation){.kind = HD_OPERATION_HOST, .of.host = *parameters});
+                      (hd_cu_operation){.kind = HD_OPERATION_HOST, .of.host = *parameters});
 }
 
 int hd_cudaGraphAddChildGraphNode(void **node, void *graph, void *const *dependencies, size_t count, void *child)
 {
     hd_runtime *r = hd_runtime_enter();
-    hd_operation o = {.kind = HD_OPERATION_GRAPH};
+    hd_cu_operation o = {.kind = HD_OPERATION_GRAPH};
     if (!hd_cu_graph_is(r, child, false))
         return hd_runtime_leave(r, HD_CUDA_INVALID_VALUE);
     o.of.graph = hd_cu_graph_copy(child);
@@ -274,17 +165,19 @@ int hd_cudaGraphAddChildGraphNode(void **node, void *graph, void *const *depende
 
 int hd_cudaGraphAddEmptyNode(void **node, void *graph, void *const *dependencies, size_t count)
 {
-    return add_simple(node, graph, dependencies, count, (hd_operation){.kind = HD_OPERATION_EMPTY});
+    return add_simple(node, graph, dependencies, count, (hd_cu_operation){.kind = HD_OPERATION_EMPTY});
 }
 
 int hd_cudaGraphAddEventRecordNode(void **node, void *graph, void *const *dependencies, size_t count, void *event)
 {
-    return add_simple(node, graph, dependencies, count, (hd_operation){.kind = HD_OPERATION_RECORD, .of.event = event});
+    return add_simple(node, graph, dependencies, count,
+                      (hd_cu_operation){.kind = HD_OPERATION_RECORD, .of.event = event});
 }
 
 int hd_cudaGraphAddEventWaitNode(void **node, void *graph, void *const *dependencies, size_t count, void *event)
 {
-    return add_simple(node, graph, dependencies, count, (hd_operation){.kind = HD_OPERATION_WAIT, .of.event = event});
+    return add_simple(node, graph, dependencies, count,
+                      (hd_cu_operation){.kind = HD_OPERATION_WAIT, .of.event = event});
 }
 
 int hd_cudaGraphAddDependencies(void *graph, void *const *from, void *const *to, const void *edges, size_t count)
@@ -349,7 +242,7 @@ static int list_nodes(void *graph, void **nodes, size_t *count, bool roots)
     if (!count || !hd_cu_graph_is(r, graph, false))
         return hd_runtime_leave(r, HD_CUDA_INVALID_VALUE);
     for (uint32_t i = 0; i < g->nodes.count; i++)
-        if (g->nodes.items[i] && (!roots || !g->nodes.items[i]->before.count)) {
+        if (!roots || !g->nodes.items[i]->before.count) {
             if (nodes && found < *count)
                 nodes[found] = g->nodes.items[i];
             found++;
@@ -373,7 +266,7 @@ int hd_cudaGraphKernelNodeGetParams(void *node, hd_kernel_node *parameters)
     const hd_cu_node *n = node;
     if (n->operation.kind != HD_OPERATION_KERNEL)
         return hd_runtime_leave(r, HD_CUDA_INVALID_VALUE);
-    const hd_launch_request *k = &n->operation.of.kernel;
+    const hd_cu_launch *k = &n->operation.of.kernel;
     uint32_t count = k->kernel->function->parameter_count;
     void **arguments = HD_ARENA_ARRAY(&r->arena, void *, count + 1);
     for (uint32_t i = 0; i < count; i++)
@@ -385,13 +278,13 @@ int hd_cudaGraphKernelNodeGetParams(void *node, hd_kernel_node *parameters)
 
 /* ---- changing and running ---------------------------------------------------------------------------------------- */
 
-static int change(hd_cu_node *n, hd_operation o)
+static int change(hd_cu_node *n, hd_cu_operation o)
 {
     if (n->operation.kind != o.kind) {
-        drop_operation(&o);
+        hd_cu_operation_drop(&o);
         return HD_CUDA_INVALID_VALUE;
     }
-    drop_operation(&n->operation);
+    hd_cu_operation_drop(&n->operation);
     n->operation = o;
     return HD_CUDA_SUCCESS;
 }
@@ -399,7 +292,7 @@ static int change(hd_cu_node *n, hd_operation o)
 int hd_cudaGraphKernelNodeSetParams(void *node, const hd_kernel_node *parameters)
 {
     hd_runtime *r = hd_runtime_enter();
-    hd_operation o;
+    hd_cu_operation o;
     int error = kernel_operation(r, parameters, &o);
     return hd_runtime_leave(r, error ? error : change(node, o));
 }
@@ -412,7 +305,7 @@ static hd_cu_node *copy_of(hd_runtime *r, void *executable, void *node)
     return hd_cu_graph_is(r, executable, true) && n && n->index < g->nodes.count ? g->nodes.items[n->index] : NULL;
 }
 
-static int change_copy(void *executable, void *node, hd_operation o)
+static int change_copy(void *executable, void *node, hd_cu_operation o)
 {
     hd_runtime *r = hd_runtime_enter();
     hd_cu_node *n = copy_of(r, executable, node);
@@ -422,7 +315,7 @@ static int change_copy(void *executable, void *node, hd_operation o)
 int hd_cudaGraphExecKernelNodeSetParams(void *executable, void *node, const hd_kernel_node *parameters)
 {
     hd_runtime *r = hd_runtime_enter();
-    hd_operation o;
+    hd_cu_operation o;
     hd_cu_node *n = copy_of(r, executable, node);
     int error = n ? kernel_operation(r, parameters, &o) : HD_CUDA_INVALID_VALUE;
     return hd_runtime_leave(r, error ? error : change(n, o));
@@ -436,12 +329,12 @@ int hd_cudaGraphExecMemcpyNodeSetParams1D(void *executable, void *node, void *to
 
 int hd_cudaGraphExecMemsetNodeSetParams(void *executable, void *node, const hd_memset_node *parameters)
 {
-    return change_copy(executable, node, (hd_operation){.kind = HD_OPERATION_FILL, .of.fill = *parameters});
+    return change_copy(executable, node, (hd_cu_operation){.kind = HD_OPERATION_FILL, .of.fill = *parameters});
 }
 
 int hd_cudaGraphExecHostNodeSetParams(void *executable, void *node, const hd_host_node *parameters)
 {
-    return change_copy(executable, node, (hd_operation){.kind = HD_OPERATION_HOST, .of.host = *parameters});
+    return change_copy(executable, node, (hd_cu_operation){.kind = HD_OPERATION_HOST, .of.host = *parameters});
 }
 
 int hd_cudaGraphInstantiate(void **executable, void *graph, unsigned long long flags)
@@ -489,16 +382,16 @@ int hd_cudaGraphExecGetFlags(void *executable, unsigned long long *flags)
 int hd_cudaGraphUpload(void *executable, void *stream)
 {
     hd_runtime *r = hd_runtime_enter();
-    bool good = hd_cu_graph_is(r, executable, true) && hd_stream_of(r, stream);
+    bool good = hd_cu_graph_is(r, executable, true) && hd_cu_stream_of(r, stream);
     return hd_runtime_leave(r, good ? HD_CUDA_SUCCESS : HD_CUDA_INVALID_VALUE);
 }
 
 int hd_cudaGraphLaunch(void *executable, void *stream)
 {
     hd_runtime *r = hd_runtime_enter();
-    hd_operation o = {.kind = HD_OPERATION_GRAPH, .of.graph = executable};
-    return hd_runtime_leave(r,
-                            hd_cu_graph_is(r, executable, true) ? hd_stream_do(r, stream, &o) : HD_CUDA_INVALID_VALUE);
+    hd_cu_operation o = {.kind = HD_OPERATION_GRAPH, .of.graph = executable};
+    return hd_runtime_leave(r, hd_cu_graph_is(r, executable, true) ? hd_cu_stream_do(r, stream, &o)
+                                                                   : HD_CUDA_INVALID_VALUE);
 }
 
 /* ---- updating ---------------------------------------------------------------------------------------------------- */
@@ -511,9 +404,9 @@ static int compare_graphs(const hd_cu_graph *a, const hd_cu_graph *b)
         return TOPOLOGY_CHANGED;
     for (uint32_t i = 0; i < a->nodes.count; i++) {
         const hd_cu_node *n = a->nodes.items[i], *m = b->nodes.items[i];
-        if (!n != !m || (n && n->before.count != m->before.count))
+        if (n->before.count != m->before.count)
             return TOPOLOGY_CHANGED;
-        if (n && n->operation.kind != m->operation.kind)
+        if (n->operation.kind != m->operation.kind)
             return KIND_CHANGED;
     }
     return UPDATED;
@@ -532,8 +425,7 @@ int hd_cudaGraphExecUpdate_11(void *executable, void *graph, void **node, int *r
     if (result)
         *result = found;
     for (uint32_t i = 0; found == UPDATED && i < now->nodes.count; i++)
-        if (now->nodes.items[i])
-            change(old->nodes.items[i], copy_operation(&now->nodes.items[i]->operation));
+        change(old->nodes.items[i], hd_cu_operation_copy(&now->nodes.items[i]->operation));
     return hd_runtime_leave(r, found == UPDATED ? HD_CUDA_SUCCESS : HD_CUDA_GRAPH_EXEC_UPDATE_FAILURE);
 }
 

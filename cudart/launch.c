@@ -9,12 +9,22 @@ enum { MOST_Z_THREADS = 64, MOST_GRID_YZ = 65535, DEFAULT_SHARED_BYTES = 48 * 10
 
 /* ---- parameters -------------------------------------------------------------------------------------------------- */
 
-static unsigned char *new_block(const hd_kernel *k)
+/* With room after the last parameter, as the session of a launch file gives it. */
+static size_t block_bytes(const hd_cu_kernel *k)
 {
-    return hd_calloc((size_t)hd_parameter_block_bytes(k->unit->module, k->function) + 32, 1);
+    enum { SLACK = 32 };
+    return (size_t)hd_parameter_block_bytes(k->unit->module, k->function) + SLACK;
 }
 
-unsigned char *hd_launch_parameters(const hd_kernel *k, void *const *arguments)
+static unsigned char *new_block(const hd_cu_kernel *k) { return hd_calloc(block_bytes(k), 1); }
+
+unsigned char *hd_launch_copy_parameters(const hd_cu_launch *q)
+{
+    size_t bytes = block_bytes(q->kernel);
+    return memcpy(hd_malloc(bytes), q->parameters, bytes);
+}
+
+unsigned char *hd_launch_parameters(const hd_cu_kernel *k, void *const *arguments)
 {
     const hd_module *m = k->unit->module;
     unsigned char *block = new_block(k);
@@ -24,11 +34,21 @@ unsigned char *hd_launch_parameters(const hd_kernel *k, void *const *arguments)
     return block;
 }
 
-unsigned char *hd_launch_packed(const hd_kernel *k, const void *buffer, size_t bytes)
+unsigned char *hd_launch_extra(const hd_cu_kernel *k, void *const *extra)
 {
+    enum { END, POINTER, SIZE };
+    const void *buffer = NULL;
+    size_t bytes = 0;
+    for (; extra && (uintptr_t)extra[0] != END; extra += 2)
+        if ((uintptr_t)extra[0] == POINTER)
+            buffer = extra[1];
+        else if ((uintptr_t)extra[0] == SIZE)
+            bytes = *(size_t *)extra[1];
+    if (bytes > hd_parameter_block_bytes(k->unit->module, k->function))
+        return NULL;
     unsigned char *block = new_block(k);
-    size_t most = hd_parameter_block_bytes(k->unit->module, k->function);
-    memcpy(block, buffer, bytes < most ? bytes : most);
+    if (buffer)
+        memcpy(block, buffer, bytes);
     return block;
 }
 
@@ -54,7 +74,7 @@ static bool takes_block(const hd_function *f, hd_dim3 block)
     return !f->max_threads[0] || threads <= most;
 }
 
-int hd_launch_check(hd_runtime *r, const hd_launch_request *q)
+int hd_launch_check(hd_runtime *r, const hd_cu_launch *q)
 {
     const hd_gpu_limits *limits = &hd_gpu_of(r)->limits;
     if (!is_shape(limits, q->grid, q->block))
@@ -156,7 +176,7 @@ static hd_exec_options options_of(const hd_runtime *r)
                              .print_assertion = print_assertion};
 }
 
-int hd_launch_run(hd_runtime *r, const hd_launch_request *q)
+int hd_launch_run(hd_runtime *r, const hd_cu_launch *q)
 {
     int error = hd_launch_check(r, q);
     if (error)
@@ -172,11 +192,10 @@ int hd_launch_run(hd_runtime *r, const hd_launch_request *q)
     if (q->cooperative)
         grid.workspace = workspace(r);
     r->texture_set = (hd_texture_set){r->textures.items, r->textures.count};
-    hd_cu_record_before(r, q);
+    hd_cu_record_before(r);
     hd_diagnostics_init(&said);
     hd_exec_status status = hd_program_run(q->kernel->program, &grid, &options, NULL, 0, &statistics, &said);
     hd_cu_record_after(r, q, status, &statistics);
-    r->launches++;
     if (said.first) {
         note_caller(&said, q->caller);
         hd_show_diagnostics(q->kernel->unit, &said);

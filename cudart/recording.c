@@ -16,10 +16,11 @@ enum { FASTEST = 1 }; /* of zstd's levels */
 /* An allocation that a launch may use. */
 typedef struct hd_cu_record_block {
     uint32_t id;
-    bool named;   /* its buffer event was written */
-    bool changed; /* by the host, since the last launch */
-    bool used;    /* a launch has run since it was allocated */
-    bool watched; /* the host may change it unseen: `left` is what the last launch left */
+    bool is_variable; /* of a module */
+    bool named;       /* its buffer event was written */
+    bool changed;     /* by the host, since the last launch */
+    bool used;        /* a launch has run since it was allocated */
+    bool watched;     /* the host may change it unseen: `left` is what the last launch left */
     unsigned char *left;
     uint64_t hash; /* of what the launches left, where the host changed it since; valid if has_hash */
     bool has_hash;
@@ -103,7 +104,7 @@ static void write_file(hd_cu_recording *t, const char *name, const void *bytes, 
     hd_output_drop(&output);
 }
 
-void hd_cu_record_unit(hd_runtime *r, const hd_code_unit *u)
+void hd_cu_record_unit(hd_runtime *r, const hd_cu_unit *u, const hd_gpu *gpu)
 {
     hd_cu_recording *t = recording_of(r);
     if (!t)
@@ -111,7 +112,7 @@ void hd_cu_record_unit(hd_runtime *r, const hd_code_unit *u)
     if (t->record)
         write_file(t, u->file, u->source.text, u->source.length, false);
     emit(t, json_pack("{s:s,s:i,s:s,s:s,s:I,s:b}", "event", "module", "unit", (int)u->index, "file", u->file, "gpu",
-                      hd_gpu_of(r)->name, "base", (json_int_t)HD_RUNTIME_BASE, "first", (int)u->is_first));
+                      gpu->name, "base", (json_int_t)HD_RUNTIME_BASE, "first", (int)u->is_first));
 }
 
 /* Compressed, by the content's hash. */
@@ -133,7 +134,7 @@ static hd_cu_record_block *block_of(hd_cu_recording *t, uint32_t allocation)
     return allocation < t->by_allocation.count ? t->by_allocation.items[allocation] : NULL;
 }
 
-static void watch(hd_runtime *r, uint32_t allocation, bool unseen)
+static void watch(hd_runtime *r, uint32_t allocation, bool is_variable, bool unseen)
 {
     hd_cu_recording *t = recording_of(r);
     if (!t || !t->record)
@@ -141,19 +142,18 @@ static void watch(hd_runtime *r, uint32_t allocation, bool unseen)
     while (t->by_allocation.count <= allocation)
         hd_array_push(&t->by_allocation, NULL);
     hd_cu_record_block *b = hd_calloc(1, sizeof *b);
-    *b = (hd_cu_record_block){.id = t->blocks++, .watched = unseen, .changed = unseen};
+    *b = (hd_cu_record_block){.id = t->blocks++, .is_variable = is_variable, .watched = unseen, .changed = unseen};
     if (unseen)
         b->left = hd_calloc((size_t)r->memory.allocations.items[allocation].size + 1, 1);
     t->by_allocation.items[allocation] = b;
 }
 
-void hd_cu_record_allocated(hd_runtime *r, uint32_t allocation)
+void hd_cu_record_allocated(hd_runtime *r, uint32_t allocation, bool is_mapped)
 {
-    uint8_t kind = hd_cu_block_of(r, allocation)->kind;
-    watch(r, allocation, kind == HD_BLOCK_MANAGED || kind == HD_BLOCK_HOST || kind == HD_BLOCK_REGISTERED);
+    watch(r, allocation, false, is_mapped);
 }
 
-void hd_cu_record_mapped(hd_runtime *r, uint32_t allocation) { watch(r, allocation, true); }
+void hd_cu_record_mapped(hd_runtime *r, uint32_t allocation) { watch(r, allocation, true, true); }
 
 /* Module variables are watched from the first change on. */
 void hd_cu_record_written(hd_runtime *r, uint32_t allocation)
@@ -162,7 +162,7 @@ void hd_cu_record_written(hd_runtime *r, uint32_t allocation)
     if (!t || !t->record)
         return;
     if (!block_of(t, allocation))
-        watch(r, allocation, false);
+        watch(r, allocation, true, false);
     hd_cu_record_block *b = block_of(t, allocation);
     const hd_allocation *a = &r->memory.allocations.items[allocation];
     if (!b->changed && b->used && !b->watched) {
@@ -176,7 +176,7 @@ void hd_cu_record_written(hd_runtime *r, uint32_t allocation)
 static int unit_of_variable(const hd_runtime *r, uint32_t allocation)
 {
     for (uint32_t i = 0; i < r->units.count; i++) {
-        const hd_code_unit *u = r->units.items[i];
+        const hd_cu_unit *u = r->units.items[i];
         for (uint32_t k = 0; !u->why && k < u->module->symbols.count; k++)
             if (u->image.allocations[k] == allocation)
                 return (int)u->index;
@@ -191,10 +191,9 @@ static void name_block(hd_runtime *r, hd_cu_recording *t, uint32_t allocation)
     if (b->named)
         return;
     b->named = true;
-    bool symbol = hd_cu_block_of(r, allocation)->kind == HD_BLOCK_NONE;
     emit(t, json_pack("{s:s,s:i,s:s,s:I,s:I,s:b,s:i}", "event", "buffer", "id", (int)b->id, "name", a->name, "address",
-                      (json_int_t)a->base, "bytes", (json_int_t)a->size, "symbol", (int)symbol, "unit",
-                      symbol ? unit_of_variable(r, allocation) : 0));
+                      (json_int_t)a->base, "bytes", (json_int_t)a->size, "symbol", (int)b->is_variable, "unit",
+                      b->is_variable ? unit_of_variable(r, allocation) : 0));
 }
 
 /* The content before a launch, where it is not what the last one left. */
@@ -268,10 +267,9 @@ void hd_cu_record_texture(hd_runtime *r, uint32_t index)
 
 /* ---- launches ---------------------------------------------------------------------------------------------------- */
 
-void hd_cu_record_before(hd_runtime *r, const hd_launch_request *q)
+void hd_cu_record_before(hd_runtime *r)
 {
     hd_cu_recording *t = recording_of(r);
-    (void)q;
     if (!t || !t->record)
         return;
     for (uint32_t i = 0; i < t->by_allocation.count; i++)
@@ -279,7 +277,7 @@ void hd_cu_record_before(hd_runtime *r, const hd_launch_request *q)
             set_block(r, t, i);
 }
 
-static json_t *parameters_of(const hd_launch_request *q)
+static json_t *parameters_of(const hd_cu_launch *q)
 {
     json_t *list = json_array();
     const hd_module *m = q->kernel->unit->module;
@@ -298,7 +296,7 @@ static json_t *parameters_of(const hd_launch_request *q)
 
 static const char *const status_names[] = {"done", "fault", "stopped", "limit", "unsupported"};
 
-void hd_cu_record_after(hd_runtime *r, const hd_launch_request *q, hd_exec_status status, const hd_exec_statistics *s)
+void hd_cu_record_after(hd_runtime *r, const hd_cu_launch *q, hd_exec_status status, const hd_exec_statistics *s)
 {
     hd_cu_recording *t = recording_of(r);
     if (!t)

@@ -25,14 +25,15 @@
 #include "cudart/runtime.h"
 
 struct hd_cu_recording *hd_cu_record_open(hd_runtime *runtime); /* NULL: none was asked for */
-void hd_cu_record_unit(hd_runtime *runtime, const hd_code_unit *unit);
-void hd_cu_record_allocated(hd_runtime *runtime, uint32_t allocation);
+void hd_cu_record_unit(hd_runtime *runtime, const hd_cu_unit *unit, const hd_gpu *gpu);
+/* is_mapped: the host may change the memory without a call. */
+void hd_cu_record_allocated(hd_runtime *runtime, uint32_t allocation, bool is_mapped);
 void hd_cu_record_mapped(hd_runtime *runtime, uint32_t allocation); /* a managed variable */
 void hd_cu_record_freed(hd_runtime *runtime, uint32_t allocation);
 void hd_cu_record_written(hd_runtime *runtime, uint32_t allocation);
 void hd_cu_record_texture(hd_runtime *runtime, uint32_t texture);
-void hd_cu_record_before(hd_runtime *runtime, const hd_launch_request *request);
-void hd_cu_record_after(hd_runtime *runtime, const hd_launch_request *request, hd_exec_status status,
+void hd_cu_record_before(hd_runtime *runtime); /* a launch */
+void hd_cu_record_after(hd_runtime *runtime, const hd_cu_launch *request, hd_exec_status status,
                         const hd_exec_statistics *statistics);
 void hd_cu_record_static(hd_runtime *runtime); /* the program has the static runtime */
 void hd_cu_record_limit(hd_runtime *runtime);  /* a kernel that the model cannot run was asked for */

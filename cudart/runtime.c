@@ -4,25 +4,12 @@
 #include "cudart/operation.h"
 #include "cudart/recording.h"
 #include <jansson.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
 static hd_runtime hd_runtime_state = {.lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP};
 static _Thread_local int last_error;
-
-void hd_runtime_say(const char *format, ...)
-{
-    char text[1024];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    fflush(stdout);
-    fprintf(stderr, "heddle: %s\n", text);
-}
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
 
@@ -84,19 +71,6 @@ static void open_device(hd_runtime *r)
         r->gpu = hd_gpu_load(r->options.gpu, &r->diagnostics);
     r->recording = hd_cu_record_open(r);
     hd_load_binaries(r);
-}
-
-const hd_gpu *hd_gpu_of(hd_runtime *r)
-{
-    uint32_t found, target = 0;
-    for (uint32_t i = 0; i < r->units.count && !target && !r->gpu; i++)
-        target = r->units.items[i]->module ? r->units.items[i]->module->target_number : 0;
-    target = target ? target : 80;
-    if (!r->gpu) {
-        const char *name = hd_gpu_name_for(target, &found);
-        r->gpu = hd_gpu_load(name ? name : "sm_80", &r->diagnostics);
-    }
-    return r->gpu;
 }
 
 static hd_runtime *enter(bool open)
@@ -167,22 +141,6 @@ __attribute__((destructor)) static void end_process(void)
         hd_cu_record_end(r);
     r->recording = NULL;
     pthread_mutex_unlock(&r->lock);
-}
-
-/* ---- captures ---------------------------------------------------------------------------------------------------- */
-
-int hd_streams_forbid(hd_runtime *r, bool if_relaxed)
-{
-    enum { RELAXED = 2 };
-    int error = HD_CUDA_SUCCESS;
-    for (uint32_t i = 0; i < r->streams.count; i++) {
-        hd_cu_graph *graph = r->streams.items[i]->graph;
-        if (!graph || (graph->mode == RELAXED && !if_relaxed))
-            continue;
-        graph->is_invalid = true;
-        error = HD_CUDA_STREAM_CAPTURE_UNSUPPORTED;
-    }
-    return error;
 }
 
 /* ---- resetting --------------------------------------------------------------------------------------------------- */

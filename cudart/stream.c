@@ -1,73 +1,20 @@
-/* Operations, streams and events. */
+/* CUDA streams and events. */
 #include "cudart/operation.h"
 #include "cudart/api.h"
-#include <time.h>
-
-/* ---- operations -------------------------------------------------------------------------------------------------- */
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
-}
-
-static int run_host(const hd_operation *o)
-{
-    if (o->stream_callback)
-        o->stream_callback(o->stream, HD_CUDA_SUCCESS, o->of.host.data);
-    else
-        o->of.host.function(o->of.host.data);
-    return HD_CUDA_SUCCESS;
-}
-
-static int run_free(hd_runtime *r, void *pointer)
-{
-    uint32_t index = hd_cu_block_at(r, pointer);
-    if (index == HD_NONE)
-        return HD_CUDA_INVALID_VALUE;
-    hd_cu_block_free(r, index);
-    return HD_CUDA_SUCCESS;
-}
-
-int hd_operation_run(hd_runtime *r, const hd_operation *o)
-{
-    switch ((hd_operation_kind)o->kind) {
-    case HD_OPERATION_KERNEL: return hd_launch_run(r, &o->of.kernel);
-    case HD_OPERATION_COPY:
-        return o->of.copy.is_box ? hd_cu_copy_box(r, &o->of.copy.box)
-                                 : hd_cu_copy(r, o->of.copy.to, o->of.copy.from, o->of.copy.bytes, o->of.copy.kind);
-    case HD_OPERATION_FILL: {
-        const hd_memset_node *f = &o->of.fill;
-        return hd_fill(r, f->to, f->pitch, f->value, f->element_bytes, f->width, f->height);
-    }
-    case HD_OPERATION_HOST: return run_host(o);
-    case HD_OPERATION_GRAPH: return hd_cu_graph_run(r, o->of.graph);
-    case HD_OPERATION_RECORD:
-        o->of.event->recorded = true;
-        o->of.event->time_ns = now_ns();
-        return HD_CUDA_SUCCESS;
-    case HD_OPERATION_FREE: return run_free(r, o->of.pointer);
-    case HD_OPERATION_EMPTY:
-    case HD_OPERATION_WAIT:
-    case HD_OPERATION_ALLOCATE: break;
-    }
-    return HD_CUDA_SUCCESS;
-}
 
 /* ---- streams ----------------------------------------------------------------------------------------------------- */
 
 enum { LEGACY = 1, PER_THREAD = 2 };
 
-static hd_stream *new_stream(hd_runtime *r, uint32_t flags, int priority)
+static hd_cu_stream *new_stream(hd_runtime *r, uint32_t flags, int priority)
 {
-    hd_stream *s = hd_calloc(1, sizeof *s);
-    *s = (hd_stream){.flags = flags, .priority = priority, .id = r->streams.count};
+    hd_cu_stream *s = hd_calloc(1, sizeof *s);
+    *s = (hd_cu_stream){.flags = flags, .priority = priority, .id = r->streams.count};
     hd_array_push(&r->streams, s);
     return s;
 }
 
-hd_stream *hd_stream_of(hd_runtime *r, void *handle)
+hd_cu_stream *hd_cu_stream_of(hd_runtime *r, void *handle)
 {
     if (!r->streams.count)
         new_stream(r, 0, 0);
@@ -79,27 +26,14 @@ hd_stream *hd_stream_of(hd_runtime *r, void *handle)
     return NULL;
 }
 
-static void set_last(hd_stream *s, uint32_t node)
+static void set_last(hd_cu_stream *s, uint32_t node)
 {
     hd_array_clear(&s->last);
     hd_array_push(&s->last, node);
 }
 
-/* A node outlives the call: it has parameters of its own. */
-static void own_parameters(hd_operation *o)
+static int capture(hd_runtime *r, hd_cu_stream *s, const hd_cu_operation *o)
 {
-    hd_launch_request *k = &o->of.kernel;
-    if (o->kind != HD_OPERATION_KERNEL)
-        return;
-    size_t bytes = (size_t)hd_parameter_block_bytes(k->kernel->unit->module, k->kernel->function) + 32;
-    unsigned char *copy = hd_malloc(bytes);
-    memcpy(copy, k->parameters, bytes);
-    k->parameters = copy;
-}
-
-static int capture(hd_runtime *r, hd_stream *s, const hd_operation *o)
-{
-    hd_operation node = *o;
     if (s->graph->is_invalid)
         return HD_CUDA_STREAM_CAPTURE_INVALIDATED;
     if (o->kind == HD_OPERATION_KERNEL) {
@@ -107,22 +41,20 @@ static int capture(hd_runtime *r, hd_stream *s, const hd_operation *o)
         if (error)
             return error;
     }
-    if (o->kind == HD_OPERATION_GRAPH)
-        node.of.graph = hd_cu_graph_copy(o->of.graph);
-    own_parameters(&node);
+    hd_cu_operation node = hd_cu_operation_copy(o); /* it outlives the call */
     set_last(s, hd_cu_graph_add(s->graph, &node, s->last.items, s->last.count)->index);
     return HD_CUDA_SUCCESS;
 }
 
-int hd_stream_do(hd_runtime *r, void *handle, const hd_operation *o)
+int hd_cu_stream_do(hd_runtime *r, void *handle, const hd_cu_operation *o)
 {
-    hd_stream *s = hd_stream_of(r, handle);
+    hd_cu_stream *s = hd_cu_stream_of(r, handle);
     if (!s)
         return HD_CUDA_INVALID_RESOURCE_HANDLE;
-    return s->graph ? capture(r, s, o) : hd_operation_run(r, o);
+    return s->graph ? capture(r, s, o) : hd_cu_operation_run(r, o);
 }
 
-void hd_streams_forget(hd_runtime *r, const hd_cu_graph *graph)
+void hd_cu_streams_forget(hd_runtime *r, const hd_cu_graph *graph)
 {
     for (uint32_t i = 0; i < r->streams.count; i++)
         if (r->streams.items[i]->graph == graph) {
@@ -131,12 +63,26 @@ void hd_streams_forget(hd_runtime *r, const hd_cu_graph *graph)
         }
 }
 
+int hd_cu_streams_forbid(hd_runtime *r, bool if_relaxed)
+{
+    enum { RELAXED = 2 };
+    int error = HD_CUDA_SUCCESS;
+    for (uint32_t i = 0; i < r->streams.count; i++) {
+        hd_cu_graph *graph = r->streams.items[i]->graph;
+        if (!graph || (graph->mode == RELAXED && !if_relaxed))
+            continue;
+        graph->is_invalid = true;
+        error = HD_CUDA_STREAM_CAPTURE_UNSUPPORTED;
+    }
+    return error;
+}
+
 static int create(void **stream, uint32_t flags, int priority)
 {
     hd_runtime *r = hd_runtime_enter();
     if (!stream || flags > 1)
         return hd_runtime_leave(r, HD_CUDA_INVALID_VALUE);
-    hd_stream_of(r, NULL);
+    hd_cu_stream_of(r, NULL);
     *stream = new_stream(r, flags, priority);
     return hd_runtime_leave(r, HD_CUDA_SUCCESS);
 }
@@ -151,7 +97,7 @@ int hd_cudaStreamCreateWithPriority(void **stream, unsigned flags, int priority)
 int hd_cudaStreamDestroy(void *stream)
 {
     hd_runtime *r = hd_runtime_enter();
-    hd_stream *s = hd_stream_of(r, stream);
+    hd_cu_stream *s = hd_cu_stream_of(r, stream);
     if (!s || s == r->streams.items[0])
         return hd_runtime_leave(r, HD_CUDA_INVALID_RESOURCE_HANDLE);
     for (uint32_t i = 1; i < r->streams.count; i++)
@@ -166,7 +112,7 @@ int hd_cudaStreamDestroy(void *stream)
 static int wait_for(void *stream)
 {
     hd_runtime *r = hd_runtime_enter();
-    const hd_stream *s = hd_stream_of(r, stream);
+    const hd_cu_stream *s = hd_cu_stream_of(r, stream);
     if (s && s->graph)
         s->graph->is_invalid = true;
     int error = !s ? HD_CUDA_INVALID_RESOURCE_HANDLE : s->graph ? HD_CUDA_STREAM_CAPTURE_UNSUPPORTED : HD_CUDA_SUCCESS;
@@ -178,8 +124,8 @@ int hd_cudaStreamQuery(void *stream) { return wait_for(stream); }
 int hd_cudaStreamWaitEvent(void *stream, void *event, unsigned flags)
 {
     hd_runtime *r = hd_runtime_enter();
-    hd_stream *s = hd_stream_of(r, stream);
-    const hd_event_object *e = event;
+    hd_cu_stream *s = hd_cu_stream_of(r, stream);
+    const hd_cu_event *e = event;
     (void)flags;
     if (!s || !e)
         return hd_runtime_leave(r, HD_CUDA_INVALID_RESOURCE_HANDLE);
@@ -196,25 +142,25 @@ int hd_cudaStreamWaitEvent(void *stream, void *event, unsigned flags)
 int hd_cudaStreamAddCallback(void *stream, void (*callback)(void *, int, void *), void *data, unsigned flags)
 {
     hd_runtime *r = hd_runtime_enter();
-    hd_operation o = {
+    hd_cu_operation o = {
         .kind = HD_OPERATION_HOST, .of.host = {NULL, data}, .stream_callback = callback, .stream = stream};
-    return hd_runtime_leave(r, flags || !callback ? HD_CUDA_INVALID_VALUE : hd_stream_do(r, stream, &o));
+    return hd_runtime_leave(r, flags || !callback ? HD_CUDA_INVALID_VALUE : hd_cu_stream_do(r, stream, &o));
 }
 
 int hd_cudaLaunchHostFunc(void *stream, void (*function)(void *), void *data)
 {
     hd_runtime *r = hd_runtime_enter();
-    hd_operation o = {.kind = HD_OPERATION_HOST, .of.host = {function, data}};
-    return hd_runtime_leave(r, function ? hd_stream_do(r, stream, &o) : HD_CUDA_INVALID_VALUE);
+    hd_cu_operation o = {.kind = HD_OPERATION_HOST, .of.host = {function, data}};
+    return hd_runtime_leave(r, function ? hd_cu_stream_do(r, stream, &o) : HD_CUDA_INVALID_VALUE);
 }
 
 /* Calls `give` with the stream, if there is one. */
-#define STREAM_QUERY(handle, ...)                 \
-    hd_runtime *r = hd_runtime_enter();           \
-    const hd_stream *s = hd_stream_of(r, handle); \
-    if (s) {                                      \
-        __VA_ARGS__;                              \
-    }                                             \
+#define STREAM_QUERY(handle, ...)                       \
+    hd_runtime *r = hd_runtime_enter();                 \
+    const hd_cu_stream *s = hd_cu_stream_of(r, handle); \
+    if (s) {                                            \
+        __VA_ARGS__;                                    \
+    }                                                   \
     return hd_runtime_leave(r, s ? HD_CUDA_SUCCESS : HD_CUDA_INVALID_RESOURCE_HANDLE)
 
 int hd_cudaStreamGetFlags(void *stream, unsigned *flags) { STREAM_QUERY(stream, *flags = s->flags); }
@@ -227,7 +173,7 @@ int hd_cudaStreamGetDevice(void *stream, int *device) { STREAM_QUERY(stream, *de
 int hd_cudaStreamBeginCapture(void *stream, int mode)
 {
     hd_runtime *r = hd_runtime_enter();
-    hd_stream *s = hd_stream_of(r, stream);
+    hd_cu_stream *s = hd_cu_stream_of(r, stream);
     if (!s)
         return hd_runtime_leave(r, HD_CUDA_INVALID_RESOURCE_HANDLE);
     if (s == r->streams.items[0])
@@ -243,7 +189,7 @@ int hd_cudaStreamBeginCapture(void *stream, int mode)
 int hd_cudaStreamEndCapture(void *stream, void **graph)
 {
     hd_runtime *r = hd_runtime_enter();
-    hd_stream *s = hd_stream_of(r, stream);
+    hd_cu_stream *s = hd_cu_stream_of(r, stream);
     if (!s || !graph)
         return hd_runtime_leave(r, s ? HD_CUDA_INVALID_VALUE : HD_CUDA_INVALID_RESOURCE_HANDLE);
     if (!s->graph)
@@ -253,12 +199,12 @@ int hd_cudaStreamEndCapture(void *stream, void **graph)
     bool good = !s->graph->is_invalid;
     *graph = good ? s->graph : NULL;
     s->origin = false;
-    hd_streams_forget(r, s->graph);
+    hd_cu_streams_forget(r, s->graph);
     return hd_runtime_leave(r, good ? HD_CUDA_SUCCESS : HD_CUDA_STREAM_CAPTURE_INVALIDATED);
 }
 
 /* cudaStreamCaptureStatus */
-static int status_of(const hd_stream *s) { return !s->graph ? 0 : s->graph->is_invalid ? 2 : 1; }
+static int status_of(const hd_cu_stream *s) { return !s->graph ? 0 : s->graph->is_invalid ? 2 : 1; }
 
 int hd_cudaStreamIsCapturing(void *stream, int *status) { STREAM_QUERY(stream, *status = status_of(s)); }
 
@@ -274,7 +220,7 @@ int hd_cudaStreamGetCaptureInfo_v2(void *stream, int *status, unsigned long long
 }
 
 /* The nodes that the stream's next one depends on, and the data of these edges: default ones, 8 bytes of 0 each. */
-static void give_dependencies(hd_runtime *r, const hd_stream *s, void ***dependencies, void ***edges, size_t *count)
+static void give_dependencies(hd_runtime *r, const hd_cu_stream *s, void ***dependencies, void ***edges, size_t *count)
 {
     if (dependencies) {
         *dependencies = HD_ARENA_ARRAY(&r->arena, void *, s->last.count + 1);
@@ -310,7 +256,7 @@ enum { DISABLE_TIMING = 2 };
 int hd_cudaEventCreateWithFlags(void **event, unsigned flags)
 {
     hd_runtime *r = hd_runtime_enter();
-    hd_event_object *e = event ? hd_calloc(1, sizeof *e) : NULL;
+    hd_cu_event *e = event ? hd_calloc(1, sizeof *e) : NULL;
     if (e) {
         e->flags = flags;
         *event = e;
@@ -322,7 +268,7 @@ int hd_cudaEventCreate(void **event) { return hd_cudaEventCreateWithFlags(event,
 int hd_cudaEventDestroy(void *event)
 {
     hd_runtime *r = hd_runtime_enter();
-    hd_event_object *e = event;
+    hd_cu_event *e = event;
     if (e)
         hd_array_free(&e->last);
     free(e);
@@ -332,16 +278,16 @@ int hd_cudaEventDestroy(void *event)
 int hd_cudaEventRecordWithFlags(void *event, void *stream, unsigned flags)
 {
     hd_runtime *r = hd_runtime_enter();
-    hd_stream *s = hd_stream_of(r, stream);
-    hd_event_object *e = event;
-    hd_operation o = {.kind = HD_OPERATION_RECORD, .of.event = e};
+    hd_cu_stream *s = hd_cu_stream_of(r, stream);
+    hd_cu_event *e = event;
+    hd_cu_operation o = {.kind = HD_OPERATION_RECORD, .of.event = e};
     (void)flags;
     if (!s || !e)
         return hd_runtime_leave(r, HD_CUDA_INVALID_RESOURCE_HANDLE);
     e->graph = s->graph;
     hd_array_clear(&e->last);
     if (!s->graph)
-        return hd_runtime_leave(r, hd_operation_run(r, &o));
+        return hd_runtime_leave(r, hd_cu_operation_run(r, &o));
     for (uint32_t i = 0; i < s->last.count; i++)
         hd_array_push(&e->last, s->last.items[i]);
     return hd_runtime_leave(r, HD_CUDA_SUCCESS);
@@ -351,7 +297,7 @@ int hd_cudaEventRecord(void *event, void *stream) { return hd_cudaEventRecordWit
 static int event_is_done(void *event)
 {
     hd_runtime *r = hd_runtime_enter();
-    const hd_event_object *e = event;
+    const hd_cu_event *e = event;
     int error = !e ? HD_CUDA_INVALID_RESOURCE_HANDLE : e->graph ? HD_CUDA_CAPTURED_EVENT : HD_CUDA_SUCCESS;
     return hd_runtime_leave(r, error);
 }
@@ -361,7 +307,7 @@ int hd_cudaEventQuery(void *event) { return event_is_done(event); }
 int hd_cudaEventElapsedTime(float *milliseconds, void *start, void *end)
 {
     hd_runtime *r = hd_runtime_enter();
-    const hd_event_object *a = start, *b = end;
+    const hd_cu_event *a = start, *b = end;
     if (!milliseconds || !a || !b)
         return hd_runtime_leave(r, milliseconds ? HD_CUDA_INVALID_RESOURCE_HANDLE : HD_CUDA_INVALID_VALUE);
     if (!a->recorded || !b->recorded || (a->flags | b->flags) & DISABLE_TIMING)

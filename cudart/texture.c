@@ -34,7 +34,7 @@ static bool format_of(const hd_channels *c, hd_type *type, uint32_t *count)
 
 static size_t at_least_1(size_t n) { return n ? n : 1; }
 
-int hd_cudaMalloc3DArray(hd_array_object **array, const hd_channels *channels, hd_extent e, unsigned flags)
+int hd_cudaMalloc3DArray(hd_cu_array **array, const hd_channels *channels, hd_extent e, unsigned flags)
 {
     hd_runtime *r = hd_runtime_enter();
     hd_type type;
@@ -48,19 +48,18 @@ int hd_cudaMalloc3DArray(hd_array_object **array, const hd_channels *channels, h
                                   (uint64_t)e.width * at_least_1(e.height) * at_least_1(e.depth) * texel, flags);
     if (at == HD_NONE)
         return hd_runtime_leave(r, HD_CUDA_MEMORY_ALLOCATION);
-    hd_array_object *a = hd_calloc(1, sizeof *a);
-    *a = (hd_array_object){*channels, e, flags, texel, at};
+    hd_cu_array *a = hd_calloc(1, sizeof *a);
+    *a = (hd_cu_array){*channels, e, flags, texel, at};
     *array = a;
     return hd_runtime_leave(r, HD_CUDA_SUCCESS);
 }
 
-int hd_cudaMallocArray(hd_array_object **array, const hd_channels *channels, size_t width, size_t height,
-                       unsigned flags)
+int hd_cudaMallocArray(hd_cu_array **array, const hd_channels *channels, size_t width, size_t height, unsigned flags)
 {
     return hd_cudaMalloc3DArray(array, channels, (hd_extent){width, height, 0}, flags);
 }
 
-int hd_cudaFreeArray(hd_array_object *array)
+int hd_cudaFreeArray(hd_cu_array *array)
 {
     hd_runtime *r = hd_runtime_enter();
     if (array) {
@@ -70,7 +69,7 @@ int hd_cudaFreeArray(hd_array_object *array)
     return hd_runtime_leave(r, HD_CUDA_SUCCESS);
 }
 
-int hd_cudaArrayGetInfo(hd_channels *channels, hd_extent *extent, unsigned *flags, hd_array_object *array)
+int hd_cudaArrayGetInfo(hd_channels *channels, hd_extent *extent, unsigned *flags, hd_cu_array *array)
 {
     hd_runtime *r = hd_runtime_enter();
     if (!array)
@@ -84,19 +83,19 @@ int hd_cudaArrayGetInfo(hd_channels *channels, hd_extent *extent, unsigned *flag
     return hd_runtime_leave(r, HD_CUDA_SUCCESS);
 }
 
-int hd_cudaGetChannelDesc(hd_channels *channels, const hd_array_object *array)
+int hd_cudaGetChannelDesc(hd_channels *channels, const hd_cu_array *array)
 {
-    return hd_cudaArrayGetInfo(channels, NULL, NULL, (hd_array_object *)(uintptr_t)array);
+    return hd_cudaArrayGetInfo(channels, NULL, NULL, (hd_cu_array *)(uintptr_t)array);
 }
 
 /* ---- copies of arrays: widths and x in bytes --------------------------------------------------------------------- */
 
-static hd_position3 position(const hd_array_object *a, size_t x, size_t y)
+static hd_position3 position(const hd_cu_array *a, size_t x, size_t y)
 {
     return (hd_position3){a->texel_bytes ? x / a->texel_bytes : x, y, 0};
 }
 
-int hd_cudaMemcpy2DToArrayAsync(hd_array_object *to, size_t x, size_t y, const void *from, size_t pitch, size_t width,
+int hd_cudaMemcpy2DToArrayAsync(hd_cu_array *to, size_t x, size_t y, const void *from, size_t pitch, size_t width,
                                 size_t height, int kind, void *stream)
 {
     if (!to)
@@ -108,33 +107,33 @@ int hd_cudaMemcpy2DToArrayAsync(hd_array_object *to, size_t x, size_t y, const v
                      .kind = kind};
     return hd_cudaMemcpy3DAsync(&c, stream);
 }
-int hd_cudaMemcpy2DToArray(hd_array_object *to, size_t x, size_t y, const void *from, size_t pitch, size_t width,
+int hd_cudaMemcpy2DToArray(hd_cu_array *to, size_t x, size_t y, const void *from, size_t pitch, size_t width,
                            size_t height, int kind)
 {
     return hd_cudaMemcpy2DToArrayAsync(to, x, y, from, pitch, width, height, kind, NULL);
 }
 
-int hd_cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, const hd_array_object *from, size_t x, size_t y, size_t width,
+int hd_cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, const hd_cu_array *from, size_t x, size_t y, size_t width,
                                   size_t height, int kind, void *stream)
 {
     if (!from)
         return hd_runtime_leave(hd_runtime_enter(), HD_CUDA_INVALID_VALUE);
-    hd_cu_copy3 c = {.from_array = (hd_array_object *)(uintptr_t)from,
+    hd_cu_copy3 c = {.from_array = (hd_cu_array *)(uintptr_t)from,
                      .from_position = position(from, x, y),
                      .to = {to, pitch, width, height},
                      .extent = {width / from->texel_bytes, height, 1},
                      .kind = kind};
     return hd_cudaMemcpy3DAsync(&c, stream);
 }
-int hd_cudaMemcpy2DFromArray(void *to, size_t pitch, const hd_array_object *from, size_t x, size_t y, size_t width,
+int hd_cudaMemcpy2DFromArray(void *to, size_t pitch, const hd_cu_array *from, size_t x, size_t y, size_t width,
                              size_t height, int kind)
 {
     return hd_cudaMemcpy2DFromArrayAsync(to, pitch, from, x, y, width, height, kind, NULL);
 }
 
 /* Bytes that run over the ends of rows: row by row. */
-typedef int row_copy(hd_array_object *array, size_t x, size_t y, char *memory, size_t bytes, int kind, void *stream);
-static int copy_rows(hd_array_object *a, size_t x, size_t y, char *memory, size_t bytes, int kind, void *stream,
+typedef int row_copy(hd_cu_array *array, size_t x, size_t y, char *memory, size_t bytes, int kind, void *stream);
+static int copy_rows(hd_cu_array *a, size_t x, size_t y, char *memory, size_t bytes, int kind, void *stream,
                      row_copy *copy)
 {
     int error = HD_CUDA_SUCCESS;
@@ -149,37 +148,37 @@ static int copy_rows(hd_array_object *a, size_t x, size_t y, char *memory, size_
     }
     return error;
 }
-static int row_to(hd_array_object *a, size_t x, size_t y, char *memory, size_t bytes, int kind, void *stream)
+static int row_to(hd_cu_array *a, size_t x, size_t y, char *memory, size_t bytes, int kind, void *stream)
 {
     return hd_cudaMemcpy2DToArrayAsync(a, x, y, memory, bytes, bytes, 1, kind, stream);
 }
-static int row_from(hd_array_object *a, size_t x, size_t y, char *memory, size_t bytes, int kind, void *stream)
+static int row_from(hd_cu_array *a, size_t x, size_t y, char *memory, size_t bytes, int kind, void *stream)
 {
     return hd_cudaMemcpy2DFromArrayAsync(memory, bytes, a, x, y, bytes, 1, kind, stream);
 }
 
-int hd_cudaMemcpyToArrayAsync(hd_array_object *to, size_t x, size_t y, const void *from, size_t bytes, int kind,
+int hd_cudaMemcpyToArrayAsync(hd_cu_array *to, size_t x, size_t y, const void *from, size_t bytes, int kind,
                               void *stream)
 {
     return copy_rows(to, x, y, (char *)(uintptr_t)from, bytes, kind, stream, row_to);
 }
-int hd_cudaMemcpyToArray(hd_array_object *to, size_t x, size_t y, const void *from, size_t bytes, int kind)
+int hd_cudaMemcpyToArray(hd_cu_array *to, size_t x, size_t y, const void *from, size_t bytes, int kind)
 {
     return hd_cudaMemcpyToArrayAsync(to, x, y, from, bytes, kind, NULL);
 }
-int hd_cudaMemcpyFromArrayAsync(void *to, const hd_array_object *from, size_t x, size_t y, size_t bytes, int kind,
+int hd_cudaMemcpyFromArrayAsync(void *to, const hd_cu_array *from, size_t x, size_t y, size_t bytes, int kind,
                                 void *stream)
 {
-    return copy_rows((hd_array_object *)(uintptr_t)from, x, y, to, bytes, kind, stream, row_from);
+    return copy_rows((hd_cu_array *)(uintptr_t)from, x, y, to, bytes, kind, stream, row_from);
 }
-int hd_cudaMemcpyFromArray(void *to, const hd_array_object *from, size_t x, size_t y, size_t bytes, int kind)
+int hd_cudaMemcpyFromArray(void *to, const hd_cu_array *from, size_t x, size_t y, size_t bytes, int kind)
 {
     return hd_cudaMemcpyFromArrayAsync(to, from, x, y, bytes, kind, NULL);
 }
 
 /* ---- objects ----------------------------------------------------------------------------------------------------- */
 
-static void shape_of_array(const hd_array_object *a, hd_texture *t)
+static void shape_of_array(const hd_cu_array *a, hd_texture *t)
 {
     bool layered = a->flags & LAYERED, cube = a->flags & CUBEMAP;
     t->width = (uint32_t)a->extent.width;

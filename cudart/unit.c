@@ -8,15 +8,13 @@
 #include "base/origins.h"
 #include "emitters/diagnostics.h"
 #include "parser/parse.h"
-#include <dlfcn.h>
-#include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
 
 /* ---- diagnostics ------------------------------------------------------------------------------------------------- */
 
 /* Where the PTX is in no file, or does not name lines of the source: what the user can do about it, once. */
-static void explain(hd_code_unit *u)
+static void explain(hd_cu_unit *u)
 {
     if (u->is_explained)
         return;
@@ -27,7 +25,7 @@ static void explain(hd_code_unit *u)
         hd_runtime_say("note: a program compiled with nvcc -lineinfo gets messages at lines of its source");
 }
 
-void hd_show_diagnostics(hd_code_unit *u, const hd_diagnostics *diagnostics)
+void hd_show_diagnostics(hd_cu_unit *u, const hd_diagnostics *diagnostics)
 {
     hd_writer writer;
     hd_source_files *files = hd_source_files_new();
@@ -43,9 +41,9 @@ void hd_show_diagnostics(hd_code_unit *u, const hd_diagnostics *diagnostics)
 
 /* ---- modules ----------------------------------------------------------------------------------------------------- */
 
-static hd_code_unit *new_unit(hd_runtime *r)
+static hd_cu_unit *new_unit(hd_runtime *r)
 {
-    hd_code_unit *u = hd_calloc(1, sizeof *u);
+    hd_cu_unit *u = hd_calloc(1, sizeof *u);
     u->index = HD_NONE;
     hd_arena_init(&u->arena);
     hd_diagnostics_init(&u->diagnostics);
@@ -53,15 +51,9 @@ static hd_code_unit *new_unit(hd_runtime *r)
     return u;
 }
 
-const char *hd_object_of(const void *address)
-{
-    Dl_info info;
-    return dladdr(address, &info) && info.dli_fname ? info.dli_fname : program_invocation_name;
-}
-
 /* A new text's place in the order of texts, and the name that diagnostics have for it: that of a file where there is
  * one. */
-static const char *name_text(hd_runtime *r, hd_code_unit *u, const char *place, bool is_file)
+static const char *name_text(hd_runtime *r, hd_cu_unit *u, const char *place, bool is_file)
 {
     u->index = r->modules++;
     u->file = u->index ? hd_arena_printf(&u->arena, "program%u.ptx", u->index) : HD_RUN_PTX_FILE;
@@ -72,9 +64,9 @@ static const char *name_text(hd_runtime *r, hd_code_unit *u, const char *place, 
                               : hd_arena_printf(&u->arena, "PTX of %s", place);
 }
 
-hd_code_unit *hd_code_unit_load(hd_runtime *r, const char *place, bool is_file, const char *text, size_t length)
+hd_cu_unit *hd_cu_unit_load(hd_runtime *r, const char *place, bool is_file, const char *text, size_t length)
 {
-    hd_code_unit *u = new_unit(r);
+    hd_cu_unit *u = new_unit(r);
     hd_parse_options options = {.ignore_annotations = true};
     hd_source_from_memory(&u->source, name_text(r, u, place, is_file), text, length);
     u->module = hd_parse_ptx(&u->source, &options, &u->diagnostics);
@@ -82,13 +74,13 @@ hd_code_unit *hd_code_unit_load(hd_runtime *r, const char *place, bool is_file, 
     bool good = !u->diagnostics.error_count && hd_image_load(&u->image, u->module, &r->memory, &u->diagnostics);
     u->image.textures = &r->texture_set;
     u->why = good ? HD_CUDA_SUCCESS : HD_CUDA_INVALID_PTX;
-    hd_cu_record_unit(r, u);
+    hd_cu_record_unit(r, u, hd_gpu_of(r));
     if (!good)
         hd_show_diagnostics(u, &u->diagnostics);
     return u;
 }
 
-void hd_unit_free(hd_code_unit *u)
+void hd_unit_free(hd_cu_unit *u)
 {
     for (uint32_t i = 0; i < u->kernels.count; i++) {
         hd_program_free(u->kernels.items[i]->program);
@@ -101,7 +93,20 @@ void hd_unit_free(hd_code_unit *u)
     hd_link_free(&u->linked);
     hd_diagnostics_free(&u->diagnostics);
     hd_arena_free(&u->arena);
-    *u = (hd_code_unit){.why = HD_CUDA_INVALID_RESOURCE_HANDLE};
+    *u = (hd_cu_unit){.why = HD_CUDA_INVALID_RESOURCE_HANDLE};
+}
+
+const hd_gpu *hd_gpu_of(hd_runtime *r)
+{
+    uint32_t found, target = 0;
+    for (uint32_t i = 0; i < r->units.count && !target && !r->gpu; i++)
+        target = r->units.items[i]->module ? r->units.items[i]->module->target_number : 0;
+    target = target ? target : 80;
+    if (!r->gpu) {
+        const char *name = hd_gpu_name_for(target, &found);
+        r->gpu = hd_gpu_load(name ? name : "sm_80", &r->diagnostics);
+    }
+    return r->gpu;
 }
 
 /* ---- binaries ---------------------------------------------------------------------------------------------------- */
@@ -133,9 +138,9 @@ static void read_container(hd_runtime *r, const void *container, uint32_t capabi
     hd_fatbin_read(container, hd_readable_bytes(container), capability, &r->arena, &all->texts, has);
 }
 
-static hd_code_unit *unit_without_code(hd_runtime *r, int why, const char *cubins)
+static hd_cu_unit *unit_without_code(hd_runtime *r, int why, const char *cubins)
 {
-    hd_code_unit *u = new_unit(r);
+    hd_cu_unit *u = new_unit(r);
     u->why = why;
     u->cubins = cubins;
     return u;
@@ -160,17 +165,17 @@ static void read_binary(hd_runtime *r, hd_cu_binary *b, reading *all)
         hd_array_push(&all->spaces, b->space);
 }
 
-static hd_code_unit *link_binaries(hd_runtime *r, reading *all)
+static hd_cu_unit *link_binaries(hd_runtime *r, reading *all)
 {
-    hd_code_unit *u;
+    hd_cu_unit *u;
     hd_diagnostics diagnostics;
     hd_link_result linked = {0};
     if (!all->texts.count)
         return NULL;
     hd_diagnostics_init(&diagnostics);
     if (hd_link_ptx(all->texts.items, all->spaces.items, all->texts.count, &linked, &diagnostics)) {
-        u = hd_code_unit_load(r, hd_object_of(r->binaries.items[r->loaded - 1]->wrapper), false,
-                              linked.text.buffer.items, linked.text.buffer.count);
+        u = hd_cu_unit_load(r, hd_object_of(r->binaries.items[r->loaded - 1]->wrapper), false, linked.text.buffer.items,
+                            linked.text.buffer.count);
     } else {
         hd_show_diagnostics(NULL, &diagnostics);
         u = unit_without_code(r, HD_CUDA_INVALID_PTX, NULL);
@@ -185,7 +190,7 @@ static void bind_managed(hd_runtime *r)
 {
     uint32_t index;
     for (uint32_t i = r->bound; i < r->entities.count; i++) {
-        const hd_entity *e = &r->entities.items[i];
+        const hd_cu_entity *e = &r->entities.items[i];
         if (e->kind == HD_ENTITY_MANAGED && !hd_variable_of(r, e->host, &index) && hd_cu_block_map(r, index)) {
             *(void **)(uintptr_t)e->host = (void *)(uintptr_t)r->memory.allocations.items[index].base;
             hd_cu_record_mapped(r, index);
@@ -205,7 +210,7 @@ void hd_load_binaries(hd_runtime *r)
         r->binaries.items[i]->space = i;
         read_binary(r, r->binaries.items[i], &all);
     }
-    hd_code_unit *u = link_binaries(r, &all);
+    hd_cu_unit *u = link_binaries(r, &all);
     for (uint32_t i = first; i < r->binaries.count; i++)
         if (!r->binaries.items[i]->unit)
             r->binaries.items[i]->unit = u;
@@ -218,22 +223,21 @@ void hd_load_binaries(hd_runtime *r)
 
 /* ---- kernels and variables --------------------------------------------------------------------------------------- */
 
-hd_kernel *hd_unit_kernel(hd_runtime *r, hd_code_unit *u, const char *name)
+hd_cu_kernel *hd_unit_kernel(hd_cu_unit *u, const char *name)
 {
-    (void)r;
     hd_function *f = u->why ? NULL : hd_module_find_function(u->module, name);
     if (!f || !f->is_entry || !f->has_body)
         return NULL;
     for (uint32_t i = 0; i < u->kernels.count; i++)
         if (u->kernels.items[i]->function == f)
             return u->kernels.items[i];
-    hd_kernel *k = hd_calloc(1, sizeof *k);
-    *k = (hd_kernel){.unit = u, .function = f, .name = hd_names_text(&u->module->names, f->name), .carveout = -1};
+    hd_cu_kernel *k = hd_calloc(1, sizeof *k);
+    *k = (hd_cu_kernel){.unit = u, .function = f, .name = hd_names_text(&u->module->names, f->name), .carveout = -1};
     hd_array_push(&u->kernels, k);
     return k;
 }
 
-uint32_t hd_unit_variable(const hd_code_unit *u, const char *name)
+uint32_t hd_unit_variable(const hd_cu_unit *u, const char *name)
 {
     if (u->why)
         return HD_NONE;
@@ -244,9 +248,9 @@ uint32_t hd_unit_variable(const hd_code_unit *u, const char *name)
     return HD_NONE;
 }
 
-int hd_kernel_prepare(hd_runtime *r, hd_kernel *k)
+int hd_kernel_prepare(hd_runtime *r, hd_cu_kernel *k)
 {
-    hd_code_unit *u = k->unit;
+    hd_cu_unit *u = k->unit;
     if (k->program || k->why)
         return k->why;
     hd_diagnostics diagnostics;
@@ -265,18 +269,18 @@ int hd_kernel_prepare(hd_runtime *r, hd_kernel *k)
 
 static uint64_t hash_of(const void *host) { return (uint64_t)(uintptr_t)host * 0x9e3779b97f4a7c15ull >> 7; }
 
-void hd_entity_add(hd_runtime *r, hd_entity entity)
+void hd_cu_entity_add(hd_runtime *r, hd_cu_entity entity)
 {
     hd_index_add(&r->entity_index, hash_of(entity.host), r->entities.count);
     hd_array_push(&r->entities, entity);
 }
 
-static hd_entity *find_entity(hd_runtime *r, const void *host, bool function)
+static hd_cu_entity *find_entity(hd_runtime *r, const void *host, bool function)
 {
     const hd_index *index = &r->entity_index;
     uint64_t hash = hash_of(host);
     for (uint32_t at = hd_index_first(index, hash); at != HD_INDEX_END; at = hd_index_next(index, hash, at)) {
-        hd_entity *e = &r->entities.items[index->slots[at].number];
+        hd_cu_entity *e = &r->entities.items[index->slots[at].number];
         if (e->host == host && (e->kind == HD_ENTITY_FUNCTION) == function && !e->binary->unregistered)
             return e;
     }
@@ -284,9 +288,9 @@ static hd_entity *find_entity(hd_runtime *r, const void *host, bool function)
 }
 
 /* The error of a use of what has no code. */
-static int why_not(const hd_entity *e)
+static int why_not(const hd_cu_entity *e)
 {
-    hd_code_unit *u = e->binary->unit;
+    hd_cu_unit *u = e->binary->unit;
     if (u->cubins)
         hd_runtime_say("%s holds machine code for %s and no PTX of %s: nvcc embeds both with -arch=sm_NN, and with "
                        "-gencode where code=[sm_NN,compute_NN] asks for both",
@@ -295,24 +299,24 @@ static int why_not(const hd_entity *e)
     return u->why;
 }
 
-int hd_kernel_of(hd_runtime *r, const void *host, hd_kernel **kernel)
+int hd_kernel_of(hd_runtime *r, const void *host, hd_cu_kernel **kernel)
 {
-    hd_entity *e = find_entity(r, host, true);
+    hd_cu_entity *e = find_entity(r, host, true);
     *kernel = NULL;
     if (!e)
         return hd_kernel_of_handle(r, host, kernel);
-    hd_code_unit *u = e->binary->unit;
+    hd_cu_unit *u = e->binary->unit;
     if (u->why == HD_CUDA_NO_KERNEL_IMAGE_FOR_DEVICE)
         hd_cu_record_limit(r);
     if (u->why)
         return why_not(e);
     if (!e->kernel)
-        e->kernel = hd_unit_kernel(r, u, hd_link_find(&u->linked, e->binary->space, e->name));
+        e->kernel = hd_unit_kernel(u, hd_link_find(&u->linked, e->binary->space, e->name));
     *kernel = e->kernel;
     return e->kernel ? HD_CUDA_SUCCESS : HD_CUDA_INVALID_DEVICE_FUNCTION;
 }
 
-int hd_kernel_of_handle(hd_runtime *r, const void *handle, hd_kernel **kernel)
+int hd_kernel_of_handle(hd_runtime *r, const void *handle, hd_cu_kernel **kernel)
 {
     for (uint32_t i = 0; i < r->units.count; i++)
         for (uint32_t k = 0; k < r->units.items[i]->kernels.count; k++)
@@ -325,12 +329,12 @@ int hd_kernel_of_handle(hd_runtime *r, const void *handle, hd_kernel **kernel)
 
 int hd_variable_of(hd_runtime *r, const void *host, uint32_t *allocation)
 {
-    hd_entity *e = find_entity(r, host, false);
+    hd_cu_entity *e = find_entity(r, host, false);
     if (!e)
         return HD_CUDA_INVALID_SYMBOL;
     if (e->binary->unit->why)
         return why_not(e);
-    hd_code_unit *u = e->binary->unit;
+    hd_cu_unit *u = e->binary->unit;
     *allocation = hd_unit_variable(u, hd_link_find(&u->linked, e->binary->space, e->name));
     return *allocation == HD_NONE ? HD_CUDA_INVALID_SYMBOL : HD_CUDA_SUCCESS;
 }
