@@ -1,55 +1,10 @@
-/* The instruction table, and forms: splits a spelling into words, finds its row (the longest name that matches), and
+/* Forms: splits a spelling into words, finds its row of the instruction table (the longest name that matches), and
  * matches the words with the row's syntax (ir/syntax.c). Runs once per distinct spelling of a module, linear in the
  * table; afterwards a form is one array lookup. */
 #include "ir/form.h"
 #include "base/search.h"
 #include "ir/machine.h"
 #include "ir/signature.h"
-
-enum { /* short names used in the behaviour column of ir/ptx.def */
-       LOAD = HD_BEHAVE_LOAD,
-       STORE = HD_BEHAVE_STORE,
-       ATOMIC = HD_BEHAVE_ATOMIC,
-       BARRIER = HD_BEHAVE_BARRIER,
-       WARP = HD_BEHAVE_WARP,
-       FENCE = HD_BEHAVE_FENCE,
-       BRANCH = HD_BEHAVE_BRANCH,
-       CALL = HD_BEHAVE_CALL,
-       RETURN = HD_BEHAVE_RETURN,
-       EXIT = HD_BEHAVE_EXIT,
-       TRAP = HD_BEHAVE_TRAP,
-       ASYNC = HD_BEHAVE_ASYNC,
-       DIVERGENT = HD_BEHAVE_DIVERGENT,
-       TEXTURE = HD_BEHAVE_TEXTURE,
-       VOLATILE = HD_BEHAVE_VOLATILE,
-       YIELD = HD_BEHAVE_YIELD,
-       MEET = HD_BEHAVE_MEET
-};
-
-const hd_opcode_info hd_opcodes[HD_OPCODE_COUNT] = {
-    [HD_OP_UNKNOWN] = {"", VOLATILE, HD_UNIT_NONE, 10, 10, ""},
-    [HD_OP_MACHINE] = {"", VOLATILE, HD_UNIT_NONE, 10, 10, ""},
-#define HD_OPCODE(id, name, introduced, target, unit, behaviour, syntax) \
-    [HD_OP_##id] = {name, behaviour, HD_UNIT_##unit, introduced, target, syntax},
-#include "ir/ptx.def"
-#undef HD_OPCODE
-};
-
-static const struct {
-    const char *spelling;
-    uint8_t group;
-} modifiers[HD_MODIFIER_COUNT] = {
-    [HD_MOD_NONE] = {"", 0},
-#define HD_MODIFIER_GROUP(id, summary)
-#define HD_MODIFIER(group, id, spelling) [HD_MOD_##group##_##id] = {spelling, HD_GROUP_##group},
-#include "ir/modifiers.def"
-#undef HD_MODIFIER_GROUP
-#undef HD_MODIFIER
-};
-
-const char *hd_modifier_spelling(hd_modifier modifier) { return modifiers[modifier].spelling; }
-
-hd_modifier_group hd_modifier_group_of(hd_modifier modifier) { return (hd_modifier_group)modifiers[modifier].group; }
 
 /* Whether the spelling starts with `name`, followed by its end or a dot. */
 static bool starts_with_name(const char *spelling, size_t length, const char *name, size_t name_length)
@@ -93,7 +48,7 @@ static bool split(const char *text, size_t length, hd_form_words *words)
 static bool is_modifier(const char *word, size_t length)
 {
     for (int i = HD_MOD_NONE + 1; i < HD_MODIFIER_COUNT; i++)
-        if (hd_is_name(word, length, modifiers[i].spelling))
+        if (hd_is_name(word, length, hd_modifier_spelling((hd_modifier)i)))
             return true;
     return false;
 }

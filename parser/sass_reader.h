@@ -1,8 +1,9 @@
 /* The reader of machine-code listings: called by the grammar's actions (parser/sass.y) to build the IR of
  * ir/machine.h. Private to parser/.
  *
- * Files: sass_reader.c tokens, lines, functions, labels; sass_operand.c instructions and their operands; sass_flow.c,
- * at the end of a function, targets of branches, calls and returns, and where lanes meet.
+ * Files, from the ground up: sass_names.c names and labels; sass_flow.c, at the end of a function, targets of branches,
+ * calls and returns, and where lanes meet; sass_function.c functions; sass_operand.c instructions and their operands;
+ * sass_reader.c tokens and lines. sass.c runs the grammar.
  *
  * Registers and labels are found by arrays indexed by number and by name, so that each mention takes constant time.
  * Numbers as branch targets (cuobjdump) are addresses: the instruction there is found by binary search.
@@ -90,11 +91,6 @@ void hd_sass_syntax_error(hd_sass_reader *b, const uint32_t *expected, uint32_t 
 
 /* ---- sass_reader.c ----------------------------------------------------------------------------------------------- */
 void hd_sass_line_end(hd_sass_reader *b);
-/* Begins one without a name where none is open; `first`: of an instruction, in b->tokens. */
-void hd_sass_need_function(hd_sass_reader *b, const hd_sass_token *first);
-void hd_sass_function_start(hd_sass_reader *b, const hd_sass_token *token, bool header);
-void hd_sass_function_stop(hd_sass_reader *b, uint32_t end);
-void hd_sass_other_section(hd_sass_reader *b, const hd_sass_token *token);
 void hd_sass_architecture(hd_sass_reader *b, const hd_sass_token *token);
 void hd_sass_usage(hd_sass_reader *b, const hd_sass_token *token);
 void hd_sass_registers(hd_sass_reader *b, const hd_sass_token *token);
@@ -104,9 +100,20 @@ void hd_sass_node(hd_sass_reader *b, const hd_sass_token *token);
 void hd_sass_heddle(hd_sass_reader *b, const hd_sass_token *token);
 void hd_sass_label(hd_sass_reader *b, const hd_sass_token *token);
 void hd_sass_code(hd_sass_reader *b, const hd_sass_token *token);
-uint32_t hd_sass_label_find(const hd_sass_reader *b, hd_name name); /* HD_NONE: the function has none so far */
-uint32_t hd_sass_label_new(hd_sass_reader *b, hd_name name, uint32_t instruction, hd_span span);
+
+/* ---- sass_names.c ------------------------------------------------------------------------------------------------ */
 hd_name hd_sass_name(hd_sass_reader *b, uint32_t begin, uint32_t end); /* without the backslashes of a graph */
+uint32_t hd_sass_label_find(const hd_sass_reader *b, hd_name name);    /* HD_NONE: the function has none so far */
+uint32_t hd_sass_label_new(hd_sass_reader *b, hd_name name, uint32_t instruction, hd_span span);
+
+/* ---- sass_function.c --------------------------------------------------------------------------------------------- */
+/* Adds a function to the module, and makes it the open one; header: where it is named, body: where its code begins. */
+void hd_sass_function_begin(hd_sass_reader *b, hd_name name, hd_span header, uint32_t body);
+/* Begins a function without a name where none is open. `first`: the first token of an instruction, in b->tokens. */
+void hd_sass_need_function(hd_sass_reader *b, const hd_sass_token *first);
+void hd_sass_function_start(hd_sass_reader *b, const hd_sass_token *token, bool header);
+void hd_sass_function_stop(hd_sass_reader *b, uint32_t end);
+void hd_sass_other_section(hd_sass_reader *b, const hd_sass_token *token);
 
 /* ---- sass_operand.c ---------------------------------------------------------------------------------------------- */
 void hd_sass_instruction_start(hd_sass_reader *b, const hd_sass_token *opcode, const hd_sass_token *guard);

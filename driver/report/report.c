@@ -121,14 +121,6 @@ static bool choose_gpu(hd_report_job *job)
     return job->gpu->valid && load_other_gpus(job);
 }
 
-const hd_gpu *report_gpu_of(const report_common *c, const hd_function *function)
-{
-    for (uint32_t i = 0; function->machine && i < c->gpus.count; i++)
-        if (c->gpus.items[i].sm == function->machine->sm)
-            return c->gpus.items[i].gpu;
-    return c->gpu;
-}
-
 /* ---- functions to process ---------------------------------------------------------------------------------------- */
 
 static void add_item(hd_report_job *job, uint32_t *item_of, uint32_t function, bool reported)

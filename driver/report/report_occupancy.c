@@ -1,7 +1,16 @@
 /* Occupancy of a kernel: report_work.h. Constant time, but for the sweep over block sizes. */
 #include "driver/report/report_work.h"
+#include "ir/machine.h"
 
 enum { DEFAULT_THREADS = 256, SWEEP_STEP = 32 };
+
+const hd_gpu *report_gpu_of(const report_common *c, const hd_function *function)
+{
+    for (uint32_t i = 0; function->machine && i < c->gpus.count; i++)
+        if (c->gpus.items[i].sm == function->machine->sm)
+            return c->gpus.items[i].gpu;
+    return c->gpu;
+}
 
 static uint64_t product_of(const uint32_t sizes[3])
 {

@@ -11,30 +11,6 @@
 
 typedef hd_launch_reader reader;
 
-/* ---- limits ------------------------------------------------------------------------------------------------------ */
-
-bool hd_launch_count_values(hd_launch_reader *r, const hd_yaml_node *node, uint64_t values)
-{
-    r->values += values;
-    if (r->values > HD_MOST_VALUES)
-        hd_yaml_error(
-            node, HD_DIAG_BAD_VALUE,
-            "with what aliases repeat, the file has over %u values; a step, a parameter or a field of a struct "
-            "counts as %d",
-            HD_MOST_VALUES, HD_ITEM_VALUES);
-    return r->values <= HD_MOST_VALUES;
-}
-
-bool hd_launch_count_bytes(hd_launch_reader *r, const hd_yaml_node *node, uint64_t bytes)
-{
-    r->bytes = bytes > UINT64_MAX - r->bytes ? UINT64_MAX : r->bytes + bytes;
-    if (r->bytes > HD_LARGEST_BUFFERS_BYTES)
-        hd_yaml_error(node, HD_DIAG_BAD_VALUE,
-                      "with those before it, the buffers and their contents have over %llu bytes",
-                      HD_LARGEST_BUFFERS_BYTES);
-    return r->bytes <= HD_LARGEST_BUFFERS_BYTES;
-}
-
 static bool count_listed(reader *r, const hd_yaml_node *list)
 {
     return list->kind != HD_YAML_SEQUENCE || hd_launch_count_values(r, list, list->count);
@@ -292,18 +268,6 @@ static bool fill_buffers(reader *r, const hd_yaml_node *map, uint32_t first)
         good = !expect || read_expect(r, expect, &r->file->buffers.items[first + i]);
     }
     return good;
-}
-
-uint32_t hd_launch_find_buffer(hd_launch_reader *r, const hd_yaml_node *name, bool symbols)
-{
-    uint32_t count = symbols ? r->file->buffers.count : r->file->symbol_first;
-    if (!hd_yaml_scalar(name))
-        return HD_NONE;
-    for (uint32_t i = 0; i < count; i++)
-        if (hd_yaml_is_word(name, r->file->buffers.items[i].name))
-            return i;
-    hd_yaml_error(name, HD_DIAG_BAD_VALUE, "there is no buffer '%s'", name->text);
-    return HD_NONE;
 }
 
 /* ---- the file ---------------------------------------------------------------------------------------------------- */

@@ -23,14 +23,12 @@ typedef struct hd_launch_reader {
     uint64_t elements;            /* of the enclosing array of structs; 0 outside */
 } hd_launch_reader;
 
+/* launch_values.c */
 /* Index of a buffer by name (with symbols: of a buffer or symbol); HD_NONE (reported) if there is none. */
 uint32_t hd_launch_find_buffer(hd_launch_reader *r, const hd_yaml_node *name, bool symbols);
-
 /* Counts values of the file, or bytes that are kept; false (reported at the node): they are over the limit. */
 bool hd_launch_count_values(hd_launch_reader *r, const hd_yaml_node *node, uint64_t values);
 bool hd_launch_count_bytes(hd_launch_reader *r, const hd_yaml_node *node, uint64_t bytes);
-
-/* launch_values.c */
 bool hd_launch_read_argument(hd_launch_reader *r, const hd_yaml_node *node, hd_argument *argument);
 /* Size of the argument for addresses of `address_bytes`, and its natural alignment. */
 uint64_t hd_argument_bytes(const hd_argument *argument, uint32_t address_bytes, uint32_t *align);

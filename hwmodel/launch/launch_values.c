@@ -1,9 +1,48 @@
-/* Launch files: individual values for the device: kernel parameters, fields of structs, elements of buffers. */
+/* Launch files: individual values for the device: kernel parameters, fields of structs, elements of buffers; and the
+ * limits of what a file may hold. */
 #include "hwmodel/launch/launch_reader.h"
 #include <inttypes.h>
 
 typedef hd_launch_reader reader;
 enum { DEEPEST_STRUCT = 16 };
+
+/* ---- limits ------------------------------------------------------------------------------------------------------ */
+
+bool hd_launch_count_values(hd_launch_reader *r, const hd_yaml_node *node, uint64_t values)
+{
+    r->values += values;
+    if (r->values > HD_MOST_VALUES)
+        hd_yaml_error(
+            node, HD_DIAG_BAD_VALUE,
+            "with what aliases repeat, the file has over %u values; a step, a parameter or a field of a struct "
+            "counts as %d",
+            HD_MOST_VALUES, HD_ITEM_VALUES);
+    return r->values <= HD_MOST_VALUES;
+}
+
+bool hd_launch_count_bytes(hd_launch_reader *r, const hd_yaml_node *node, uint64_t bytes)
+{
+    r->bytes = bytes > UINT64_MAX - r->bytes ? UINT64_MAX : r->bytes + bytes;
+    if (r->bytes > HD_LARGEST_BUFFERS_BYTES)
+        hd_yaml_error(node, HD_DIAG_BAD_VALUE,
+                      "with those before it, the buffers and their contents have over %llu bytes",
+                      HD_LARGEST_BUFFERS_BYTES);
+    return r->bytes <= HD_LARGEST_BUFFERS_BYTES;
+}
+
+/* ---- values ------------------------------------------------------------------------------------------------------ */
+
+uint32_t hd_launch_find_buffer(hd_launch_reader *r, const hd_yaml_node *name, bool symbols)
+{
+    uint32_t count = symbols ? r->file->buffers.count : r->file->symbol_first;
+    if (!hd_yaml_scalar(name))
+        return HD_NONE;
+    for (uint32_t i = 0; i < count; i++)
+        if (hd_yaml_is_word(name, r->file->buffers.items[i].name))
+            return i;
+    hd_yaml_error(name, HD_DIAG_BAD_VALUE, "there is no buffer '%s'", name->text);
+    return HD_NONE;
+}
 
 static bool read_value(reader *r, const hd_yaml_node *node, hd_argument *a, uint32_t depth);
 

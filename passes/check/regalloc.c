@@ -23,25 +23,9 @@
 #include "ir/operand_loads.h"
 #include "passes/check/regalloc_proof.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 
 /* ---- locations --------------------------------------------------------------------------------------------------- */
-
-void hd_proof_fail(hd_proof *p, const hd_instruction *insn, const char *format, ...)
-{
-    char text[256];
-    va_list arguments;
-    if (p->failed)
-        return;
-    p->failed = true;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    const hd_function *f = p->allocated;
-    hd_report(p->diagnostics, HD_DIAG_INVALID_IR, f->module->source, insn ? insn->span : f->header_span,
-              "allocation of '%s': %s", hd_names_text(&f->module->names, f->name), text);
-}
 
 /* Whether a location may hold a value of this class: the same class, or a word for a predicate. */
 static bool may_hold(const hd_proof *p, uint32_t location, uint32_t value)

@@ -252,7 +252,7 @@ bool hd_emit_issue(const hd_op *op, hd_warp *w, hd_event *e, uint32_t mask)
     hd_cta *cta = w->cta;
     if (op->flags & HD_OP_MEMORY && mask && cta->columns & HD_COLUMN_ADDRESSES) {
         e->addresses = cta->addresses;
-        e->copied_to = op->run == hd_run_async_copy ? cta->copied_to : NULL;
+        e->copied_to = op->flags & HD_OP_COPY ? cta->copied_to : NULL;
         e->copied_bytes = e->copied_to ? cta->copied_bytes : NULL;
     }
     if (cta->sector_count && mask) {

@@ -26,12 +26,14 @@ static inline uint64_t hd_mbarrier_make(uint32_t pending, uint32_t expected, int
            (uint64_t)phase << 62;
 }
 
+/* The object with these numbers, in its next phase if nothing is pending. */
+uint64_t hd_mbarrier_settle(uint32_t pending, uint32_t expected, int32_t transactions, uint32_t phase);
 /* Applies `count` arrivals; NULL, or why that is invalid. */
 const char *hd_mbarrier_arrive(uint64_t *object, uint32_t count);
 /* Reads the object at an offset of shared memory, which must be in bounds. */
 uint64_t hd_mbarrier_read(const hd_cta *cta, uint32_t offset);
 void hd_mbarrier_write(hd_cta *cta, uint32_t offset, uint64_t object);
-/* The same, of a valid object that was `before`: reports the end of its phase. */
+/* Writes a valid object that was `before`, and reports the end of its phase. */
 void hd_mbarrier_change(hd_cta *cta, uint32_t offset, uint64_t before, uint64_t object);
 
 /* Sets cta->addresses to the offsets in shared memory that the op's lanes address; faults if an object is out of

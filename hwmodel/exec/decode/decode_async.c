@@ -88,6 +88,7 @@ bool hd_decode_async_copy(hd_decoder *d)
     *detail = (hd_async_detail){.to = *op, .size = HD_NO_REF, .ignore = HD_NO_REF};
     op->use.detail = detail;
     op->run = hd_run_async_copy;
+    op->flags |= HD_OP_COPY;
     op->item_bytes = (uint8_t)literal_of(d, d->operands[2]);
     op->space = HD_SPACE_GLOBAL;
     detail->to.space = HD_SPACE_SHARED;

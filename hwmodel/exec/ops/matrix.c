@@ -3,15 +3,8 @@
 #include "hwmodel/exec/ops/matrix.h"
 #include "hwmodel/exec/ops/scalar.h"
 #include "hwmodel/exec/state/fault.h"
-#include "hwmodel/memory/narrow.h"
 #include <fenv.h>
 #include <stdio.h>
-
-const hd_matrix_type hd_matrix_types[HD_TYPE_COUNT] = {
-#define HD_MATRIX_TYPE(type, bits, kind, exponent, fraction) \
-    [HD_TYPE_##type] = {bits, HD_MATRIX_##kind, exponent, fraction},
-#include "hwmodel/exec/ops/matrix.def"
-};
 
 hd_step hd_matrix_converged(const hd_op *op, hd_warp *w, uint32_t mask)
 {
@@ -113,18 +106,6 @@ void hd_fragment_write(hd_warp *w, const hd_fragment *f, const void *lines)
 }
 
 /* ---- products ---------------------------------------------------------------------------------------------------- */
-
-void hd_matrix_widen(float *to, const uint16_t *halves, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++)
-        to[i] = (float)hd_f16_to_double(halves[i]);
-}
-
-void hd_matrix_narrow(uint16_t *to, const float *values, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++)
-        to[i] = hd_f16_from_double(values[i]);
-}
 
 static void read_sums(const hd_warp *w, const hd_matrix *x, hd_matrix_sums *sums)
 {

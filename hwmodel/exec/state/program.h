@@ -67,6 +67,7 @@ enum {                           /* hd_op.flags */
        HD_OP_NAMES_LANES = 524288,     /* waits for the lanes of the warp that operand f names */
        HD_OP_PREDICATE = 1048576,      /* of ops at which lanes meet: the result d is a predicate */
        HD_OP_SCALES = 2097152,         /* twice the sources a and c give twice the result */
+       HD_OP_COPY = 4194304,           /* cp.async: has addresses that it copies to, and numbers of bytes, too */
        HD_OP_ORDERED = 16384,          /* observable by other CTAs: waits for the CTA's turn (workers.h) */
 };
 
