@@ -207,7 +207,7 @@ def settings():
 def with_memo():
     """The models that have hooks for it; others do the same either way."""
     found = set()
-    for path in glob.glob(os.path.join(TOP, "hwmodel", "rf", "*.c")):
+    for path in glob.glob(os.path.join(TOP, "hwmodel", "rf", "models", "*.c")):
         with open(path, encoding="utf-8") as file:
             found |= {ops.split()[0] for ops in file.read().split("\nconst hd_rf_ops ")[1:] if ".memo = &" in ops.split("\n};")[0]}
     return [row[0] for row in relations.rows("hwmodel/rf/models/models.def", "HD_RF_MODEL") if found & set(row)]

@@ -10,7 +10,7 @@ HELD = re.compile(r".GMMA$|LDTM$|STTM$")  # use registers after they have been i
 
 
 def rows(top):
-    with open(os.path.join(top, "ir", "sass.def"), encoding="ascii") as file:
+    with open(os.path.join(top, "ir", "sass", "sass.def"), encoding="ascii") as file:
         found = [match.groups() for match in ROW.finditer(file.read())]
     return [row for row in found if row[8] in ("NONE", "WAIT", "BARRIER", "WARP") and not HELD.match(row[0])]
 
