@@ -139,6 +139,7 @@ static void open_count(replay_run *run)
 {
     replay_part *p = run->part;
     run->code.model_index = HD_ARENA_ARRAY(&run->arena, uint32_t, p->plan->model_count);
+    run->code.views = HD_ARENA_ARRAY(&run->arena, replay_views, p->plan->model_count);
     for (uint32_t m = 0; m < p->plan->model_count; m++)
         run->code.model_index[m] = HD_NONE;
     run->code.rf = hd_rf_module_new(run->code.module);
@@ -173,6 +174,19 @@ static const char *refusal_of(const replay_part *p, const replay_model *model)
                : NULL;
 }
 
+/* Of the model, which the timer has. */
+static void add_views(replay_run *run, uint32_t m)
+{
+    const hd_replay_options *options = run->part->plan->options;
+    replay_views *views = &run->code.views[m];
+    if (options->timeline_end) {
+        const hd_timeline_range range = {options->timeline_sm, options->timeline_first, options->timeline_end};
+        views->timeline = hd_timeline_new(&range);
+        const hd_sm_listener listener = hd_timeline_listener(views->timeline);
+        hd_timer_listen(run->code.timer, run->code.model_index[m], &listener);
+    }
+}
+
 /* Adds a model to the count and the timer, unless one of them refuses it. */
 static void add_model(replay_run *run, uint32_t m, const char **refusal)
 {
@@ -186,6 +200,8 @@ static void add_model(replay_run *run, uint32_t m, const char **refusal)
     }
     run->code.model_index[m] = hd_count_models(run->code.count);
     hd_count_add(run->code.count, model);
+    if (run->code.timer)
+        add_views(run, m);
 }
 
 /* Adds models with the same passes together, with the annotations of these; then the module is restored. Sets their

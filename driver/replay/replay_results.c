@@ -182,39 +182,39 @@ static void fill_span(replay_part *p, hd_module *module, const uint32_t *first, 
                            .end = from->end,
                            .track = from->track,
                            .reason = from->reason,
-                           .block = from->what.cta,
-                           .warp = from->what.warp,
-                           .threads = from->what.threads};
+                           .block = from->subject.cta,
+                           .warp = from->subject.warp,
+                           .threads = (uint32_t)__builtin_popcount(from->subject.effective)};
     if (to->kind != HD_SPAN_ISSUE && to->kind != HD_SPAN_INSTRUCTION)
         return;
-    uint32_t number = first[from->what.function] + from->what.instruction;
+    uint32_t number = first[from->subject.function] + from->subject.instruction;
     to->instruction = &instructions[number];
     if (!instructions[number].text)
-        instructions[number] = instruction_of(&p->arena, module, from->what.function, from->what.instruction);
+        instructions[number] = instruction_of(&p->arena, module, from->subject.function, from->subject.instruction);
 }
 
 static const hd_replay_timeline *timeline_of(replay_part *p, const replay_tally *t)
 {
-    const hd_timeline *from = t->timeline;
+    const hd_timeline_spans *from = t->timeline;
     if (!from)
         return NULL;
-    hd_module *module = t->timeline_module;
+    hd_module *module = t->timed_module;
     /* number in `instructions` of the first instruction of each function; their count at the end */
     uint32_t *first = HD_ARENA_ARRAY(&p->arena, uint32_t, module->functions.count + 1);
     for (uint32_t f = 0; f < module->functions.count; f++)
         first[f + 1] = first[f] + module->functions.items[f]->instructions.count;
     hd_replay_instruction *instructions =
         HD_ARENA_ARRAY(&p->arena, hd_replay_instruction, first[module->functions.count] + 1);
-    hd_replay_span *spans = HD_ARENA_ARRAY(&p->arena, hd_replay_span, from->spans.count + 1);
-    for (uint32_t i = 0; i < from->spans.count; i++)
-        fill_span(p, module, first, instructions, &from->spans.items[i], &spans[i]);
-    hd_replay_timeline timeline = {.sm = from->range.sm,
+    hd_replay_span *spans = HD_ARENA_ARRAY(&p->arena, hd_replay_span, from->count + 1);
+    for (uint32_t i = 0; i < from->count; i++)
+        fill_span(p, module, first, instructions, &from->items[i], &spans[i]);
+    hd_replay_timeline timeline = {.sm = p->plan->options->timeline_sm,
                                    .schedulers = p->plan->gpu->machine.core.schedulers,
                                    .issue_width = p->plan->gpu->machine.core.issue_width,
-                                   .first = from->range.first,
-                                   .end = from->range.end,
+                                   .first = p->plan->options->timeline_first,
+                                   .end = p->plan->options->timeline_end,
                                    .spans = spans,
-                                   .span_count = from->spans.count};
+                                   .span_count = from->count};
     return hd_arena_copy(&p->arena, &timeline, sizeof timeline);
 }
 

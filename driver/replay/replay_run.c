@@ -97,10 +97,7 @@ static void launch_starts(void *context, uint32_t launch, const hd_grid *grid)
     uint32_t function = 0;
     while (module->functions.items[function] != kernel)
         function++;
-    bool shown = true; /* timelines are of the first execution */
-    for (uint32_t i = 0; i < w->executed.count; i++)
-        shown = shown && w->executed.items[i].launch != launch;
-    hd_timer_begin(run->code.timer, &residency, function, shown);
+    hd_timer_begin(run->code.timer, &residency, function, launch);
 }
 
 static void launch_ran(void *context, uint32_t launch, hd_exec_status status, const hd_exec_statistics *statistics)
@@ -174,8 +171,6 @@ static void open_timer(replay_run *run)
                                      .limit = HD_TRACED_LIMIT};
     hd_timer_show(run->code.timer, &run->timing_meter);
     hd_timer_sample(run->code.timer, options->sample);
-    hd_timer_record(run->code.timer,
-                    &(hd_timeline_range){options->timeline_sm, options->timeline_first, options->timeline_end});
     hd_timer_open(run->code.timer, run->part->in.traced ? &traced : &run->session->memory, run->part->threads,
                   &run->part->budget);
 }
@@ -214,13 +209,13 @@ static hd_status report_timing(replay_run *run, uint32_t m, hd_timing_status sta
 static void add_time(watch *w, uint32_t i, uint32_t m)
 {
     replay_run *run = w->run;
-    replay_tally *t = &tallies_of(run, w->executed.items[i].launch)[m];
+    uint32_t launch = w->executed.items[i].launch;
+    replay_tally *t = &tallies_of(run, launch)[m];
     const hd_timer_result *result = hd_timer_result_of(run->code.timer, i, run->code.model_index[m]);
     const hd_timer_result *before = i ? hd_timer_result_of(run->code.timer, i - 1, run->code.model_index[m]) : NULL;
-    if (result->timeline && !t->timeline) {
-        t->timeline = result->timeline;
-        t->timeline_module = run->code.module;
-    }
+    t->timed_module = run->code.module;
+    if (run->code.views[m].timeline)
+        t->timeline = hd_timeline_of(run->code.views[m].timeline, launch);
     t->timed = (t->timed || !t->time.cycles) && result->status == HD_TIMING_DONE;
     hd_timing_counts_add(&t->time, &result->counts);
     hd_rf_detection_join(&t->timed_detection, &result->detection);

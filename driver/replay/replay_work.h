@@ -15,6 +15,7 @@
 #include "driver/replay/replay.h"
 #include "hwmodel/launch/launch.h"
 #include "hwmodel/count/count.h"
+#include "hwmodel/sm/timeline.h"
 #include "hwmodel/sm/timer.h"
 #include "hwmodel/trace/accel_sim.h"
 #include "parser/link.h"
@@ -84,9 +85,14 @@ typedef struct replay_tally {
     double timed_pj;   /* dynamic energy, by the timing's counters; NAN: unknown */
     uint64_t gated_on; /* hd_rf_leakage */
     hd_rf_detection timed_detection;
-    const hd_timeline *timeline; /* of the first run, and the code that it was of; NULL: none */
-    hd_module *timeline_module;
+    const hd_timeline_spans *timeline; /* of the first execution, and the code that it was of; NULL: none */
+    hd_module *timed_module;
 } replay_tally;
+
+/* What listens to the SMs of a model; NULL: was not asked for. */
+typedef struct replay_views {
+    hd_timeline *timeline;
+} replay_views;
 
 /* A module with the models that see it; made by replay_prepare. */
 typedef struct replay_code {
@@ -95,6 +101,7 @@ typedef struct replay_code {
     hd_count *count;       /* takes the models that were not refused */
     hd_timer *timer;       /* has the same models in the same order; NULL: cycles are not asked for */
     uint32_t *model_index; /* by chosen model: index in the count, or HD_NONE */
+    replay_views *views;   /* by chosen model */
 } replay_code;
 
 /* What came of a run. */

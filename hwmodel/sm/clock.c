@@ -51,11 +51,9 @@ void sm_account(hd_sm *sm, uint64_t now)
         return;
     uint64_t cycles = now - sm->accounted;
     for (uint32_t i = 0; i < sm->setup.machine->core.schedulers; i++)
-        sm->counts.slots[sm->schedulers[i].reason] += cycles * sm->setup.machine->core.issue_width;
+        sm_emit_stall(sm, i, 0, sm->accounted, now);
     sm->counts.warp_cycles += cycles * sm->resident_warps;
     sm->counts.busy_cycles += sm->resident_warps ? cycles : 0;
-    for (uint32_t i = 0; i < sm->setup.machine->core.schedulers && sm->setup.timeline; i++)
-        sm_show_stall(sm, i, 0, sm->accounted, now);
     sm_account_power(sm, cycles);
     sm->accounted = now;
     sm->now = now - 1;

@@ -107,9 +107,20 @@ static uint32_t passes_of(const uint64_t *addresses, uint32_t lanes, uint32_t by
     return most;
 }
 
+/* Lanes that are served together. */
+static uint32_t group_of(uint32_t bytes) { return bytes > 8 ? 8 : bytes > 4 ? 16 : 32; }
+
+uint32_t hd_shared_least_passes(uint32_t lanes, uint32_t bytes)
+{
+    uint32_t together = group_of(bytes), passes = 0;
+    for (uint32_t first = 0; first < 32; first += together)
+        passes += (lanes >> first & (uint32_t)(((uint64_t)1 << together) - 1)) != 0;
+    return passes;
+}
+
 uint32_t hd_shared_passes(const uint64_t addresses[32], uint32_t lanes, uint32_t bytes, uint32_t banks)
 {
-    uint32_t together = bytes > 8 ? 8 : bytes > 4 ? 16 : 32, passes = 0;
+    uint32_t together = group_of(bytes), passes = 0;
     for (uint32_t first = 0; first < 32; first += together) {
         uint32_t group = (uint32_t)((((uint64_t)1 << together) - 1) << first);
         if (lanes & group)

@@ -24,6 +24,8 @@ uint32_t hd_coalesce_sizes(const uint64_t addresses[32], uint32_t lanes, const u
 /* Passes over shared memory: the most different words that one bank has to serve. Lanes that access the same word share
  * it. Accesses of 8 bytes are served for 16 lanes at a time, of 16 bytes for 8. */
 uint32_t hd_shared_passes(const uint64_t addresses[32], uint32_t lanes, uint32_t bytes, uint32_t banks);
+/* What that would be without bank conflicts: one pass for each group of lanes that is served together. */
+uint32_t hd_shared_least_passes(uint32_t lanes, uint32_t bytes);
 /* The most lanes of an atomic that one bank has to serve, one at a time. */
 uint32_t hd_shared_atomic_passes(const uint64_t addresses[32], uint32_t lanes, uint32_t banks);
 

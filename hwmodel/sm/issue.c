@@ -390,6 +390,7 @@ static void issue_from(hd_sm *sm, uint32_t slot, uint32_t turn)
     job->number = sink->number;
     sm->failed = sm->failed || sink->failure.wrong;
     sm->issued_units |= 1u << w->op->unit;
+    sm_emit_issue(sm, index, turn);
     if ((w->cursor.step.has_addresses || w->cursor.step.sectors.left) && !job->skips)
         sm_prepare_memory(sm, index, w);
     reserve_names(w, &sm->jobs.items[index]);
@@ -399,10 +400,6 @@ static void issue_from(hd_sm *sm, uint32_t slot, uint32_t turn)
     if (w->op->traits & (HD_SM_BARRIER | HD_SM_ARRIVE_COPIES))
         arrive(sm, w);
     w->control = w->op->traits & HD_SM_CONTROL;
-    sm->counts.warp_instructions++;
-    sm->counts.thread_instructions += (uint32_t)__builtin_popcount(w->step.active);
-    if (sm->setup.timeline)
-        sm_show_issue(sm, index, turn);
     sm_set_accesses(sm, index, sink, sink->holds_warp);
     if (sink->holds_warp) {
         sm->jobs.items[index].is_before = true;
@@ -435,15 +432,24 @@ static uint8_t no_room_reason(const hd_sm *sm, const sm_scheduler *s)
     return s->control != HD_NONE ? HD_SM_SLOT_PORT : HD_SM_SLOT_UNIT;
 }
 
+static void blame(sm_scheduler *s, uint32_t slot, uint8_t reason)
+{
+    s->blamed = slot;
+    s->reason = reason;
+}
+
 /* No active warp may issue. If one that is not active might: that; else what the first one waits for. */
-static uint8_t reason_without_able(hd_sm *sm, const sm_scheduler *s)
+static void blame_waiting(hd_sm *sm, sm_scheduler *s)
 {
     for (uint32_t i = 0; i < s->waiting.count; i++) {
-        uint8_t reason = sm->warps[s->waiting.items[i]].reason;
-        if (reason == HD_SM_SLOT_ISSUED || reason == HD_SM_SLOT_MOVES)
-            return HD_SM_SLOT_INACTIVE;
+        uint32_t slot = s->waiting.items[i];
+        if (sm->warps[slot].reason == HD_SM_SLOT_ISSUED || sm->warps[slot].reason == HD_SM_SLOT_MOVES) {
+            blame(s, slot, HD_SM_SLOT_INACTIVE);
+            return;
+        }
     }
-    return sm->warps[s->active ? first_of(sm, s, s->active) : s->waiting.items[0]].reason;
+    uint32_t slot = s->active ? first_of(sm, s, s->active) : s->waiting.items[0];
+    blame(s, slot, sm->warps[slot].reason);
 }
 
 /* Slots of one scheduler in this cycle. */
@@ -451,7 +457,7 @@ static void issue_slots(hd_sm *sm, sm_scheduler *s)
 {
     uint32_t width = sm->setup.machine->core.issue_width, issued = 0;
     uint64_t able = s->active & sm->eligible, with_room = have_room(sm, s, able);
-    s->reason = HD_SM_SLOT_NO_WARP;
+    blame(s, HD_NONE, HD_SM_SLOT_NO_WARP);
     if (with_room) {
         s->last = first_of(sm, s, with_room);
         do {
@@ -459,18 +465,15 @@ static void issue_slots(hd_sm *sm, sm_scheduler *s)
             check_changed(sm);
         } while (++issued < width && !sm->failed && have_room(sm, s, sm->eligible & bit_of(s->last)));
     }
-    sm->counts.slots[HD_SM_SLOT_ISSUED] += issued;
     if (able && !have_room(sm, s, able))
-        s->reason = no_room_reason(sm, s);
+        blame(s, issued ? s->last : first_of(sm, s, able), no_room_reason(sm, s));
     else if (issued)
-        s->reason = sm->warps[s->last].reason;
+        blame(s, s->last, sm->warps[s->last].reason);
     else if (s->warps)
-        s->reason = reason_without_able(sm, s);
+        blame_waiting(sm, s);
     if (s->reason == HD_SM_SLOT_ISSUED) /* it might have, and only one slot was left */
         s->reason = HD_SM_SLOT_RESULT;
-    sm->counts.slots[s->reason] += width - issued;
-    if (sm->setup.timeline)
-        sm_show_stall(sm, (uint32_t)(s - sm->schedulers), issued, sm->now, sm->now + 1);
+    sm_emit_stall(sm, (uint32_t)(s - sm->schedulers), issued, sm->now, sm->now + 1);
 }
 
 void sm_issue(hd_sm *sm)

@@ -23,7 +23,6 @@ uint32_t sm_new_job(hd_sm *sm, uint32_t slot)
     job->hit_at = 0;
     job->received = 0;
     job->receives = UINT64_MAX;
-    job->shown = 0;
     return index;
 }
 
@@ -375,8 +374,7 @@ static void finish(hd_sm *sm, uint32_t index)
         end_copy(sm, &sm->warps[job->warp], job->copy);
     sm->warps[job->warp].accesses -= (job->op->traits & HD_SM_ACCESS) != 0;
     job->phase = SM_DONE;
-    if (job->shown)
-        sm_show_completion(sm, job);
+    sm_emit_retire(sm, job);
     uint32_t slot = job->warp;
     free_if_over(sm, index);
     if (--sm->warps[slot].jobs == 0)

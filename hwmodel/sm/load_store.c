@@ -97,11 +97,10 @@ static void prepare_lines(hd_sm *sm, sm_inflight *job, uint32_t lanes, const uin
 
 static void prepare_shared(hd_sm *sm, sm_inflight *job, uint32_t lanes, const uint64_t addresses[32])
 {
-    uint32_t banks = sm->setup.machine->shared.banks;
+    uint32_t banks = sm->setup.machine->shared.banks, bytes = job->op->traits & HD_SM_ATOMIC ? 4 : job->op->bytes;
     job->passes = job->op->traits & HD_SM_ATOMIC ? hd_shared_atomic_passes(addresses, lanes, banks)
                                                  : hd_shared_passes(addresses, lanes, job->op->bytes, banks);
-    sm->counts.shared_accesses++;
-    sm->counts.shared_passes += job->passes;
+    sm_emit_passes(sm, job, hd_shared_least_passes(lanes, bytes));
 }
 
 /* Lines of global memory, then passes over shared memory; zeros take no lines. */
@@ -144,9 +143,8 @@ static void prepare_texels(const hd_sm *sm, sm_inflight *job, hd_record_sectors 
     }
 }
 
-void sm_prepare_memory(hd_sm *sm, uint32_t index, const sm_warp *w)
+static void prepare(hd_sm *sm, sm_inflight *job, const sm_warp *w)
 {
-    sm_inflight *job = &sm->jobs.items[index];
     uint64_t addresses[32];
     uint32_t lanes = w->cursor.step.effective;
     if (w->cursor.step.sectors.left) {
@@ -218,6 +216,20 @@ static hd_memory_request request_for(const hd_sm *sm, sm_cache cache, uint64_t l
     uint32_t bytes = line_bytes(m, cache), in_line = (uint32_t)(line % m->l2.line_bytes);
     uint64_t all = ((uint64_t)1 << bytes / m->l2.sector_bytes) - 1;
     return (hd_memory_request){.address = line - in_line, .sectors = (uint32_t)all << in_line / m->l2.sector_bytes};
+}
+
+void sm_prepare_memory(hd_sm *sm, uint32_t index, const sm_warp *w)
+{
+    sm_inflight *job = &sm->jobs.items[index];
+    prepare(sm, job, w);
+    if (!sm->setup.listener_count || !job->lines || job->cache == SM_CONSTANT)
+        return;
+    uint32_t sectors = 0;
+    for (uint32_t i = 0; i < job->lines; i++) {
+        hd_memory_request whole = request_for(sm, job->cache, job->line[i].address, job->line[i].sectors);
+        sectors += (uint32_t)__builtin_popcount(whole.sectors);
+    }
+    sm_emit_request(sm, job, sectors);
 }
 
 static void send(hd_sm *sm, const hd_line_access *line, hd_memory_request r, hd_memory_kind kind, uint32_t token)
@@ -308,8 +320,7 @@ static uint32_t look_up(hd_sm *sm, uint32_t index, const hd_line_access *line, s
     const hd_machine *m = sm->setup.machine;
     uint64_t number = line->address / line_bytes(m, cache);
     uint32_t missing = line->sectors & ~hd_cache_read(&sm->caches[cache], number, line->sectors);
-    sm->counts.l1_reads += cache == SM_L1;
-    sm->counts.l1_hits += cache == SM_L1 && !missing;
+    sm_emit_lookup(sm, &sm->jobs.items[index], line->sectors, missing);
     if (!missing)
         sm->jobs.items[index].hit_at = sm->now + latency_of(m, cache, sm->jobs.items[index].op);
     return join_fetches(sm, index, line, missing, cache);
@@ -438,13 +449,14 @@ void sm_access_memory(hd_sm *sm)
 
 /* ---- answers ----------------------------------------------------------------------------------------------------- */
 
-void hd_sm_answer(hd_sm *sm, uint32_t token, uint64_t now)
+void hd_sm_answer(hd_sm *sm, const hd_memory_answer *answer)
 {
-    if (token & STORE_TOKEN) {
-        stored(sm, token, now);
+    uint64_t now = answer->now;
+    if (answer->token & STORE_TOKEN) {
+        stored(sm, answer->token, now);
         return;
     }
-    sm_fetch *f = &sm->fetches.items[token];
+    sm_fetch *f = &sm->fetches.items[answer->token];
     sm_account(sm, now);
     f->used = false;
     if (f->into != SM_NO_CACHE)
@@ -455,6 +467,8 @@ void hd_sm_answer(hd_sm *sm, uint32_t token, uint64_t now)
         return;
     }
     sm->fetch_count--;
+    if (!f->access && !(sm->jobs.items[f->jobs.items[0]].op->traits & HD_SM_ATOMIC))
+        sm_emit_answer(sm, &sm->jobs.items[f->jobs.items[0]], answer);
     if (f->access) {
         sm_at(sm, now, (sm_event){SM_ACCESS_DONE, f->jobs.items[0], f->access - 1});
         sm->next = now;

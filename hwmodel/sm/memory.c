@@ -19,6 +19,7 @@ typedef struct event {
 
 typedef struct flight { /* a request that is on its way, or a write-back */
     hd_memory_request request;
+    uint32_t hits;    /* sectors that the cache had when it came */
     uint32_t missing; /* sectors that it waits for */
     uint32_t next;    /* in the list of those that are free, or that wait at the slice */
 } flight;
@@ -39,7 +40,7 @@ typedef struct slice {
 
 struct hd_memory_system {
     const hd_machine *machine;
-    void (*answer)(void *context, uint16_t sm, uint32_t token, uint64_t now);
+    void (*answer)(void *context, const hd_memory_answer *answer);
     void *context;
     HD_ARRAY(event) events; /* a heap: the first one in time and order on top */
     uint64_t order;
@@ -107,8 +108,7 @@ static void free_flight(hd_memory_system *m, uint32_t index)
 }
 
 hd_memory_system *hd_memory_system_new(const hd_machine *machine, uint32_t sms,
-                                       void (*answer)(void *context, uint16_t sm, uint32_t token, uint64_t now),
-                                       void *context)
+                                       void (*answer)(void *context, const hd_memory_answer *answer), void *context)
 {
     hd_memory_system *m = hd_calloc(1, sizeof *m);
     m->machine = machine;
@@ -297,7 +297,8 @@ static void arrive(hd_memory_system *m, uint64_t now, uint32_t index)
     }
     m->counts.l2_reads += r->kind == HD_MEMORY_READ;
     m->counts.l2_atomics += r->kind == HD_MEMORY_ATOMIC;
-    f->missing = r->sectors & ~hd_cache_read(&s->cache, line, r->sectors);
+    f->hits = r->sectors & hd_cache_read(&s->cache, line, r->sectors);
+    f->missing = r->sectors & ~f->hits;
     if (f->missing) {
         miss(m, s, done, index, line);
         return;
@@ -369,10 +370,11 @@ void hd_memory_advance(hd_memory_system *m, uint64_t now)
         case CHOICE: choose(m, e.time, e.index); break;
         case FILL: fill(m, e.time, e.index); break;
         case ANSWER: {
-            hd_memory_request r = m->flights.items[e.index].request;
+            const flight *f = &m->flights.items[e.index];
+            hd_memory_answer answer = {e.time, f->request.sectors, f->hits, f->request.token, f->request.sm};
             free_flight(m, e.index);
-            m->answered_bytes += sector_bytes(m, r.sectors);
-            m->answer(m->context, r.sm, r.token, e.time);
+            m->answered_bytes += sector_bytes(m, answer.sectors);
+            m->answer(m->context, &answer);
         }
         }
     }

@@ -28,6 +28,13 @@ typedef struct hd_memory_request {
     uint32_t token;  /* the SM's own */
 } hd_memory_request;
 
+typedef struct hd_memory_answer { /* to a request */
+    uint64_t now;
+    uint32_t sectors, hits; /* hits: of an atomic or a read, those that the L2 cache had when the request came */
+    uint32_t token;
+    uint16_t sm;
+} hd_memory_answer;
+
 typedef struct hd_memory_counts {
     uint64_t l2_reads, l2_read_hits, l2_writes, l2_atomics; /* requests */
     uint64_t dram_reads, dram_writes, dram_row_hits;        /* requests */
@@ -38,8 +45,7 @@ typedef struct hd_memory_system hd_memory_system;
 
 /* `answer` is called in hd_memory_advance, at the time that it is about. */
 hd_memory_system *hd_memory_system_new(const hd_machine *machine, uint32_t sms,
-                                       void (*answer)(void *context, uint16_t sm, uint32_t token, uint64_t now),
-                                       void *context);
+                                       void (*answer)(void *context, const hd_memory_answer *answer), void *context);
 void hd_memory_system_free(hd_memory_system *memory);
 /* `now` never goes back. */
 void hd_memory_send(hd_memory_system *memory, uint64_t now, const hd_memory_request *request);

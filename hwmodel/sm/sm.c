@@ -40,7 +40,7 @@ hd_sm *hd_sm_new(const hd_sm_setup *setup)
     sm->next = UINT64_MAX;
     for (uint32_t s = 0; s < SM_SCHEDULERS; s++) {
         sm->schedulers[s].reason = HD_SM_SLOT_NO_WARP;
-        sm->schedulers[s].control = sm->schedulers[s].allocate = HD_NONE;
+        sm->schedulers[s].control = sm->schedulers[s].allocate = sm->schedulers[s].blamed = HD_NONE;
     }
     open_caches(sm, setup->machine);
     return sm;
@@ -135,8 +135,6 @@ void hd_sm_launch(hd_sm *sm, const hd_rf_residency *residency, uint32_t function
     if (sm->model->active_warps && sm->model->active_warps < sm->residency.active)
         sm->residency.active = sm->model->active_warps;
     hd_walk_launch(sm->setup.walk, function, &sm->residency);
-    if (sm->setup.timeline)
-        hd_timeline_begin(sm->setup.timeline, sm->accounted);
 }
 
 bool hd_sm_has_room(hd_sm *sm, uint32_t cta)
@@ -175,6 +173,7 @@ static void start_warp(hd_sm *sm, uint64_t now, uint32_t place, uint32_t index)
                    .age = sm->starts,
                    .start = now,
                    .frame = HD_NONE,
+                   .last = {.function = HD_NONE, .instruction = HD_NONE},
                    .walked = walked};
     w->pending = pending;
     w->reading = reading;
@@ -207,8 +206,7 @@ static void try_end(hd_sm *sm, uint32_t slot)
         return;
     sm_cta *cta = &sm->ctas.items[w->cta];
     sm_scheduler *s = &sm->schedulers[slot % sm->setup.machine->core.schedulers];
-    if (sm->setup.timeline)
-        sm_show_warp(sm, slot);
+    sm_emit_warp_end(sm, slot);
     w->resident = false;
     sm->resident_warps--;
     sm->eligible &= ~bit;

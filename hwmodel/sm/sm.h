@@ -44,9 +44,9 @@
 #include "hwmodel/count/report.h"
 #include "hwmodel/record/walk.h"
 #include "hwmodel/memory/memory.h"
+#include "hwmodel/sm/listener.h"
 #include "hwmodel/sm/memory.h"
 #include "hwmodel/sm/ops.h"
-#include "hwmodel/sm/timeline.h"
 #include "hwmodel/record/record.h"
 
 typedef enum hd_sm_slot {
@@ -80,8 +80,9 @@ typedef struct hd_sm_setup { /* all borrowed */
     const hd_sm_code *code;
     const hd_memory *spaces; /* windows of the address space; NULL: generic addresses are global */
     hd_memory_system *memory;
-    hd_walk *walk;         /* this SM's own, without a memo */
-    hd_timeline *timeline; /* NULL: not recorded */
+    hd_walk *walk;                   /* this SM's own, without a memo */
+    const hd_sm_listener *listeners; /* that listen to this SM */
+    uint32_t listener_count;
     uint16_t number;
 } hd_sm_setup;
 
@@ -109,8 +110,8 @@ bool hd_sm_is_locked(const hd_sm *sm);
 /* What the resident warps wait for, at most `most` of them. Returns how many there are. */
 uint32_t hd_sm_waits(const hd_sm *sm, hd_rf_wait *waits, uint32_t most);
 
-/* The memory system has done what the token names. */
-void hd_sm_answer(hd_sm *sm, uint32_t token, uint64_t now);
+/* The memory system has done what the answer's token names. */
+void hd_sm_answer(hd_sm *sm, const hd_memory_answer *answer);
 uint32_t hd_sm_resident(const hd_sm *sm); /* thread blocks */
 /* No warp is resident, nothing is in flight, and all places (collectors, latches, queues) are free. */
 bool hd_sm_is_idle(const hd_sm *sm);

@@ -56,7 +56,7 @@ typedef struct sm_inflight { /* an instruction in flight, or accesses beside one
     bool forwarded;         /* its results are available */
     bool skips;             /* its results need no work of the unit */
     uint32_t number;        /* of the instruction, in order of issue; 0: it is none */
-    uint32_t shown;         /* its span in the timeline; 0: none */
+    hd_sm_subject subject;  /* of an instruction, where there are listeners */
     /* of memory instructions */
     uint8_t space; /* hd_space */
     uint8_t cache; /* sm_cache that loads look into */
@@ -146,6 +146,7 @@ typedef struct sm_warp {
     const hd_sm_op *op;
     const uint32_t *names;
     sm_buffer buffer;
+    hd_sm_subject last;      /* that was issued, where there are listeners */
     hd_record_cursor cursor; /* large: what is read in every cycle comes before it */
 } sm_warp;
 
@@ -155,6 +156,7 @@ typedef struct sm_scheduler {
     uint32_t control, allocate; /* of a sub-core: jobs in its latches; HD_NONE: it is free */
     uint32_t queued;            /* of a sub-core: instructions of variable latency that are not dispatched */
     uint8_t reason;             /* of slots that issued nothing in the last cycle */
+    uint32_t blamed;            /* slot of the warp whose reason that is; HD_NONE: of none */
     HD_ARRAY(uint8_t) waiting; /* of the two-level policy: slots that are not active, in the order in which they left */
 } sm_scheduler;
 
@@ -246,14 +248,19 @@ void sm_recheck_block(hd_sm *sm, const sm_warp *w);
 /* Has nothing happened for so long that no warp can go on any more? See sm.h. Called at the end of each cycle. */
 bool sm_check_alive(hd_sm *sm);
 
-/* ---- show.c: the timeline, if there is one ----------------------------------------------------------------------- */
+/* ---- events.c: counts events, and sends them to the listeners ---------------------------------------------------- */
 
-/* Slots of the scheduler from `slot` on issue nothing from cycle `begin` up to the one before `end`. */
-void sm_show_stall(hd_sm *sm, uint32_t scheduler, uint32_t slot, uint64_t begin, uint64_t end);
-/* The next instruction of the warp, as the job, in that slot of its scheduler. */
-void sm_show_issue(hd_sm *sm, uint32_t job, uint32_t slot);
-void sm_show_completion(hd_sm *sm, const sm_inflight *job);
-void sm_show_warp(hd_sm *sm, uint32_t slot); /* it ends */
+/* The next instruction of a warp becomes the job, and is issue `number` of its scheduler in this cycle. */
+void sm_emit_issue(hd_sm *sm, uint32_t job, uint32_t number);
+/* Slots of the scheduler from `number` on issue nothing from cycle `begin` up to the one before `end`. */
+void sm_emit_stall(hd_sm *sm, uint32_t scheduler, uint32_t number, uint64_t begin, uint64_t end);
+void sm_emit_request(hd_sm *sm, const sm_inflight *job, uint32_t sectors); /* to the memory system, of the L2 cache */
+void sm_emit_passes(hd_sm *sm, const sm_inflight *job, uint32_t least);    /* over shared memory; without conflicts */
+/* The job looks into its cache for sectors of a line, of which some are missing. Masks. */
+void sm_emit_lookup(hd_sm *sm, const sm_inflight *job, uint32_t sectors, uint32_t missing);
+void sm_emit_answer(hd_sm *sm, const sm_inflight *job, const hd_memory_answer *answer); /* to a read */
+void sm_emit_retire(hd_sm *sm, const sm_inflight *job);
+void sm_emit_warp_end(hd_sm *sm, uint32_t slot);
 
 /* ---- jobs.c: accesses to registers ------------------------------------------------------------------------------- */
 

@@ -7,8 +7,7 @@ typedef enum item_kind { BEGIN, BLOCK, END } item_kind;
 
 typedef struct item { /* what all timings read, in order */
     uint8_t kind;
-    bool shown;
-    uint32_t function;
+    uint32_t function, launch;
     hd_rf_residency residency;
     hd_record *block;
 } item;
@@ -18,8 +17,8 @@ typedef HD_ARRAY(hd_timer_result) results;
 typedef struct timed {
     hd_rf_model **models; /* by SM */
     hd_timing *timing;
-    hd_timeline timeline; /* of the launch in progress */
-    results results;      /* by launch */
+    HD_ARRAY(hd_sm_listener) listeners;
+    results results; /* by launch */
 } timed;
 
 struct hd_timer {
@@ -27,7 +26,6 @@ struct hd_timer {
     const hd_machine *machine;
     uint32_t sms, sample;
     hd_meter *meter;
-    hd_timeline_range range; /* of timelines; empty: none */
     HD_ARRAY(timed) techniques;
     hd_recorder *recorder;
     hd_broadcast *queue;
@@ -50,14 +48,6 @@ static void free_models(hd_rf_model **models, uint32_t count)
     free(models);
 }
 
-static void free_results(timed *of)
-{
-    for (uint32_t i = 0; i < of->results.count; i++)
-        hd_timeline_free(of->results.items[i].timeline);
-    hd_array_free(&of->timeline.spans);
-    hd_array_free(&of->results);
-}
-
 void hd_timer_free(hd_timer *t)
 {
     if (!t)
@@ -65,7 +55,8 @@ void hd_timer_free(hd_timer *t)
     for (uint32_t k = 0; k < t->techniques.count; k++) {
         hd_timing_free(t->techniques.items[k].timing);
         free_models(t->techniques.items[k].models, t->sms);
-        free_results(&t->techniques.items[k]);
+        hd_array_free(&t->techniques.items[k].listeners);
+        hd_array_free(&t->techniques.items[k].results);
     }
     hd_array_free(&t->techniques);
     hd_recorder_free(t->recorder);
@@ -101,8 +92,6 @@ static void end_launch(const hd_timer *t, timed *of)
     for (uint32_t i = 0; i + 1 < of->results.count; i++)
         begin += of->results.items[i].counts.cycles;
     result->status = hd_timing_end(of->timing, &result->counts);
-    if (of->timeline.range.end)
-        result->timeline = hd_timeline_take(&of->timeline);
     for (uint32_t i = 0; i < t->sms; i++) {
         hd_rf_model *model = of->models[i];
         if (model->info->ops->finalize)
@@ -125,11 +114,7 @@ static bool read_item(void *timer, uint32_t reader, uint32_t slot)
     const item *i = &t->items[slot];
     timed *of = &t->techniques.items[reader];
     switch ((item_kind)i->kind) {
-    case BEGIN:
-        of->timeline.range.first = i->shown ? t->range.first : 0;
-        of->timeline.range.end = i->shown ? t->range.end : 0;
-        hd_timing_begin(of->timing, &i->residency, i->function);
-        break;
+    case BEGIN: hd_timing_begin(of->timing, &i->residency, i->function, i->launch); break;
     case BLOCK: hd_timing_add(of->timing, i->block); break;
     case END: end_launch(t, of); break;
     }
@@ -157,7 +142,10 @@ static bool is_barrier(void *timer, uint32_t function, uint32_t instruction)
     return t->code->functions[function].ops[instruction].traits & HD_SM_BARRIER;
 }
 
-void hd_timer_record(hd_timer *t, const hd_timeline_range *range) { t->range = *range; }
+void hd_timer_listen(hd_timer *t, uint32_t technique, const hd_sm_listener *listener)
+{
+    hd_array_push(&t->techniques.items[technique].listeners, *listener);
+}
 
 void hd_timer_sample(hd_timer *t, uint32_t waves) { t->sample = waves; }
 
@@ -175,8 +163,8 @@ void hd_timer_open(hd_timer *t, const hd_memory *spaces, uint32_t threads, hd_th
                                  .models = of->models,
                                  .sms = t->sms,
                                  .sample = t->sample,
-                                 .timeline = t->range.end ? &of->timeline : NULL};
-        of->timeline.range.sm = t->range.sm;
+                                 .listeners = of->listeners.items,
+                                 .listener_count = of->listeners.count};
         of->timing = hd_timing_new(&setup);
         hd_timing_show(of->timing, t->meter);
         columns |= of->models[0]->info->ops->columns &
@@ -190,9 +178,9 @@ void hd_timer_open(hd_timer *t, const hd_memory *spaces, uint32_t threads, hd_th
 
 hd_sink hd_timer_sink(hd_timer *t) { return hd_recorder_sink(t->recorder); }
 
-void hd_timer_begin(hd_timer *t, const hd_rf_residency *residency, uint32_t function, bool shown)
+void hd_timer_begin(hd_timer *t, const hd_rf_residency *residency, uint32_t function, uint32_t launch)
 {
-    publish(t, &(item){.kind = BEGIN, .residency = *residency, .function = function, .shown = shown});
+    publish(t, &(item){.kind = BEGIN, .residency = *residency, .function = function, .launch = launch});
 }
 
 void hd_timer_end(hd_timer *t) { publish(t, &(item){.kind = END}); }

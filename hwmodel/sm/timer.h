@@ -3,7 +3,7 @@
  *
  *   hd_timer_add(timer, info, &refusal);     one for each technique, while the annotations are there
  *   sinks of the run: hd_timer_sink(timer)
- *   for each launch: hd_timer_begin(timer, &residency, function, false); run it; hd_timer_end(timer);
+ *   for each launch: hd_timer_begin(timer, &residency, function, launch); run it; hd_timer_end(timer);
  *   hd_timer_finish(timer);
  *   hd_timer_result_of(timer, launch, technique)
  *
@@ -25,8 +25,7 @@ typedef struct hd_timer_result {
     uint64_t counters[HD_COUNTER_COUNT]; /* of the technique's models, in the launch */
     uint64_t storage_bits;
     hd_rf_sizes sizes;
-    hd_rf_detection detection;   /* of its models; the first one in cycles since the launch began */
-    const hd_timeline *timeline; /* NULL: not recorded */
+    hd_rf_detection detection; /* of its models; the first one in cycles since the launch began */
 } hd_timer_result;
 
 typedef struct hd_timer hd_timer;
@@ -39,16 +38,17 @@ bool hd_timer_add(hd_timer *timer, const hd_rf_model_info *info, const char **re
 uint32_t hd_timer_techniques(const hd_timer *timer);
 /* Before hd_timer_open. A unit for each thread block that has ended with a technique. */
 void hd_timer_show(hd_timer *timer, hd_meter *meter);
-/* Before hd_timer_open: what timelines have. */
-void hd_timer_record(hd_timer *timer, const hd_timeline_range *range);
+/* Before hd_timer_open: listens to the SMs of a technique, on a thread of the timer. The context stays until
+ * hd_timer_finish. */
+void hd_timer_listen(hd_timer *timer, uint32_t technique, const hd_sm_listener *listener);
 /* Before hd_timer_open: of each launch, only so many waves are measured (sample.h). */
 void hd_timer_sample(hd_timer *timer, uint32_t waves);
 /* With at least one technique, before the first launch: threads besides the caller's, and where the windows of the
  * address space are. */
 void hd_timer_open(hd_timer *timer, const hd_memory *spaces, uint32_t threads, hd_thread_budget *budget);
 hd_sink hd_timer_sink(hd_timer *timer);
-/* shown: its timelines are recorded, after hd_timer_record. */
-void hd_timer_begin(hd_timer *timer, const hd_rf_residency *residency, uint32_t function, bool shown);
+/* launch: a number for the listeners, the same for repetitions. */
+void hd_timer_begin(hd_timer *timer, const hd_rf_residency *residency, uint32_t function, uint32_t launch);
 void hd_timer_end(hd_timer *timer);
 /* Waits for all timings; needed after hd_timer_open, however the run ended. */
 void hd_timer_finish(hd_timer *timer);

@@ -8,6 +8,7 @@ struct hd_timing {
     hd_memory_system *memory;
     hd_walk **walks; /* by SM */
     hd_sm **sms;
+    hd_sm_listener **heard; /* by SM: those that listen to it */
     uint64_t now;
     hd_meter *meter;
     uint64_t added, ended; /* thread blocks; of those that have ended, the ones that the meter has */
@@ -18,10 +19,20 @@ struct hd_timing {
     const hd_rf_failure *failure;
 };
 
-static void answer(void *context, uint16_t sm, uint32_t token, uint64_t now)
+static void answer(void *context, const hd_memory_answer *answered)
 {
     hd_timing *t = context;
-    hd_sm_answer(t->sms[sm], token, now);
+    hd_sm_answer(t->sms[answered->sm], answered);
+}
+
+/* Returns how many listeners the SM has. */
+static uint32_t listeners_of(const hd_timing_setup *setup, uint32_t sm, hd_sm_listener *to)
+{
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < setup->listener_count; k++)
+        if (setup->listeners[k].sm == sm || setup->listeners[k].sm == HD_NONE)
+            to[count++] = setup->listeners[k];
+    return count;
 }
 
 hd_timing *hd_timing_new(const hd_timing_setup *setup)
@@ -32,14 +43,17 @@ hd_timing *hd_timing_new(const hd_timing_setup *setup)
     t->memory = hd_memory_system_new(setup->machine, setup->sms, answer, t);
     t->walks = hd_calloc(setup->sms, sizeof(hd_walk *));
     t->sms = hd_calloc(setup->sms, sizeof(hd_sm *));
+    t->heard = hd_calloc(setup->sms, sizeof(hd_sm_listener *));
     for (uint32_t i = 0; i < setup->sms; i++) {
         t->walks[i] = hd_walk_new(setup->code->code, setup->models[i], NULL);
+        t->heard[i] = hd_calloc(setup->listener_count + 1, sizeof *t->heard[i]);
         hd_sm_setup of = {.machine = setup->machine,
                           .code = setup->code,
                           .spaces = setup->spaces,
                           .memory = t->memory,
                           .walk = t->walks[i],
-                          .timeline = setup->timeline && setup->timeline->range.sm == i ? setup->timeline : NULL,
+                          .listeners = t->heard[i],
+                          .listener_count = listeners_of(setup, i, t->heard[i]),
                           .number = (uint16_t)i};
         t->sms[i] = hd_sm_new(&of);
     }
@@ -53,10 +67,12 @@ void hd_timing_free(hd_timing *t)
     for (uint32_t i = 0; i < t->setup.sms; i++) {
         hd_sm_free(t->sms[i]);
         hd_walk_free(t->walks[i]);
+        free(t->heard[i]);
     }
     hd_memory_system_free(t->memory);
     hd_sample_free(&t->sample);
     free(t->walks);
+    free(t->heard);
     free(t->sms);
     free(t);
 }
@@ -145,8 +161,13 @@ static uint32_t find_room(const hd_timing *t, uint32_t cta)
     return t->setup.sms;
 }
 
-void hd_timing_begin(hd_timing *t, const hd_rf_residency *residency, uint32_t function)
+void hd_timing_begin(hd_timing *t, const hd_rf_residency *residency, uint32_t function, uint32_t launch)
 {
+    for (uint32_t k = 0; k < t->setup.listener_count; k++) {
+        const hd_sm_listener *l = &t->setup.listeners[k];
+        if (l->ops->launch_begin)
+            l->ops->launch_begin(l->context, launch, function, t->before.cycles);
+    }
     t->turn = 0;
     hd_sample_begin(&t->sample);
     if (t->status != HD_TIMING_DONE)
@@ -244,8 +265,9 @@ hd_timing_status hd_timing_end(hd_timing *t, hd_timing_counts *counts)
     }
     count_ended(t);
     hd_timing_counts all = count_all(t, t->now + 1);
-    if (t->setup.timeline)
-        hd_timeline_end(t->setup.timeline, t->now + 1);
+    for (uint32_t k = 0; k < t->setup.listener_count; k++)
+        if (t->setup.listeners[k].ops->launch_end)
+            t->setup.listeners[k].ops->launch_end(t->setup.listeners[k].context, t->now + 1);
     *counts = all;
     add_counts(counts, &t->before, sizeof *counts, true);
     t->before = all;

@@ -19,9 +19,10 @@ typedef struct hd_timing_setup { /* borrowed while the timing lives, but for its
     const hd_memory *spaces; /* windows of the address space; NULL: generic addresses are global */
     hd_rf_model **models;    /* of the same technique, one for each SM */
     uint32_t sms;
-    bool every_cycle;      /* the clock does not jump: for tests */
-    hd_timeline *timeline; /* of the SM that its range names; NULL: not recorded */
-    uint32_t sample;       /* waves of a grid that are measured (sample.h); 0: all blocks are timed */
+    bool every_cycle; /* the clock does not jump: for tests */
+    const hd_sm_listener *listeners;
+    uint32_t listener_count;
+    uint32_t sample; /* waves of a grid that are measured (sample.h); 0: all blocks are timed */
 } hd_timing_setup;
 
 typedef struct hd_timing_counts { /* of a launch */
@@ -47,8 +48,9 @@ typedef enum hd_timing_status {
 } hd_timing_status;
 
 /* A launch: begin, its thread blocks in the order of their index, end. A block becomes the timing's; the clock goes on
- * until an SM has room for it. After a status other than DONE, blocks are only released. */
-void hd_timing_begin(hd_timing *timing, const hd_rf_residency *residency, uint32_t function);
+ * until an SM has room for it. After a status other than DONE, blocks are only released. launch: a number for the
+ * listeners. */
+void hd_timing_begin(hd_timing *timing, const hd_rf_residency *residency, uint32_t function, uint32_t launch);
 hd_timing_status hd_timing_add(hd_timing *timing, hd_record *cta);
 /* Goes on until the last block has ended. Counters of techniques stay in the models. */
 hd_timing_status hd_timing_end(hd_timing *timing, hd_timing_counts *counts);

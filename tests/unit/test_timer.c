@@ -42,7 +42,7 @@ static bool take_both(void *context, const hd_event *e)
                                      .file_registers = 1024,
                                      .registers = b->code->functions[e->function]->registers};
         hd_count_residency(b->count, &residency);
-        hd_timer_begin(b->timer, &residency, e->function, false);
+        hd_timer_begin(b->timer, &residency, e->function, 0);
     }
     for (uint32_t i = 0; i < 2; i++)
         b->sinks[i].take(b->sinks[i].context, e);

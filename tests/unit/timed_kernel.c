@@ -76,9 +76,10 @@ static void time_blocks(timed *t, hd_rf_model **models, const hd_rf_residency *r
                              .models = models,
                              .sms = t->sms,
                              .every_cycle = t->every_cycle,
-                             .timeline = t->timeline};
+                             .listeners = t->listener,
+                             .listener_count = t->listener != NULL};
     hd_timing *timing = hd_timing_new(&setup);
-    hd_timing_begin(timing, residency, kernel_of(t));
+    hd_timing_begin(timing, residency, kernel_of(t), 0);
     for (uint32_t i = 0; i < t->blocks.count; i++)
         hd_timing_add(timing, t->blocks.items[i]);
     t->status = hd_timing_end(timing, &t->counts);

@@ -10,14 +10,14 @@ typedef struct timed { /* a kernel, and what it took */
     hd_machine machine;
     uint32_t sms, ctas; /* resident on an SM */
     bool every_cycle;
-    const char *declarations;      /* in front of the kernel; NULL: none */
-    const hd_rf_model_info *model; /* NULL: the baseline */
-    uint32_t file_registers;       /* warp registers of an SM's register file; 0: 1024 */
-    uint32_t file_percent;         /* not 0: the file has so much of what a warp of the kernel is allocated */
-    const char *passes;            /* to run first; NULL: none */
-    hd_faulty_lane *lane_fault;    /* NULL: none */
-    hd_timeline *timeline;         /* NULL: none is recorded */
-    uint32_t *memory;              /* the kernel's output, with its initial content; NULL: zeros */
+    const char *declarations;       /* in front of the kernel; NULL: none */
+    const hd_rf_model_info *model;  /* NULL: the baseline */
+    uint32_t file_registers;        /* warp registers of an SM's register file; 0: 1024 */
+    uint32_t file_percent;          /* not 0: the file has so much of what a warp of the kernel is allocated */
+    const char *passes;             /* to run first; NULL: none */
+    hd_faulty_lane *lane_fault;     /* NULL: none */
+    const hd_sm_listener *listener; /* NULL: nobody listens */
+    uint32_t *memory;               /* the kernel's output, with its initial content; NULL: zeros */
     size_t memory_bytes;
     bool may_lock; /* time_body does not demand that the run ends */
     /* results */

@@ -1,0 +1,155 @@
+/* Sends what happens in an SM to its counts and to its listeners (listener.h). Counts are always kept, so they are not
+ * one of the listeners: an SM that nobody listens to pays for them alone. O(listeners) an event. */
+#include "hwmodel/sm/state.h"
+
+/* Calls the function of each listener that has it. */
+#define SEND(sm, function, event)                                \
+    for (uint32_t i_ = 0; i_ < (sm)->setup.listener_count; i_++) \
+        if ((sm)->setup.listeners[i_].ops->function)             \
+    (sm)->setup.listeners[i_].ops->function((sm)->setup.listeners[i_].context, (event))
+
+static bool is_heard(const hd_sm *sm) { return sm->setup.listener_count; }
+
+/* ---- what events are about --------------------------------------------------------------------------------------- */
+
+static hd_sm_subject nothing(const hd_sm *sm)
+{
+    return (hd_sm_subject){
+        .cta = HD_NONE, .warp = HD_NONE, .function = HD_NONE, .instruction = HD_NONE, .sm = sm->setup.number};
+}
+
+static hd_sm_subject subject_of_warp(const hd_sm *sm, uint32_t slot)
+{
+    const sm_warp *w = &sm->warps[slot];
+    const hd_record *cta = sm->ctas.items[w->cta].trace;
+    hd_sm_subject subject = nothing(sm);
+    subject.cta = cta->cta;
+    subject.warp = cta->warps[w->index].warp;
+    subject.place = (uint8_t)slot;
+    return subject;
+}
+
+/* The next instruction of the warp. */
+static hd_sm_subject subject_of_next(const hd_sm *sm, uint32_t slot)
+{
+    const hd_record_step *step = &sm->warps[slot].cursor.step;
+    hd_sm_subject subject = subject_of_warp(sm, slot);
+    subject.function = step->function;
+    subject.instruction = step->instruction;
+    subject.active = step->active;
+    subject.effective = step->effective;
+    return subject;
+}
+
+static hd_sm_subject subject_of_stall(const hd_sm *sm, uint32_t slot)
+{
+    if (slot == HD_NONE)
+        return nothing(sm);
+    return sm->warps[slot].has_step ? subject_of_next(sm, slot) : sm->warps[slot].last;
+}
+
+/* ---- issue slots ------------------------------------------------------------------------------------------------- */
+
+void sm_emit_issue(hd_sm *sm, uint32_t index, uint32_t number)
+{
+    sm_inflight *job = &sm->jobs.items[index];
+    sm_warp *w = &sm->warps[job->warp];
+    sm->counts.slots[HD_SM_SLOT_ISSUED]++;
+    sm->counts.warp_instructions++;
+    sm->counts.thread_instructions += (uint32_t)__builtin_popcount(w->step.active);
+    if (!is_heard(sm))
+        return;
+    const hd_machine *m = sm->setup.machine;
+    job->subject = w->last = subject_of_next(sm, job->warp);
+    hd_sm_issue_event event = {.subject = job->subject,
+                               .cycle = sm->now,
+                               .number = job->number,
+                               .slot = (uint8_t)(job->warp % m->core.schedulers * m->core.issue_width + number)};
+    SEND(sm, issue, &event);
+}
+
+void sm_emit_stall(hd_sm *sm, uint32_t scheduler, uint32_t number, uint64_t begin, uint64_t end)
+{
+    const sm_scheduler *s = &sm->schedulers[scheduler];
+    uint32_t width = sm->setup.machine->core.issue_width, slots = width - number;
+    sm->counts.slots[s->reason] += slots * (end - begin);
+    if (!is_heard(sm) || !slots)
+        return;
+    hd_sm_stall_event event = {.subject = subject_of_stall(sm, s->blamed),
+                               .begin = begin,
+                               .end = end,
+                               .slot = (uint8_t)(scheduler * width + number),
+                               .slots = (uint8_t)slots,
+                               .reason = s->reason};
+    SEND(sm, stall, &event);
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
+
+static void emit_access(hd_sm *sm, const sm_inflight *job, hd_sm_access_event event)
+{
+    event.subject = job->subject;
+    event.cycle = sm->now;
+    SEND(sm, access, &event);
+}
+
+void sm_emit_request(hd_sm *sm, const sm_inflight *job, uint32_t sectors)
+{
+    if (is_heard(sm))
+        emit_access(sm, job,
+                    (hd_sm_access_event){.level = HD_SM_LEVEL_REQUEST, .lines = job->lines, .sectors = sectors});
+}
+
+void sm_emit_passes(hd_sm *sm, const sm_inflight *job, uint32_t least)
+{
+    sm->counts.shared_accesses++;
+    sm->counts.shared_passes += job->passes;
+    if (is_heard(sm))
+        emit_access(sm, job,
+                    (hd_sm_access_event){.level = HD_SM_LEVEL_SHARED, .passes = job->passes, .least_passes = least});
+}
+
+void sm_emit_lookup(hd_sm *sm, const sm_inflight *job, uint32_t sectors, uint32_t missing)
+{
+    static const uint8_t levels[SM_CACHES] = {
+        [SM_L1] = HD_SM_LEVEL_L1, [SM_CONSTANT] = HD_SM_LEVEL_CONSTANT, [SM_TEXTURE] = HD_SM_LEVEL_TEXTURE};
+    sm->counts.l1_reads += job->cache == SM_L1;
+    sm->counts.l1_hits += job->cache == SM_L1 && !missing;
+    if (is_heard(sm))
+        emit_access(sm, job,
+                    (hd_sm_access_event){.level = levels[job->cache],
+                                         .lines = 1,
+                                         .sectors = (uint32_t)__builtin_popcount(sectors),
+                                         .hits = (uint32_t)__builtin_popcount(sectors & ~missing)});
+}
+
+void sm_emit_answer(hd_sm *sm, const sm_inflight *job, const hd_memory_answer *answer)
+{
+    if (!is_heard(sm))
+        return;
+    hd_sm_access_event event = {.subject = job->subject,
+                                .cycle = answer->now,
+                                .level = HD_SM_LEVEL_L2,
+                                .lines = 1,
+                                .sectors = (uint32_t)__builtin_popcount(answer->sectors),
+                                .hits = (uint32_t)__builtin_popcount(answer->hits)};
+    SEND(sm, access, &event);
+}
+
+/* ---- ends -------------------------------------------------------------------------------------------------------- */
+
+void sm_emit_retire(hd_sm *sm, const sm_inflight *job)
+{
+    if (!is_heard(sm))
+        return;
+    hd_sm_retire_event event = {.subject = job->subject, .cycle = sm->now, .number = job->number};
+    SEND(sm, retire, &event);
+}
+
+void sm_emit_warp_end(hd_sm *sm, uint32_t slot)
+{
+    if (!is_heard(sm))
+        return;
+    hd_sm_warp_event event = {.subject = subject_of_warp(sm, slot), .begin = sm->warps[slot].start, .end = sm->now + 1};
+    SEND(sm, warp_end, &event);
+}
