@@ -48,8 +48,7 @@ static uint64_t take_lanes(hd_record_cursor *c, uint64_t before, uint64_t values
     uint32_t lanes = c->step.effective, first = (uint32_t)__builtin_ctz(lanes);
     uint64_t value = before + unzigzag(take_varint(c)), how = take_varint(c), stride = unzigzag(how >> 1);
     values[first] = value;
-    for (uint32_t rest = lanes & (lanes - 1); rest; rest &= rest - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+    HD_EACH_BIT (lane, lanes & (lanes - 1)) {
         value = how & 1 ? values[first] + stride * (lane - first) : value + unzigzag(take_varint(c));
         values[lane] = value;
     }
@@ -101,15 +100,15 @@ static void take_results(hd_record_cursor *c)
 static void take_waits(hd_record_cursor *c, bool differ)
 {
     c->step.waits = (uint32_t)take_varint(c);
-    for (uint32_t rest = c->step.waits; rest; rest &= rest - 1)
-        c->arrivals[__builtin_ctz(rest)] = differ ? (int32_t)unzigzag(take_varint(c)) : 0;
+    HD_EACH_BIT (warp, c->step.waits)
+        c->arrivals[warp] = differ ? (int32_t)unzigzag(take_varint(c)) : 0;
 }
 
 static void take_landings(hd_record_cursor *c)
 {
     c->step.landings = (uint32_t)take_varint(c);
-    for (uint32_t rest = c->step.landings; rest; rest &= rest - 1)
-        c->landed[__builtin_ctz(rest)] = (uint32_t)take_varint(c);
+    HD_EACH_BIT (warp, c->step.landings)
+        c->landed[warp] = (uint32_t)take_varint(c);
 }
 
 static void take_sectors(hd_record_cursor *c)

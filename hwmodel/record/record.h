@@ -58,6 +58,7 @@
 #define HD_HWMODEL_RECORD_RECORD_H
 
 #include "base/array.h"
+#include "base/bits.h"
 #include "hwmodel/record/segment.h"
 #include "ir/form.h"
 #include <stdatomic.h>

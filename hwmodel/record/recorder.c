@@ -127,11 +127,9 @@ static bool has_stride(const uint64_t *addresses, uint32_t lanes, uint64_t *stri
     if (difference % (int64_t)(second - first) || difference < -STRIDE_MOST || difference > STRIDE_MOST)
         return false;
     *stride = (uint64_t)(difference / (int64_t)(second - first));
-    for (; rest; rest &= rest - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+    HD_EACH_BIT (lane, rest)
         if (addresses[lane] != addresses[first] + *stride * (lane - first))
             return false;
-    }
     return true;
 }
 
@@ -146,8 +144,8 @@ static void put_lanes(hd_record_warp *w, uint64_t before, const uint64_t *addres
     }
     put_varint(w, 0);
     uint64_t last = first;
-    for (uint32_t rest = lanes & (lanes - 1); rest; rest &= rest - 1) {
-        uint64_t address = addresses[__builtin_ctz(rest)];
+    HD_EACH_BIT (lane, lanes & (lanes - 1)) {
+        uint64_t address = addresses[lane];
         put_signed(w, address - last);
         last = address;
     }
@@ -245,20 +243,20 @@ static bool put_differences(hd_record_warp *w, recorded_warp *known, const hd_ev
 static void put_waits(hd_record_warp *w, recorded_warp *known)
 {
     bool differ = false;
-    for (uint32_t rest = known->waits.warps; rest; rest &= rest - 1)
-        differ = differ || known->waits.counts[__builtin_ctz(rest)] != known->barriers;
+    HD_EACH_BIT (warp, known->waits.warps)
+        differ = differ || known->waits.counts[warp] != known->barriers;
     put_byte(w, differ ? HD_CODE_ARRIVALS : HD_CODE_WAIT);
     put_varint(w, known->waits.warps);
-    for (uint32_t rest = known->waits.warps; rest && differ; rest &= rest - 1)
-        put_signed(w, (uint64_t)known->waits.counts[__builtin_ctz(rest)] - known->barriers);
+    HD_EACH_BIT (warp, differ ? known->waits.warps : 0)
+        put_signed(w, (uint64_t)known->waits.counts[warp] - known->barriers);
 }
 
 static void put_landings(hd_record_warp *w, const arrivals *landings)
 {
     put_byte(w, HD_CODE_LANDINGS);
     put_varint(w, landings->warps);
-    for (uint32_t rest = landings->warps; rest; rest &= rest - 1)
-        put_varint(w, landings->counts[__builtin_ctz(rest)]);
+    HD_EACH_BIT (warp, landings->warps)
+        put_varint(w, landings->counts[warp]);
 }
 
 /* What the warp's next instruction waits for; false: nothing. */
@@ -413,8 +411,8 @@ static void add_arrival(arrivals *to, uint32_t warp, uint32_t count)
 
 static void add_arrivals(arrivals *to, const arrivals *more)
 {
-    for (uint32_t rest = more->warps; rest; rest &= rest - 1)
-        add_arrival(to, (uint32_t)__builtin_ctz(rest), more->counts[__builtin_ctz(rest)]);
+    HD_EACH_BIT (warp, more->warps)
+        add_arrival(to, warp, more->counts[warp]);
 }
 
 static recorded_mbarrier *mbarrier_of(recorded_cta *cta, uint32_t object)

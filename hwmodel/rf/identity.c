@@ -58,8 +58,8 @@ static void remember(hd_identity_warp *identity, hd_identity_register *r, uint32
         r->history = identity->history.count / 32;
     }
     uint32_t *last = identity->history.items + (size_t)(r->history - 1) * 32;
-    for (; lanes; lanes &= lanes - 1)
-        last[__builtin_ctz(lanes)] = r->current;
+    HD_EACH_BIT (lane, lanes)
+        last[lane] = r->current;
 }
 
 void hd_identity_write(hd_identity_warp *identity, uint32_t index, uint32_t lanes)
@@ -80,10 +80,8 @@ uint32_t hd_identity_fresh_slow(const hd_identity_warp *identity, uint32_t index
     if (!r->history)
         return fresh;
     const uint32_t *last = identity->history.items + (size_t)(r->history - 1) * 32;
-    for (; lanes; lanes &= lanes - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(lanes);
+    HD_EACH_BIT (lane, lanes)
         if (last[lane] > claim.serial)
             fresh &= ~(1u << lane);
-    }
     return fresh;
 }

@@ -33,6 +33,7 @@
 #define HD_HWMODEL_RF_IDENTITY_H
 
 #include "base/array.h"
+#include "base/bits.h"
 #include <stdbool.h>
 
 typedef struct hd_claim {

@@ -58,8 +58,8 @@ static inline uint32_t hd_snapshot_lanes(hd_snapshot *c, uint32_t lanes)
         return hd_snapshot_word(c, lanes);
     }
     lanes = 0;
-    for (uint32_t classes = hd_snapshot_word(c, 0); classes; classes &= classes - 1)
-        lanes |= c->class_lanes[__builtin_ctz(classes)];
+    HD_EACH_BIT (class, hd_snapshot_word(c, 0))
+        lanes |= c->class_lanes[class];
     return lanes;
 }
 

@@ -1,6 +1,8 @@
 /* The events of a trace: see accel_sim.h. Warps of a block go on in turns, each up to a barrier or its end. */
 #include "hwmodel/trace/accel_sim.h"
 
+#include "base/bits.h"
+
 typedef struct played_warp {
     const hd_traced_warp *lines;
     uint32_t at, lanes; /* lanes: that have not left */
@@ -64,10 +66,8 @@ static uint64_t place(const hd_traced *t, uint8_t space, uint64_t address)
 /* Addresses of instructions that have one space become offsets in it. */
 static void place_addresses(const hd_traced *t, const hd_traced_code *c, hd_traced_line *line)
 {
-    for (uint32_t rest = line->mask; rest; rest &= rest - 1) {
-        uint64_t *address = &line->addresses[__builtin_ctz(rest)];
-        *address = place(t, c->space, *address);
-    }
+    HD_EACH_BIT (lane, line->mask)
+        line->addresses[lane] = place(t, c->space, line->addresses[lane]);
 }
 
 static void issue(player *p, uint32_t index, hd_traced_step step)

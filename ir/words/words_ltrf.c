@@ -9,6 +9,7 @@
  *
  * Dead-operand bits are in the instructions: one bit for each source that may have one.
  */
+#include "base/bits.h"
 #include "ir/storage.h"
 #include "ir/words/words.h"
 
@@ -63,8 +64,8 @@ static void decode_vector(const hd_word *vector, uint32_t length, hd_annotation_
     hd_annotation note = {
         .kind = HD_ANNOTATION_LTRF_PREFETCH, .instruction = vector->instruction, .value = set->words.count};
     for (uint32_t w = 0; w < length; w++)
-        for (uint64_t bits = vector[w].bits; bits; bits &= bits - 1)
-            hd_array_push(&set->words, w * WORD_BITS + (uint32_t)__builtin_ctzll(bits));
+        HD_EACH_BIT64 (bit, vector[w].bits)
+            hd_array_push(&set->words, w * WORD_BITS + (uint32_t)bit);
     note.count = set->words.count - note.value;
     hd_array_push(&set->items, note);
 }

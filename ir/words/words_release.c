@@ -11,6 +11,7 @@
  * A function without a list of renamed registers has no words. Numbers are words of the register file; a pbr list with
  * a virtual register above 255 cannot be represented. Linear.
  */
+#include "base/bits.h"
 #include "ir/cfg.h"
 #include "ir/storage.h"
 #include "ir/words/words.h"
@@ -149,8 +150,8 @@ static void take_renamed(reader *r)
     hd_annotation note = {.kind = HD_ANNOTATION_RELEASE_RENAMED, .instruction = HD_NONE, .value = r->set->words.count};
     for (uint32_t base = 0; is_next(r, HD_NONE, HD_WORD_RELEASE_RENAMED); base += HD_WORD_PAYLOAD_BITS) {
         uint64_t payload = hd_word_payload(r->words[r->at++].bits);
-        for (; payload; payload &= payload - 1)
-            hd_array_push(&r->set->words, base + (uint32_t)__builtin_ctzll(payload));
+        HD_EACH_BIT64 (bit, payload)
+            hd_array_push(&r->set->words, base + (uint32_t)bit);
     }
     note.count = r->set->words.count - note.value;
     hd_array_push(&r->set->items, note);

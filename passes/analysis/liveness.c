@@ -12,6 +12,7 @@
  * sets of size times predecessors). Memory: 4 bytes for each element of a set.
  */
 #include "passes/analysis/liveness.h"
+#include "base/bits.h"
 #include "base/search.h"
 
 /* ---- sets -------------------------------------------------------------------------------------------------------- */
@@ -329,8 +330,8 @@ static hd_register_set *make_live_in(const search *s, hd_arena *arena, hd_arena 
     }
     for (uint32_t g = 0; g < s->groups; g++) /* registers ascend, and so does each list */
         for (uint32_t i = s->found_first[g]; i < s->found_first[g + 1]; i++)
-            for (uint64_t live = s->found.items[i].live; live; live &= live - 1)
-                *next[s->found.items[i].block]++ = s->registers[g * GROUP + (uint32_t)__builtin_ctzll(live)];
+            HD_EACH_BIT64 (bit, s->found.items[i].live)
+                *next[s->found.items[i].block]++ = s->registers[g * GROUP + bit];
     return live_in;
 }
 

@@ -2,6 +2,7 @@
 #include "tests/unit/unit.h"
 
 #include "base/array.h"
+#include "base/bits.h"
 #include "base/bitset.h"
 #include "base/hash.h"
 #include "base/index.h"
@@ -13,6 +14,32 @@
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <unistd.h>
+
+/* Bits come in ascending order, once each; the set is computed once, and a body may leave the walk. */
+static void bits_are_walked_in_order(void **state)
+{
+    (void)state;
+    uint32_t set = 0x80000401u, seen = 0, computed = 0;
+    uint64_t wide = 1ull << 63 | 1ull << 32 | 1, wide_seen = 0;
+    int last = -1;
+    HD_EACH_BIT (i, (computed++, set)) {
+        assert_true((int)i > last);
+        last = (int)i;
+        seen |= 1u << i;
+        set = 0;
+    }
+    assert_int_equal(seen, 0x80000401u);
+    assert_int_equal(computed, 1);
+    HD_EACH_BIT (i, set)
+        seen += i;
+    assert_int_equal(seen, 0x80000401u);
+    HD_EACH_BIT64 (i, wide) {
+        wide_seen |= 1ull << i;
+        if (i == 32)
+            break;
+    }
+    assert_true(wide_seen == (1ull << 32 | 1));
+}
 
 /* Pieces of all sizes are aligned, apart from each other, and keep what is written into them. */
 static void arena_pieces_do_not_overlap(void **state)
@@ -423,6 +450,7 @@ static void sequences_have_numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bits_are_walked_in_order),
         cmocka_unit_test(arena_pieces_do_not_overlap),
         cmocka_unit_test(arena_memory_stays_in_proportion),
         cmocka_unit_test(arena_helpers),

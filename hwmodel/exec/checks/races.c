@@ -322,8 +322,8 @@ static void join_groups(hd_warp *w, uint32_t mask, const uint32_t *named, bool e
 {
     while (mask) {
         uint32_t members = named[__builtin_ctz(mask)], group = 0;
-        for (uint32_t rest = mask; rest; rest &= rest - 1)
-            group |= named[__builtin_ctz(rest)] == members ? rest & -rest : 0;
+        HD_EACH_BIT (lane, mask)
+            group |= (uint32_t)(named[lane] == members) << lane;
         join_lanes(w->cta->checks->races, w->index, group, elsewhere ? group | (members & w->lanes) : group);
         mask &= ~group;
     }
@@ -372,8 +372,8 @@ void hd_races_access(const hd_op *op, hd_warp *w, uint32_t mask)
         return;
     if (!store && is_strong(form))
         w->cta->checks->races->observed |= 1u << w->index;
-    for (uint32_t rest = mask; rest; rest &= rest - 1)
-        access_lane(op, w, (uint32_t)__builtin_ctz(rest), form, store);
+    HD_EACH_BIT (lane, mask)
+        access_lane(op, w, lane, form, store);
     if (acquires(form))
         join_all(w->cta->checks->races, w->index);
     if (matrix) /* fragment layouts do not follow threads */

@@ -174,8 +174,7 @@ static bool load_bits(const hd_op *op, hd_warp *w, uint32_t lane, uint32_t k, co
 static void after_load(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     bool any = false;
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+    HD_EACH_BIT (lane, mask) {
         hd_region r;
         uint64_t at;
         bool has = region_of(op, w, lane, &r, &at);
@@ -204,8 +203,7 @@ static bool store_bits(const hd_op *op, const hd_warp *w, uint32_t lane, uint32_
 
 static hd_step after_store(const hd_op *op, hd_warp *w, uint32_t mask)
 {
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+    HD_EACH_BIT (lane, mask) {
         hd_region r;
         uint64_t at;
         bool has = region_of(op, w, lane, &r, &at);
@@ -223,8 +221,7 @@ static hd_step after_store(const hd_op *op, hd_warp *w, uint32_t mask)
 
 static void define_bytes(const hd_op *op, hd_warp *w, uint32_t mask)
 {
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+    HD_EACH_BIT (lane, mask) {
         hd_region r;
         uint64_t at;
         for (uint32_t b = 0; region_of(op, w, lane, &r, &at) && b < op->item_bytes; b++)
@@ -236,8 +233,7 @@ static void define_bytes(const hd_op *op, hd_warp *w, uint32_t mask)
 static void after_bulk(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     const uint64_t *sizes = hd_row(w, op->b);
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+    HD_EACH_BIT (lane, mask) {
         hd_region r;
         uint64_t at;
         if (region_of(op, w, lane, &r, &at))
@@ -266,9 +262,8 @@ static void after_builtin(const hd_op *op, hd_warp *w, uint32_t mask)
         const hd_call_copy *c = &hd_shadow_code(w)->copies.items[op->first + call->arguments + i];
         if (c->row != HD_NO_REF)
             hd_shadow_set(hd_shadow_row(w, c->row), c->row_bytes, mask, 0);
-        for (uint32_t rest = c->row == HD_NO_REF ? mask : 0; rest; rest &= rest - 1)
-            hd_uninitialized_local(w, (uint32_t)__builtin_ctz(rest), hd_top_frame(w)->local_base + c->local, c->bytes,
-                                   false);
+        HD_EACH_BIT (lane, c->row == HD_NO_REF ? mask : 0)
+            hd_uninitialized_local(w, lane, hd_top_frame(w)->local_base + c->local, c->bytes, false);
     }
 }
 

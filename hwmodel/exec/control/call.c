@@ -65,8 +65,8 @@ static void pass(const side *to, hd_ref to_row, uint32_t to_local, const side *f
         pass_predicate(row_of(to, to_row), row_of(from, from_row), mask);
         return;
     }
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(rest), wide = to_row == HD_NO_REF ? c->bytes : c->row_bytes;
+    HD_EACH_BIT (lane, mask) {
+        uint32_t wide = to_row == HD_NO_REF ? c->bytes : c->row_bytes;
         for (uint32_t k = 0; k < wide; k++) {
             const unsigned char *in = from_row == HD_NO_REF
                                           ? byte_in_local(from, lane, from_local + k)
@@ -158,8 +158,7 @@ hd_step hd_run_call(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     const hd_frame *caller = hd_top_frame(w);
     uint32_t base = stack_end(caller);
-    for (uint32_t rest = mask; rest; rest &= rest - 1) { /* check all targets before the first one executes */
-        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+    HD_EACH_BIT (lane, mask) { /* check all targets before the first one executes */
         const hd_callee *callee = callee_of(op, w, lane);
         if (!callee)
             return bad_target(op, w, lane);
@@ -236,8 +235,8 @@ hd_step hd_run_alloca(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     hd_frame *f = hd_top_frame(w);
     uint32_t *tops = tops_of(f), before[LANES];
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(rest), align = (uint32_t)op->offset;
+    HD_EACH_BIT (lane, mask) {
+        uint32_t align = (uint32_t)op->offset;
         uint64_t bytes = value_of(op, w, lane), at = (tops[lane] + align - 1ull) / align * align;
         if (bytes > LARGEST_LOCAL_BYTES || at + bytes > LARGEST_LOCAL_BYTES)
             return hd_fault_is(w, HD_FAULT_STACK,
@@ -249,18 +248,16 @@ hd_step hd_run_alloca(const hd_op *op, hd_warp *w, uint32_t mask)
         set_value(op, w, lane, at);
     }
     set_end(w, f);
-    for (uint32_t rest = w->cta->checks && w->cta->checks->uninitialized ? mask : 0; rest; rest &= rest - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+    HD_EACH_BIT (lane, w->cta->checks && w->cta->checks->uninitialized ? mask : 0)
         hd_uninitialized_local(w, lane, before[lane], tops[lane] - before[lane], true);
-    }
     return HD_STEP_NEXT;
 }
 
 hd_step hd_run_stack_save(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     const uint32_t *tops = tops_of(hd_top_frame(w));
-    for (uint32_t rest = mask; rest; rest &= rest - 1)
-        set_value(op, w, (uint32_t)__builtin_ctz(rest), tops[__builtin_ctz(rest)]);
+    HD_EACH_BIT (lane, mask)
+        set_value(op, w, lane, tops[lane]);
     return HD_STEP_NEXT;
 }
 
@@ -268,8 +265,7 @@ hd_step hd_run_stack_restore(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     hd_frame *f = hd_top_frame(w);
     uint32_t *tops = tops_of(f);
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+    HD_EACH_BIT (lane, mask) {
         uint64_t value = value_of(op, w, lane);
         if (value < f->local_base + f->code->local_bytes || value > tops[lane])
             return hd_fault(op, w, 1u << lane, "stackrestore of 0x%llx, which stacksave did not give",

@@ -105,8 +105,8 @@ static void equal_lanes(const void *a, uint32_t bytes, uint32_t equal[LANES])
         for (uint32_t j = 0; j < LANES; j++)
             same |= (uint32_t)(values[j] == value) << j;
         rest &= ~same;
-        for (uint32_t left = same; left; left &= left - 1)
-            equal[__builtin_ctz(left)] = same;
+        HD_EACH_BIT (lane, same)
+            equal[lane] = same;
     }
 }
 
@@ -153,8 +153,8 @@ hd_step hd_run_redux(const hd_op *op, hd_warp *w, uint32_t mask)
             continue;
         }
         row[i] = a[__builtin_ctz(members)];
-        for (uint32_t rest = members & (members - 1); rest; rest &= rest - 1)
-            row[i] = (uint32_t)op->use.combine(row[i], a[__builtin_ctz(rest)], 0);
+        HD_EACH_BIT (lane, members & (members - 1))
+            row[i] = (uint32_t)op->use.combine(row[i], a[lane], 0);
     }
     hd_give_row(w, op->d, row, mask, with);
     return hd_met(op, w, mask, with);

@@ -23,18 +23,16 @@
 static uint32_t complete_lanes(const hd_warp *w, const uint32_t *named, uint32_t all)
 {
     uint32_t complete = 0;
-    for (uint32_t rest = all; rest; rest &= rest - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+    HD_EACH_BIT (lane, all)
         complete |= (uint32_t) !(named[lane] & w->lanes & ~all) << lane;
-    }
     return complete;
 }
 
 static uint32_t named_by(const uint32_t *named, uint32_t lanes)
 {
     uint32_t all = 0;
-    for (uint32_t rest = lanes; rest; rest &= rest - 1)
-        all |= named[__builtin_ctz(rest)];
+    HD_EACH_BIT (lane, lanes)
+        all |= named[lane];
     return all;
 }
 
@@ -54,8 +52,8 @@ static hd_step wait_for_others(const hd_op *op, hd_warp *w, uint32_t mask, hd_pa
 void hd_give_row(hd_warp *w, hd_ref to, const uint32_t *row, uint32_t mask, uint32_t with)
 {
     hd_merge(hd_row_of_frame(w, to), row, mask, 4);
-    for (uint32_t rest = with & ~mask; rest; rest &= rest - 1)
-        w->met_row[__builtin_ctz(rest)] = row[__builtin_ctz(rest)];
+    HD_EACH_BIT (lane, with & ~mask)
+        w->met_row[lane] = row[lane];
 }
 
 void hd_give_word(hd_warp *w, hd_ref to, uint32_t word, uint32_t mask, uint32_t with)
@@ -76,8 +74,7 @@ static void take_results(const hd_op *op, hd_warp *w, uint32_t mask)
 hd_step hd_meet(const hd_op *op, hd_warp *w, uint32_t mask, hd_ref members, const char *what, uint32_t *with)
 {
     const uint32_t *named = hd_row(w, members);
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+    HD_EACH_BIT (lane, mask) {
         if (!(named[lane] >> lane & 1))
             return hd_fault(op, w, 1u << lane, "%s with a member mask 0x%08x that does not name the lane itself", what,
                             named[lane]);
@@ -155,8 +152,7 @@ static bool same_kind_elsewhere(const hd_op *op, const hd_warp *w, uint32_t mask
 {
     const hd_code *code = hd_top_frame(w)->code;
     const hd_instruction *instructions = code->function->instructions.items;
-    for (uint32_t rest = missing & w->parked; rest && hd_op_meets(op); rest &= rest - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+    HD_EACH_BIT (lane, hd_op_meets(op) ? missing & w->parked : 0) {
         const hd_op *other = op_of(w, lane);
         if (other && hd_op_meets(other) && waits_for(w, lane) == waits_for(w, (uint32_t)__builtin_ctz(mask)) &&
             hd_insn_form(code->function, &instructions[op - code->ops]) ==

@@ -89,10 +89,8 @@ hd_step hd_run_branch(const hd_op *op, hd_warp *w, uint32_t mask)
 static uint32_t lanes_to(const uint32_t *index, const uint32_t *targets, uint32_t mask, uint32_t target)
 {
     uint32_t lanes = 0;
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+    HD_EACH_BIT (lane, mask)
         lanes |= (uint32_t)(targets[index[lane]] == target) << lane;
-    }
     return lanes;
 }
 

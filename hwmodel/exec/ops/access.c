@@ -349,10 +349,8 @@ hd_step hd_run_load(const hd_op *op, hd_warp *w, uint32_t mask)
 #define SCATTER(T)                                                                                       \
     static void scatter_##T(uintptr_t host, const u64 *address, const unsigned char *row, uint32_t mask) \
     {                                                                                                    \
-        for (; mask; mask &= mask - 1) {                                                                 \
-            uint32_t i = (uint32_t)__builtin_ctz(mask);                                                  \
+        HD_EACH_BIT (i, mask)                                                                            \
             hd_memory_copy((void *)(host + address[i]), row + i * sizeof(T), sizeof(T));                 \
-        }                                                                                                \
     }
 SCATTER(u8)
 SCATTER(u16)

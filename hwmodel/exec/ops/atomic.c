@@ -32,8 +32,7 @@ combine_lanes(const hd_op *op, hd_warp *w, uint32_t mask, const hd_region *r, ui
     bool ftz = op->flags & HD_OP_FTZ && r->bytes != w->cta->shared;
     hd_combine *function = op->use.combine;
     uint64_t changed = 0;
-    for (; mask; mask &= mask - 1) {
-        uint32_t i = (uint32_t)__builtin_ctz(mask);
+    HD_EACH_BIT (i, mask) {
         unsigned char *at = (unsigned char *)(host + w->cta->addresses[i]);
         uint64_t old = 0, vb = 0, vc = 0;
         hd_memory_copy(&old, at, bytes);

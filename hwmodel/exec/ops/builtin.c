@@ -79,8 +79,8 @@ static hd_heap_call call_in(const hd_op *op, hd_warp *w, uint32_t lane)
 
 hd_step hd_run_builtin_print(const hd_op *op, hd_warp *w, uint32_t mask)
 {
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(rest), used = 0;
+    HD_EACH_BIT (lane, mask) {
+        uint32_t used = 0;
         uint64_t bad = 0, format = argument(op, w, 0, lane);
         hd_format_source source = {op, w, lane, format, argument(op, w, 1, lane)};
         hd_text_buffer text = {0};
@@ -108,8 +108,8 @@ static bool add_string(const hd_format_source *source, uint64_t address, hd_text
 hd_step hd_run_builtin_assert(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     char first[256] = "";
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(rest), thread[3], *block = w->cta->id;
+    HD_EACH_BIT (lane, mask) {
+        uint32_t thread[3], *block = w->cta->id;
         hd_format_source source = {op, w, lane, 0, 0};
         hd_text_buffer message = {0}, file = {0}, function = {0}, text = {0};
         bool good = add_string(&source, argument(op, w, 0, lane), &message) &&
@@ -149,8 +149,7 @@ hd_step hd_run_builtin_malloc(const hd_op *op, hd_warp *w, uint32_t mask)
     hd_heap *heap = w->cta->memory->heap;
     if (w->cta->workers)
         hd_workers_keep_heap(w->cta->workers);
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+    HD_EACH_BIT (lane, mask) {
         hd_heap_call caller = call_in(op, w, lane);
         uint64_t bytes = argument(op, w, 0, lane), address = hd_heap_allocate(heap, bytes, &caller);
         touch_block(w->cta, address, bytes);
@@ -165,8 +164,7 @@ hd_step hd_run_builtin_free(const hd_op *op, hd_warp *w, uint32_t mask)
     hd_heap *heap = w->cta->memory->heap;
     if (w->cta->workers)
         hd_workers_keep_heap(w->cta->workers);
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+    HD_EACH_BIT (lane, mask) {
         uint64_t address = argument(op, w, 0, lane);
         hd_heap_call caller = call_in(op, w, lane);
         hd_heap_block block;

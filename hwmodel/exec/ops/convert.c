@@ -101,8 +101,7 @@ hd_step hd_run_convert(const hd_op *op, hd_warp *w, uint32_t mask)
     unsigned char *d = hd_row_of_frame(w, op->d);
     if (op->boolean) /* a clock */
         hd_special_refresh(w->cta->program, w);
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+    HD_EACH_BIT (lane, mask) {
         uint64_t sources[5] = {0};
         for (uint32_t k = 0; k < op->count; k++)
             sources[k] = element(hd_row(w, code->refs.items[op->first + k]), code->widths.items[op->first + k], lane);
@@ -118,8 +117,8 @@ hd_step hd_run_convert_pack(const hd_op *op, hd_warp *w, uint32_t mask)
     const hd_code *code = hd_top_frame(w)->code;
     uint32_t width = c->to.bits, ones = (1u << width) - 1;
     unsigned char *d = hd_row_of_frame(w, op->d);
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(rest), sources[3] = {0};
+    HD_EACH_BIT (lane, mask) {
+        uint32_t sources[3] = {0};
         for (uint32_t k = 0; k < op->count; k++)
             sources[k] =
                 (uint32_t)element(hd_row(w, code->refs.items[op->first + k]), code->widths.items[op->first + k], lane);

@@ -230,8 +230,8 @@ typedef hd_step run_lane(const hd_op *op, hd_warp *w, uint32_t lane);
 static hd_step run_lanes(const hd_op *op, hd_warp *w, uint32_t mask, run_lane *run)
 {
     w->cta->sector_count = 0;
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        hd_step step = run(op, w, (uint32_t)__builtin_ctz(rest));
+    HD_EACH_BIT (lane, mask) {
+        hd_step step = run(op, w, lane);
         if (step != HD_STEP_NEXT)
             return step;
     }

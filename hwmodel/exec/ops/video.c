@@ -145,8 +145,7 @@ static inline __attribute__((always_inline)) hd_step run(const hd_op *op, hd_war
 {
     const uint32_t *a = hd_row(w, op->a), *b = hd_row(w, op->b), *c = hd_row(w, op->c);
     uint32_t *d = hd_row_of_frame(w, op->d);
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        uint32_t i = (uint32_t)__builtin_ctz(rest);
+    HD_EACH_BIT (i, mask) {
         d[i] = function(op->use.detail, a[i], b[i], c[i]);
     }
     return HD_STEP_NEXT;

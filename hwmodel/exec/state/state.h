@@ -2,6 +2,7 @@
 #ifndef HD_HWMODEL_EXEC_STATE_STATE_H
 #define HD_HWMODEL_EXEC_STATE_STATE_H
 
+#include "base/bits.h"
 #include "hwmodel/exec/workers/workers.h"
 #include "hwmodel/exec/state/program.h"
 

@@ -5,6 +5,7 @@
 #endif
 #endif
 #include "hwmodel/exec/workers/footprint.h"
+#include "base/bits.h"
 #include <sched.h>
 
 enum { LANES = 32, GROUP = 8, FIRST_ROOM_BYTES = 64 * HD_PAGE_BYTES };
@@ -339,8 +340,8 @@ static void mark_lane_by_lane(hd_footprint *f, const hd_allocation *a, const uin
 {
     uint64_t bits = ((uint64_t)1 << bytes) - 1, *words = NULL;
     uint32_t last = HD_NONE;
-    for (; mask; mask &= mask - 1) {
-        uint64_t at = address[__builtin_ctz(mask)] - a->base;
+    HD_EACH_BIT (lane, mask) {
+        uint64_t at = address[lane] - a->base;
         uint32_t page = a->first_page + (uint32_t)(at / HD_PAGE_BYTES);
         if (page != last)
             words = page_words(f, a, page, write);

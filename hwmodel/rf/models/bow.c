@@ -221,9 +221,9 @@ static inline void keep_in_window(hd_bow_window *w, hd_bow_entry *e)
 static void evict_oldest(hd_bow *bow, const hd_rf_warp *warp, hd_bow_window *w, hd_access_sink *sink)
 {
     hd_bow_entry *oldest = &w->entries[__builtin_ctzll(w->used)];
-    for (uint64_t left = w->used; left; left &= left - 1)
-        if (w->entries[__builtin_ctzll(left)].entered < oldest->entered)
-            oldest = &w->entries[__builtin_ctzll(left)];
+    HD_EACH_BIT64 (entry, w->used)
+        if (w->entries[entry].entered < oldest->entered)
+            oldest = &w->entries[entry];
     if (!bow->unsaved)
         oldest->dirty |= oldest->valid & ~oldest->filed;
     hd_rf_event(&bow->model, HD_COUNTER_EVICTIONS, 1);
@@ -257,8 +257,8 @@ static void advance_window(hd_bow *bow, const hd_rf_step *step, hd_access_sink *
 {
     hd_bow_window *w = window_of(bow, step->warp);
     w->now++;
-    for (uint64_t old = w->at[(w->now - bow->iw) % HD_BOW_TIMES]; old; old &= old - 1) {
-        hd_bow_entry *e = &w->entries[__builtin_ctzll(old)];
+    HD_EACH_BIT64 (entry, w->at[(w->now - bow->iw) % HD_BOW_TIMES]) {
+        hd_bow_entry *e = &w->entries[entry];
         write_back_dirty(bow, step->warp, e, sink);
         remove_entry(w, e);
     }
@@ -398,8 +398,8 @@ static void bow_frame_begin(hd_rf_model *model, hd_rf_warp *warp)
 static void bow_frame_end(hd_rf_model *model, hd_rf_warp *warp)
 {
     hd_bow_window *w = window_of((hd_bow *)model, warp);
-    for (uint64_t left = w->used; left; left &= left - 1) {
-        hd_bow_entry *e = &w->entries[__builtin_ctzll(left)];
+    HD_EACH_BIT64 (entry, w->used) {
+        hd_bow_entry *e = &w->entries[entry];
         if (e->frame == warp->identity.frame)
             remove_entry(w, e);
     }
@@ -410,8 +410,8 @@ static void bow_frame_end(hd_rf_model *model, hd_rf_warp *warp)
 static uint32_t rank_of(const hd_bow_window *w, const hd_bow_entry *e)
 {
     uint32_t rank = 0;
-    for (uint64_t left = w->used; left; left &= left - 1)
-        rank += w->entries[__builtin_ctzll(left)].entered < e->entered;
+    HD_EACH_BIT64 (entry, w->used)
+        rank += w->entries[entry].entered < e->entered;
     return rank;
 }
 
@@ -435,8 +435,8 @@ static void bow_snapshot(hd_rf_model *model, hd_rf_warp *warp, hd_snapshot *c)
     hd_rf_file_snapshot(&bow->file, warp, c);
     uint32_t count = hd_snapshot_word(c, w->count);
     if (c->out) {
-        for (uint64_t left = w->used; left; left &= left - 1) {
-            hd_bow_entry *e = &w->entries[__builtin_ctzll(left)];
+        HD_EACH_BIT64 (entry, w->used) {
+            hd_bow_entry *e = &w->entries[entry];
             hd_snapshot_word(c, rank_of(w, e));
             pass_entry(c, w, e);
         }

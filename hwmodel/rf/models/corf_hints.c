@@ -1,5 +1,6 @@
 /* Reads the annotations for CORF and CORF++: see corf_hints.h. Linear in annotations and instructions. */
 #include "hwmodel/rf/models/corf_hints.h"
+#include "base/bits.h"
 #include "base/bitset.h"
 #include "ir/form.h"
 
@@ -58,8 +59,8 @@ static void add_slots(hd_corf_function *to, const hd_rf_code *code, const hd_bit
                       uint32_t slots)
 {
     const hd_function *f = code->function;
-    for (; slots; slots &= slots - 1) {
-        uint32_t operand = hd_insn_source_slot(f, &f->instructions.items[instruction], (uint32_t)__builtin_ctz(slots));
+    HD_EACH_BIT (slot, slots) {
+        uint32_t operand = hd_insn_source_slot(f, &f->instructions.items[instruction], slot);
         if (operand != HD_NONE)
             HD_STORAGE_WORDS (&code->storage, f->operands.items[operand].value, word)
                 add_word(to, renamed, true, word);

@@ -248,13 +248,13 @@ static void remove_at(dmr_items *items, uint32_t at)
 static void notice(hd_dmr *m, const dmr_item *item, uint32_t threads)
 {
     m->model.detection.caught += (threads & item->effect.wrong) != 0;
-    for (; threads; threads &= threads - 1)
+    HD_EACH_BIT (thread, threads)
         hd_rf_difference(&m->model.detection, &(hd_rf_detected){.at = m->now,
                                                                 .warp = item->warp,
                                                                 .cta = item->cta,
                                                                 .function = item->function,
                                                                 .instruction = item->instruction,
-                                                                .thread = (uint32_t)__builtin_ctz(threads)});
+                                                                .thread = thread});
 }
 
 /* The whole warp is repeated: the thread that the faulty lane had goes to another lane, and it gets another one. */

@@ -1,6 +1,8 @@
 /* Lanes of Warped-DMR: see dmr_lanes.h. O(lanes of a warp) each. */
 #include "hwmodel/rf/models/dmr_lanes.h"
 
+#include "base/bits.h"
+
 enum { LANES = 32 };
 
 uint32_t hd_dmr_lane(const hd_dmr_lanes *lanes, uint32_t thread)
@@ -39,8 +41,8 @@ uint32_t hd_dmr_unshuffled(const hd_dmr_lanes *lanes, uint32_t lane)
 static uint32_t lanes_of(const hd_dmr_lanes *lanes, uint32_t threads)
 {
     uint32_t active = 0;
-    for (uint32_t rest = threads; rest; rest &= rest - 1)
-        active |= 1u << hd_dmr_lane(lanes, (uint32_t)__builtin_ctz(rest));
+    HD_EACH_BIT (lane, threads)
+        active |= 1u << hd_dmr_lane(lanes, lane);
     return active;
 }
 
@@ -54,8 +56,8 @@ uint32_t hd_dmr_paired(const hd_dmr_lanes *lanes, uint32_t threads, uint32_t *re
 {
     uint32_t active = lanes_of(lanes, threads), paired = 0;
     *repeats = 0;
-    for (uint32_t idle = ~active; idle; idle &= idle - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(idle), partner = hd_dmr_partner(lanes, active, lane);
+    HD_EACH_BIT (lane, ~active) {
+        uint32_t partner = hd_dmr_partner(lanes, active, lane);
         if (partner == lane)
             continue;
         paired |= 1u << hd_dmr_thread(lanes, partner);

@@ -312,10 +312,8 @@ static void prove_values(const hd_rf_step *step, uint32_t destination, const hd_
 {
     const uint32_t *loaded = step->results + (size_t)destination * 32;
     uint32_t wrong = 0;
-    for (uint32_t rest = part->lanes; rest; rest &= rest - 1) {
-        int32_t lane = __builtin_ctz(rest);
-        wrong |= (uint32_t)(part->entry->values[lane + part->shift] != loaded[lane]) << lane;
-    }
+    HD_EACH_BIT (lane, part->lanes)
+        wrong |= (uint32_t)(part->entry->values[(int32_t)lane + part->shift] != loaded[lane]) << lane;
     if (wrong)
         hd_rf_fail(&sink->failure, step,
                    (hd_rf_failure){.wrong = HD_RF_STALE,

@@ -1,6 +1,8 @@
 /* The address mapping table: see larf_table.h. */
 #include "hwmodel/rf/models/larf_table.h"
 
+#include "base/bits.h"
+
 enum { LARF_BUCKETS = 4096, WORD_BYTES = 4, MOST_FOUND = 128 };
 
 static uint64_t address_of(const hd_larf_pattern *p, uint32_t lane) { return p->base + (uint64_t)p->stride * lane; }
@@ -121,8 +123,8 @@ hd_larf_pattern hd_larf_pattern_of(uint32_t lanes, const uint64_t *addresses)
     if (stride > HD_LARF_MOST_STRIDE || stride % WORD_BYTES)
         return none;
     hd_larf_pattern p = {addresses[first] - stride * first, (uint32_t)stride, lanes};
-    for (; rest; rest &= rest - 1)
-        if (addresses[first_lane(rest)] != address_of(&p, first_lane(rest)))
+    HD_EACH_BIT (lane, rest)
+        if (addresses[lane] != address_of(&p, lane))
             return none;
     return p;
 }
@@ -205,8 +207,8 @@ static bool touches(const hd_larf_table *t, const hd_larf_entry *e, const stored
     if (address_of(&e->where, first) >= s->high ||
         address_of(&e->where, last_lane(e->where.lanes)) + WORD_BYTES <= s->low)
         return false;
-    for (uint32_t rest = s->lanes; rest; rest &= rest - 1) {
-        uint64_t from = s->addresses[first_lane(rest)];
+    HD_EACH_BIT (lane, s->lanes) {
+        uint64_t from = s->addresses[lane];
         if (overlaps(&e->where, from, from + s->bytes))
             return true;
     }
@@ -217,8 +219,8 @@ uint32_t hd_larf_evict(hd_larf_table *t, uint32_t lanes, const uint64_t *address
 {
     stored s = {lanes, bytes, addresses, UINT64_MAX, 0};
     uint32_t removed = 0, next;
-    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-        uint64_t from = addresses[first_lane(rest)];
+    HD_EACH_BIT (lane, lanes) {
+        uint64_t from = addresses[lane];
         s.low = from < s.low ? from : s.low;
         s.high = from + bytes > s.high ? from + bytes : s.high;
     }

@@ -1,6 +1,8 @@
 /* Intervals and dead operands from annotations: see ltrf_hints.h. O(annotations + their words). */
 #include "hwmodel/rf/models/ltrf_hints.h"
 
+#include "base/bits.h"
+
 static uint32_t distinct_words(const hd_rf_code *code, uint32_t instruction)
 {
     uint32_t count = code->source_first[instruction + 1] - code->source_first[instruction];
@@ -18,8 +20,8 @@ static uint32_t distinct_words(const hd_rf_code *code, uint32_t instruction)
 static void read_dead(const hd_rf_code *code, hd_ltrf_function *to, const hd_annotation *note)
 {
     const hd_instruction *insn = &code->function->instructions.items[note->instruction];
-    for (uint32_t bits = note->value; bits; bits &= bits - 1) {
-        uint32_t operand = hd_insn_source_slot(code->function, insn, (uint32_t)__builtin_ctz(bits));
+    HD_EACH_BIT (slot, note->value) {
+        uint32_t operand = hd_insn_source_slot(code->function, insn, slot);
         if (operand == HD_NONE)
             continue;
         HD_STORAGE_WORDS (&code->storage, code->function->operands.items[operand].value, word)

@@ -1,6 +1,8 @@
 /* Slices of entries and the free map: see pack.h. */
 #include "hwmodel/rf/models/pack.h"
 
+#include "base/bits.h"
+
 static uint8_t run_at(uint32_t free, uint32_t width, uint32_t from)
 {
     uint32_t run = ((1u << width) - 1) << from;
@@ -51,8 +53,8 @@ static const uint16_t masks_with_room[3][HD_PACK_SLICES] = {
 static uint64_t entries_with(const hd_pack_word *w, uint32_t masks)
 {
     uint64_t with = 0;
-    for (; masks; masks &= masks - 1)
-        with |= w->with[__builtin_ctz(masks)];
+    HD_EACH_BIT (mask, masks)
+        with |= w->with[mask];
     return with;
 }
 

@@ -1,5 +1,6 @@
 /* Release flags and their words from annotations: see release_hints.h. O(annotations + their words). */
 #include "hwmodel/rf/models/release_hints.h"
+#include "base/bits.h"
 #include "ir/words/words.h"
 
 static const uint32_t *annotation_words(const hd_rf_code *code, uint16_t kind, uint32_t instruction, uint32_t *count)
@@ -52,8 +53,8 @@ static void take_source(const hd_release_function *c, const hd_rf_code *code, ui
 static void take_pir(const hd_release_function *c, const hd_rf_code *code, uint32_t instruction, hd_u32_array *words)
 {
     const hd_annotation *note = hd_annotation_at(code->function, HD_ANNOTATION_PIR, instruction, 0);
-    for (uint32_t bits = note ? note->value : 0; bits; bits &= bits - 1)
-        take_source(c, code, instruction, (uint32_t)__builtin_ctz(bits), words);
+    HD_EACH_BIT (slot, note ? note->value : 0)
+        take_source(c, code, instruction, slot, words);
 }
 
 static void take_pbr(const hd_release_function *c, const hd_rf_code *code, uint32_t instruction, hd_u32_array *words)
