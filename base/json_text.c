@@ -5,16 +5,6 @@
 
 /* ---- tokens ------------------------------------------------------------------------------------------------------ */
 
-uint32_t hd_json_comment_end(const char *text, uint32_t at, uint32_t end)
-{
-    if (at + 1 >= end || text[at] != '/' || (text[at + 1] != '/' && text[at + 1] != '*'))
-        return at;
-    bool is_line = text[at + 1] == '/';
-    for (at += 2; at < end && (is_line ? text[at] != '\n' : text[at] != '*' || text[at + 1] != '/'); at++)
-        ;
-    return is_line || at >= end ? at : at + 2;
-}
-
 static uint32_t statement_end(const char *text, uint32_t at, uint32_t end)
 {
     static const char word[] = ".heddle";
@@ -30,9 +20,7 @@ uint32_t hd_json_skip(const char *text, uint32_t at, uint32_t end)
 {
     for (uint32_t before = HD_JSON_NONE; at != before && at < end;) {
         before = at;
-        while (at < end && hd_is_space(text[at]))
-            at++;
-        at = hd_json_comment_end(text, at, end);
+        at = hd_after_comment(text, hd_after_spaces(text, at, end), end);
         at = at < end ? statement_end(text, at, end) : at;
     }
     return at;
@@ -68,7 +56,7 @@ static uint32_t nested_end(const char *text, uint32_t at, uint32_t end)
                 return HD_JSON_NONE;
             continue;
         }
-        uint32_t next = hd_json_comment_end(text, at, end);
+        uint32_t next = hd_after_comment(text, at, end);
         at = next > at ? next : at + 1;
         depth += c == '{' || c == '[';
         depth -= c == '}' || c == ']';

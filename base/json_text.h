@@ -6,14 +6,12 @@
 #ifndef HD_BASE_JSON_TEXT_H
 #define HD_BASE_JSON_TEXT_H
 
-#include "base/source.h"
+#include "base/scan.h"
 
 #define HD_JSON_NONE 0xffffffffu
 
 /* Skips white space, comments and .heddle statements. */
 uint32_t hd_json_skip(const char *text, uint32_t at, uint32_t end);
-/* The end of the comment that starts at `at`; `at` where none does. */
-uint32_t hd_json_comment_end(const char *text, uint32_t at, uint32_t end);
 /* The end of the string that starts with the quote at `at`, of any value; HD_JSON_NONE: it is not closed, or there is
  * none. */
 uint32_t hd_json_string_end(const char *text, uint32_t at, uint32_t end);

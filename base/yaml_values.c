@@ -1,6 +1,7 @@
 /* The values of a YAML document: nodes as numbers, words and lists, with a diagnostic at the node where one is not what
  * it has to be. */
 #include "base/yaml.h"
+#include "base/scan.h"
 #include <math.h>
 #include <stdio.h>
 
@@ -109,14 +110,6 @@ bool hd_yaml_known_keys(const hd_yaml_node *mapping, const char *const *keys, ui
 
 /* ---- values ------------------------------------------------------------------------------------------------------ */
 
-static uint32_t digit_of(char c)
-{
-    if (c >= '0' && c <= '9')
-        return (uint32_t)(c - '0');
-    c = (char)(c | 0x20);
-    return c >= 'a' && c <= 'f' ? (uint32_t)(c - 'a') + 10u : 99u;
-}
-
 bool hd_yaml_is_integer(const hd_yaml_node *node, bool *negative, uint64_t *magnitude)
 {
     if (!node || node->kind != HD_YAML_SCALAR || !node->plain)
@@ -129,16 +122,7 @@ bool hd_yaml_is_integer(const hd_yaml_node *node, bool *negative, uint64_t *magn
         base = p[1] == 'x' ? 16 : p[1] == 'b' ? 2 : 8;
         p += 2;
     }
-    uint64_t v = 0;
-    bool any = p < end;
-    for (; p < end; p++) {
-        uint32_t d = digit_of(*p);
-        if (d >= base || v > (UINT64_MAX - d) / base)
-            return false;
-        v = v * base + d;
-    }
-    *magnitude = v;
-    return any;
+    return hd_take_number(&p, end, base, UINT64_MAX, magnitude) && p == end;
 }
 
 static bool bad(const hd_yaml_node *node, const char *what)

@@ -1,6 +1,7 @@
 /* The tables of subcommands and options, and reading a command line by them. */
 #include "cli/cli.h"
 
+#include "base/scan.h"
 #include "base/shown.h"
 #include "base/suggest.h"
 
@@ -257,10 +258,9 @@ bool hd_cli_number_from(hd_cli *cli, hd_cli_option option, uint32_t otherwise, u
     *value = otherwise;
     if (!text)
         return true;
-    char *end;
-    errno = 0;
-    unsigned long long number = strtoull(text, &end, 10);
-    if (*text >= '0' && *text <= '9' && *end == '\0' && !errno && number >= minimum && number <= maximum) {
+    uint64_t number;
+    const char *end = text;
+    if (hd_take_number(&end, NULL, 10, maximum, &number) && *end == '\0' && number >= minimum) {
         *value = (uint32_t)number;
         return true;
     }

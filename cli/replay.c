@@ -1,6 +1,7 @@
 /* heddle replay */
 #include "cli/cli.h"
 
+#include "base/scan.h"
 #include "driver/replay/replay.h"
 #include "emitters/replay/replay.h"
 #include "hwmodel/count/count.h"
@@ -34,12 +35,11 @@ static void free_replay(void *replay) { hd_replay_free(replay); }
 static bool read_memory_base(hd_cli *cli, uint64_t *base)
 {
     const char *text = cli->values[HD_CLI_MEMORY_BASE];
-    char *end;
     if (!text)
         return true;
-    errno = 0;
-    *base = strtoull(text, &end, 16);
-    if (!errno && strncmp(text, "0x", 2) == 0 && *end == '\0' && hd_memory_base_fits(*base))
+    const char *digits = text + 2;
+    if (strncmp(text, "0x", 2) == 0 && hd_take_number(&digits, NULL, 16, UINT64_MAX, base) && *digits == '\0' &&
+        hd_memory_base_fits(*base))
         return true;
     hd_cli_usage_error("--memory-base takes a multiple of 0x200000 from 0x700001000000 to 0x7ffeff000000 with a lower "
                        "half from 0x1000000 to 0xff000000, not '%s'",

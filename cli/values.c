@@ -1,20 +1,7 @@
 /* Values of options that are more than a number: threads of a block, amounts of memory. */
 #include "cli/cli.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
-/* The decimal number at *text, which is moved past it; false where there is none or it is above `maximum`. */
-static bool read_number(const char **text, uint64_t maximum, uint64_t *number)
-{
-    char *end;
-    if (**text < '0' || **text > '9')
-        return false;
-    errno = 0;
-    *number = strtoull(*text, &end, 10);
-    *text = end;
-    return !errno && *number <= maximum;
-}
+#include "base/scan.h"
 
 bool hd_cli_block(hd_cli *cli, hd_cli_option option, uint32_t *threads)
 {
@@ -26,7 +13,8 @@ bool hd_cli_block(hd_cli *cli, hd_cli_option option, uint32_t *threads)
         return true;
     bool good = true;
     for (uint32_t i = 0; good; i++) {
-        good = i < DIMENSIONS && read_number(&at, MOST_THREADS, &size) && size && (product *= size) <= MOST_THREADS;
+        good = i < DIMENSIONS && hd_take_number(&at, NULL, 10, MOST_THREADS, &size) && size &&
+               (product *= size) <= MOST_THREADS;
         if (!*at)
             break;
         good = good && (*at == 'x' || *at == 'X' || *at == ',');
@@ -51,7 +39,7 @@ bool hd_cli_bytes(hd_cli *cli, hd_cli_option option, uint32_t maximum, uint32_t 
     *bytes = 0;
     if (!text)
         return true;
-    if (read_number(&at, maximum, &number))
+    if (hd_take_number(&at, NULL, 10, maximum, &number))
         for (size_t i = 0; i < sizeof units / sizeof *units; i++)
             if (strcmp(at, units[i].name) == 0 && number << units[i].shift <= maximum) {
                 *bytes = (uint32_t)(number << units[i].shift);
@@ -67,8 +55,8 @@ bool hd_cli_range(hd_cli *cli, hd_cli_option option, uint64_t most, uint64_t *fi
     const char *text = cli->values[option], *at = text;
     if (!text)
         return true;
-    if (read_number(&at, greatest, first) && *at++ == ':' && read_number(&at, greatest, end) && !*at && *first < *end &&
-        *end - *first <= most)
+    if (hd_take_number(&at, NULL, 10, greatest, first) && *at++ == ':' &&
+        hd_take_number(&at, NULL, 10, greatest, end) && !*at && *first < *end && *end - *first <= most)
         return true;
     hd_cli_usage_error("--%s takes A:B with A < B, at most %llu apart, not '%s'", hd_cli_options[option].name,
                        (unsigned long long)most, text);

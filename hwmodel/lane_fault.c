@@ -1,6 +1,8 @@
 /* Faults of lanes as text: see lane_fault.h. */
 #include "hwmodel/lane_fault.h"
 
+#include "base/scan.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,9 +47,9 @@ static key find_key(const char *text, size_t length)
 
 static bool read_number(const char *text, size_t length, key k, uint64_t *number)
 {
-    bool digits = length && length <= 12 && strspn(text, "0123456789") >= length;
-    *number = digits ? strtoull(text, NULL, 10) : 0;
-    return digits && *number >= keys[k].least && *number <= keys[k].most;
+    const char *end = text + length;
+    return length <= 12 && hd_take_number(&text, end, 10, keys[k].most, number) && text == end &&
+           *number >= keys[k].least;
 }
 
 static bool read_unit(const char *text, size_t length, uint64_t *unit)

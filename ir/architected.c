@@ -1,6 +1,7 @@
 /* Physical register names, the annotation of architected functions, and copy instructions. All constant time. */
 #include "ir/architected.h"
 
+#include "base/scan.h"
 #include "ir/annotations.h"
 #include "ir/machine.h"
 
@@ -57,14 +58,11 @@ static hd_physical_class class_of_letters(const char *text, uint32_t *length)
 /* The number after a stem: the index in a range, or the digits of a plain name; HD_NONE if there is none. */
 static uint32_t number_of(const char *digits, uint32_t index)
 {
-    uint32_t number = 0;
+    uint64_t number;
     if (index != HD_NONE)
         return *digits ? HD_NONE : index;
-    if (!*digits || (*digits == '0' && digits[1]))
-        return HD_NONE;
-    for (; *digits >= '0' && *digits <= '9' && number < 1000; digits++)
-        number = 10 * number + (uint32_t)(*digits - '0');
-    return *digits ? HD_NONE : number;
+    bool padded = *digits == '0' && digits[1];
+    return !padded && hd_take_number(&digits, NULL, 10, 9999, &number) && !*digits ? (uint32_t)number : HD_NONE;
 }
 
 static hd_physical machine_physical(const hd_register *r)

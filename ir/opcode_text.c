@@ -9,25 +9,6 @@ static bool is_follow(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$';
 }
 
-/* Skips blanks and comments; comments are terminated, because the text has been parsed. */
-static uint32_t skip_blanks(const char *text, uint32_t at)
-{
-    for (;;) {
-        if (hd_is_space(text[at])) {
-            at++;
-        } else if (text[at] == '/' && text[at + 1] == '/') {
-            while (text[at] && text[at] != '\n')
-                at++;
-        } else if (text[at] == '/' && text[at + 1] == '*') {
-            for (at += 2; text[at] && !(text[at] == '*' && text[at + 1] == '/'); at++)
-                ;
-            at += text[at] ? 2 : 0;
-        } else {
-            return at;
-        }
-    }
-}
-
 static uint32_t skip_follow(const char *text, uint32_t at)
 {
     while (is_follow(text[at]))
@@ -41,20 +22,20 @@ void hd_opcode_text_start(hd_opcode_text *walk, const char *text, hd_span instru
     if (text[at] == '{') { /* machine code in JSON */
         at = hd_json_find_string(text, instruction, "opcode").begin;
     } else if (text[at] == '@') {
-        at = skip_blanks(text, at + 1);
+        at = hd_after_trivia(text, at + 1, instruction.end);
         if (text[at] == '!')
-            at = skip_blanks(text, at + 1);
+            at = hd_after_trivia(text, at + 1, instruction.end);
         at += text[at] == '%';
-        at = skip_blanks(text, skip_follow(text, at));
+        at = hd_after_trivia(text, skip_follow(text, at), instruction.end);
     }
     at = skip_follow(text, at);
-    *walk = (hd_opcode_text){text, at, at};
+    *walk = (hd_opcode_text){text, instruction.end, at, at};
 }
 
 bool hd_opcode_text_next(hd_opcode_text *walk, hd_span *modifier)
 {
     const char *text = walk->text;
-    uint32_t begin = skip_blanks(text, walk->at);
+    uint32_t begin = hd_after_trivia(text, walk->at, walk->end);
     if (text[begin] != '.' || !is_follow(text[begin + 1]))
         return false;
     uint32_t end = skip_follow(text, begin + 1);

@@ -8,6 +8,7 @@
  * `opcode_end` is the end of the last one. */
 typedef struct hd_opcode_text {
     const char *text; /* the whole source, followed by NUL bytes */
+    uint32_t end;     /* of the instruction */
     uint32_t at, opcode_end;
 } hd_opcode_text;
 void hd_opcode_text_start(hd_opcode_text *walk, const char *text, hd_span instruction);

@@ -1,5 +1,6 @@
 /* The rules of the scanner of machine-code listings: one set for the start of a line, one for operands. The text ends
  * in at least 16 NUL bytes, so that neither tests for its end. A line of data is skipped at the speed of memchr(). */
+#include "base/scan.h"
 #include "lexer/sass_scan.h"
 
 #include <string.h>
@@ -70,7 +71,7 @@ static uint32_t number_of(const unsigned char *at, const unsigned char *end, uin
 {
     uint64_t value = 0;
     for (; at < end; at++) {
-        uint32_t digit = *at <= '9' ? (uint32_t)(*at - '0') : (uint32_t)((*at | 32) - 'a') + 10;
+        uint32_t digit = hd_digit_of((char)*at);
         if (digit >= base)
             break;
         value = value * base + digit;

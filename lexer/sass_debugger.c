@@ -8,6 +8,8 @@
  * Symbols may be demangled, with any character of C++ in them: they end at `>:` and a blank. Linear in the line. */
 #include "lexer/sass_scan.h"
 
+#include "base/scan.h"
+
 #include <string.h>
 
 /* After the arrow that may be at `at`, and blanks. */
@@ -29,10 +31,7 @@ static uint64_t take_number(const unsigned char **at, const unsigned char *end, 
 {
     uint64_t value = 0;
     for (; *at < end; (*at)++) {
-        unsigned char c = **at;
-        uint32_t digit = c >= '0' && c <= '9'   ? (uint32_t)c - '0'
-                         : c >= 'a' && c <= 'f' ? (uint32_t)c - 'a' + 10
-                                                : base;
+        uint32_t digit = hd_digit_of((char)**at);
         if (digit >= base)
             break;
         value = value >> 56 ? UINT64_MAX : value * base + digit;

@@ -8,6 +8,7 @@
 #include "lexer/sass_scan.h"
 
 #include "base/json_text.h"
+#include "base/scan.h"
 
 #include <string.h>
 
@@ -60,7 +61,7 @@ static uint32_t skip_between(const hd_sass_lexer *lexer, uint32_t at)
         before = at;
         while (at < lexer->limit && (hd_is_space(text[at]) || text[at] == ','))
             at++;
-        at = hd_json_comment_end(text, at, lexer->limit);
+        at = hd_after_comment(text, at, lexer->limit);
     }
     return at;
 }

@@ -5,6 +5,7 @@
  */
 #include "parser/annotations.h"
 
+#include "base/scan.h"
 #include "ir/words/section.h"
 
 typedef struct hd_section_text {
@@ -21,47 +22,16 @@ static bool wrong(hd_module *module, hd_diagnostic_kind kind, hd_span span, cons
 
 /* ---- text to bytes ----------------------------------------------------------------------------------------------- */
 
-/* Skips blanks and comments. */
-static uint32_t skip_blanks(const char *text, uint32_t at, uint32_t end)
-{
-    while (at < end) {
-        if (hd_is_space(text[at])) {
-            at++;
-        } else if (text[at] == '/' && text[at + 1] == '/') {
-            while (at < end && text[at] != '\n')
-                at++;
-        } else if (text[at] == '/' && text[at + 1] == '*') {
-            for (at += 2; at < end && !(text[at] == '*' && text[at + 1] == '/'); at++)
-                ;
-            at += 2;
-        } else {
-            break;
-        }
-    }
-    return at < end ? at : end;
-}
-
 /* Reads a number from 0 to 255, decimal or 0x hexadecimal; false if there is none. */
 static bool read_byte(const char *text, uint32_t *at, uint8_t *byte)
 {
-    uint32_t i = *at, value = 0, base = 10;
-    if (text[i] == '0' && text[i + 1] == 'x') {
-        base = 16;
-        i += 2;
-    }
-    uint32_t first = i;
-    for (; value < 256; i++) {
-        char c = text[i];
-        uint32_t digit = c >= '0' && c <= '9'   ? (uint32_t)(c - '0')
-                         : c >= 'a' && c <= 'f' ? (uint32_t)(c - 'a') + 10
-                                                : 99;
-        if (digit >= base)
-            break;
-        value = value * base + digit;
-    }
-    *at = i;
+    uint32_t prefix = text[*at] == '0' && text[*at + 1] == 'x' ? 2 : 0;
+    const char *digits = text + *at + prefix;
+    uint64_t value;
+    bool good = hd_take_number(&digits, NULL, prefix ? 16 : 10, UINT8_MAX, &value);
+    *at = (uint32_t)(digits - text);
     *byte = (uint8_t)value;
-    return value < 256 && i > first;
+    return good;
 }
 
 static bool is_width(const char *text, uint32_t at)
@@ -75,18 +45,18 @@ static bool read_bytes(hd_section_text *section)
     const char *text = section->module->source->text;
     const char *brace = memchr(text + section->span.begin, '{', section->span.end - section->span.begin);
     uint32_t end = section->span.end - 1; /* the } */
-    uint32_t at = skip_blanks(text, brace ? (uint32_t)(brace - text) + 1 : end, end);
+    uint32_t at = hd_after_trivia(text, brace ? (uint32_t)(brace - text) + 1 : end, end);
     while (at < end) {
         bool ok = is_width(text, at);
         uint32_t begin = at;
         at += 2;
         do {
             uint8_t byte = 0;
-            at = skip_blanks(text, at + 1, end);
+            at = hd_after_trivia(text, at + 1, end);
             begin = ok ? at : begin;
             ok = ok && at < end && read_byte(text, &at, &byte);
             hd_array_push(&section->bytes, byte);
-            at = ok ? skip_blanks(text, at, end) : at;
+            at = ok ? hd_after_trivia(text, at, end) : at;
         } while (ok && at < end && text[at] == ',');
         if (!ok)
             return wrong(section->module, HD_DIAG_BAD_ANNOTATION, (hd_span){begin, begin + 1},

@@ -3,6 +3,7 @@
  * declarations. */
 #include "parser/annotations.h"
 
+#include "base/scan.h"
 #include "ir/opcode_text.h"
 
 #include <stdio.h>
@@ -23,16 +24,11 @@ static bool is_word(char c)
            c == '%' || c == '.';
 }
 
-static void skip_blanks(scan *s)
-{
-    while (s->at < s->end &&
-           (s->text[s->at] == ' ' || s->text[s->at] == '\t' || s->text[s->at] == '\n' || s->text[s->at] == '\r'))
-        s->at++;
-}
+static void skip_spaces(scan *s) { s->at = hd_after_spaces(s->text, s->at, s->end); }
 
 static hd_span next_word(scan *s)
 {
-    skip_blanks(s);
+    skip_spaces(s);
     hd_span word = {s->at, s->at};
     while (s->at < s->end && is_word(s->text[s->at]) && s->text[s->at] != s->separator)
         s->at++;
@@ -42,7 +38,7 @@ static hd_span next_word(scan *s)
 
 static bool next_is(scan *s, char c)
 {
-    skip_blanks(s);
+    skip_spaces(s);
     if (s->at >= s->end || s->text[s->at] != c)
         return false;
     s->at++;
@@ -65,27 +61,15 @@ static void complain(scan *s, hd_span span, const char *what)
     s->wrong = true;
 }
 
-static uint32_t digit_value(char c)
-{
-    return c >= '0' && c <= '9'   ? (uint32_t)(c - '0')
-           : c >= 'a' && c <= 'f' ? (uint32_t)(c - 'a') + 10
-           : c >= 'A' && c <= 'F' ? (uint32_t)(c - 'A') + 10
-                                  : 99;
-}
-
 /* Decimal or 0x hexadecimal, below 2^32. */
 static bool to_number(const char *text, hd_span word, uint32_t *number)
 {
     bool hexadecimal = word.end - word.begin > 2 && text[word.begin] == '0' && text[word.begin + 1] == 'x';
-    uint32_t base = hexadecimal ? 16 : 10;
-    uint64_t value = 0;
-    for (uint32_t i = word.begin + (hexadecimal ? 2 : 0); i < word.end; i++) {
-        value = value * base + digit_value(text[i]);
-        if (digit_value(text[i]) >= base || value > UINT32_MAX)
-            return false;
-    }
-    *number = (uint32_t)value;
-    return word.end > word.begin;
+    const char *digits = text + word.begin + (hexadecimal ? 2 : 0), *end = text + word.end;
+    uint64_t value;
+    bool good = hd_take_number(&digits, end, hexadecimal ? 16 : 10, UINT32_MAX, &value) && digits == end;
+    *number = good ? (uint32_t)value : *number;
+    return good;
 }
 
 static uint32_t read_number(scan *s)
@@ -227,7 +211,7 @@ static void read_slots(scan *s, hd_annotation a)
                                                          : hd_insn_destination_count(s->function, insn);
     uint32_t slot = 0;
     do {
-        skip_blanks(s);
+        skip_spaces(s);
         hd_span here = {s->at, s->at};
         if (slot >= count) {
             complain(s, here,
@@ -262,7 +246,7 @@ static hd_text_outcome read_values(scan *s, uint32_t instruction)
         if (!s->wrong)
             hd_array_push(&s->into->items, a);
     }
-    skip_blanks(s);
+    skip_spaces(s);
     if (s->at < s->end)
         complain(s, (hd_span){s->at, s->end}, "text after its value");
     return s->wrong ? HD_TEXT_WRONG : HD_TEXT_READ;

@@ -2,6 +2,8 @@
  * Directives that no pass interprets are kept as tokens. */
 #include "parser/builder.h"
 
+#include "base/scan.h"
+
 #include <stdio.h>
 
 enum { HD_TARGET_RANGE_LIMIT = 65536 };
@@ -69,12 +71,11 @@ static uint32_t target_number(const char *text, bool *known)
 {
     enum { NEWEST_TARGET = 121 };
     const char *digits = strncmp(text, "sm_", 3) == 0 ? text + 3 : strncmp(text, "compute_", 8) == 0 ? text + 8 : "";
-    uint32_t number = 0;
-    while (*digits >= '0' && *digits <= '9' && number < 10000)
-        number = number * 10 + (uint32_t)(*digits++ - '0');
+    uint64_t number;
+    bool good = hd_take_number(&digits, NULL, 10, 9999, &number);
     bool is_suffix = *digits >= 'a' && *digits <= 'z' && !digits[1];
     *known = number <= NEWEST_TARGET && (!*digits || *digits == 'a' || *digits == 'f');
-    return number < 10000 && (!*digits || is_suffix) ? number : 0;
+    return good && (!*digits || is_suffix) ? (uint32_t)number : 0;
 }
 
 /* Whether the word is an option of .target. */
@@ -212,15 +213,11 @@ void hd_build_alias(hd_builder *b, const hd_node *word, const hd_node *alias, co
 static uint32_t location_number(hd_builder *b, const hd_node *number)
 {
     const char *text = hd_builder_source(b)->text + number->token.begin;
-    uint32_t length = number->token.end - number->token.begin, value = 0;
-    if (length > 9 || text[0] == '0' || !number->token.name)
-        return hd_build_u32(b, number);
-    for (uint32_t i = 0; i < length; i++) {
-        if (text[i] < '0' || text[i] > '9')
-            return hd_build_u32(b, number);
-        value = value * 10 + (uint32_t)(text[i] - '0');
-    }
-    return value;
+    const char *end = hd_builder_source(b)->text + number->token.end;
+    uint64_t value;
+    bool plain =
+        number->token.name && *text != '0' && hd_take_number(&text, end, 10, UINT32_MAX, &value) && text == end;
+    return plain ? (uint32_t)value : hd_build_u32(b, number);
 }
 
 static uint32_t spelled(hd_builder *b, const hd_node *n)

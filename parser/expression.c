@@ -3,6 +3,7 @@
  * Integers are 64 bits wide, unsigned if one operand is (shifts: the left one), with C's precedences, which are the
  * grammar's. Shift counts are taken modulo 64. Floating-point constants support + - * / and comparisons. name + c1 OP
  * c2 is name + (c1 OP c2): the name takes one sum, whatever follows the plus. */
+#include "base/scan.h"
 #include "base/search.h"
 #include "parser/builder.h"
 
@@ -33,14 +34,12 @@ static double as_double(const hd_constant *c)
 
 /* ---- numbers ----------------------------------------------------------------------------------------------------- */
 
-static uint32_t digit_of(char c) { return (uint32_t)(c <= '9' ? c - '0' : (c | 32) - 'a' + 10); }
-
 /* Reads digits in a base; 2^64 itself gives 0. false if the number is greater. */
 static bool read_digits(const char *text, uint32_t length, uint32_t base, uint64_t *bits)
 {
     unsigned __int128 value = 0;
     for (uint32_t i = 0; i < length; i++) {
-        value = value * base + digit_of(text[i]);
+        value = value * base + hd_digit_of(text[i]);
         if (value > (unsigned __int128)UINT64_MAX + 1)
             return false;
     }

@@ -6,6 +6,7 @@
  */
 #include "parser/memory_operand.h"
 
+#include "base/scan.h"
 #include "ir/operand_loads.h"
 
 static const char for_next[] = "::next";
@@ -27,13 +28,6 @@ static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c 
 static bool is_word(char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '$' || c == '%'; }
 static bool is_opcode(char c) { return is_word(c) || c == '.' || c == ':'; }
 
-static uint32_t skip_blanks(const char *line, uint32_t at, uint32_t length)
-{
-    while (at < length && hd_is_blank(line[at]))
-        at++;
-    return at;
-}
-
 static uint32_t skip_word(const char *line, uint32_t at, uint32_t length)
 {
     while (at < length && is_word(line[at]))
@@ -43,13 +37,13 @@ static uint32_t skip_word(const char *line, uint32_t at, uint32_t length)
 
 uint32_t hd_line_after_guard(const char *line, uint32_t length)
 {
-    uint32_t at = skip_blanks(line, 0, length);
+    uint32_t at = hd_after_blanks(line, 0, length);
     if (at >= length || line[at] != '@')
         return at;
-    at = skip_blanks(line, at + 1, length);
+    at = hd_after_blanks(line, at + 1, length);
     if (at < length && line[at] == '!')
-        at = skip_blanks(line, at + 1, length);
-    return skip_blanks(line, skip_word(line, at, length), length);
+        at = hd_after_blanks(line, at + 1, length);
+    return hd_after_blanks(line, skip_word(line, at, length), length);
 }
 
 uint32_t hd_line_after_opcode(const char *line, uint32_t at, uint32_t length)
@@ -91,12 +85,12 @@ static const char *find_parts(const char *line, uint32_t length, uint32_t from, 
     p->load_end = hd_line_after_opcode(line, p->load, length);
     if (p->load_end - p->load < 4 || memcmp(line + p->load, "ld.", 3) != 0)
         return "the ':' of an operand in memory is followed by its load: [address]:ld.global.f32 %f1";
-    p->name = skip_blanks(line, p->load_end, length);
+    p->name = hd_after_blanks(line, p->load_end, length);
     p->end = skip_word(line, p->name, length);
     if (p->name == p->load_end || p->end == p->name)
         return "the load of an operand in memory is followed by the register that it names: [address]:ld.global.f32 "
                "%f1";
-    uint32_t next = skip_blanks(line, p->end, length);
+    uint32_t next = hd_after_blanks(line, p->end, length);
     if (next >= length || (line[next] != ',' && line[next] != ';'))
         return "a comma or semicolon follows the register of an operand in memory";
     return NULL;
@@ -211,7 +205,7 @@ static void find_line(expander *e, uint32_t at)
         line.end++;
     const char *question = memchr(e->text + line.begin, '?', line.end - line.begin);
     e->line = line;
-    e->first = skip_blanks(e->text, line.begin, line.end);
+    e->first = hd_after_blanks(e->text, line.begin, line.end);
     e->question = question ? (uint32_t)(question - e->text) : line.end;
 }
 

@@ -1,5 +1,6 @@
 /* Instructions and operands of a listing: gathers the operands as they are in the text, resolves them by the table
  * (ir/sass/sass.h), and emits them to the IR in the shape that ir/machine.h describes. */
+#include "base/scan.h"
 #include "base/search.h"
 #include "ir/opcode_text.h"
 #include "ir/sregs.h"
@@ -503,7 +504,7 @@ static void note_number(hd_sass_reader *b, uint32_t operand_first)
         return;
     uint64_t value = 0, base = b->base;
     for (uint32_t at = last->begin + 2; at < last->end && value >> 56 == 0; at++)
-        value = value * 16 + (uint64_t)(text[at] <= '9' ? text[at] - '0' : (text[at] | 32) - 'a' + 10);
+        value = value * 16 + hd_digit_of(text[at]);
     if (value >= HD_NONE && base && value >= base)
         value -= base;
     if (value >= HD_NONE)

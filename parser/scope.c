@@ -4,6 +4,7 @@
  * counts as declared in the range's scope. Of two meanings the deeper one is used. A lookup takes a few loads; the
  * first mention of a member of a range creates a register. */
 #include "parser/builder.h"
+#include "base/scan.h"
 #include "ir/sregs.h"
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -330,10 +331,10 @@ static hd_name covered_name(hd_builder *b, const hd_token *stem, uint32_t count)
         uint32_t n = hd_names_length(&b->module->names, name);
         if (b->undo.items[i].is_range || n <= length || n - length > 9 || memcmp(candidate, text, length) != 0)
             continue;
-        uint32_t index = 0, at = length;
-        while (at < n && is_digit(candidate[at]))
-            index = index * 10 + (uint32_t)(candidate[at++] - '0');
-        if (at == n && index < count && (n - length == 1 || candidate[length] != '0') &&
+        const char *digits = candidate + length;
+        uint64_t index;
+        if (hd_take_number(&digits, candidate + n, 10, UINT32_MAX, &index) && digits == candidate + n &&
+            index < count && (n - length == 1 || candidate[length] != '0') &&
             hd_use_of(b, name)->depth == b->scopes.count)
             return name;
     }

@@ -2,6 +2,7 @@
 #include "driver/build/store.h"
 
 #include "base/output.h"
+#include "base/scan.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -33,13 +34,13 @@ static const char *variable(const char *name)
 static bool read_size(const char *text, uint64_t *bytes)
 {
     static const char units[] = "KMGT";
-    char *end;
-    errno = 0;
-    unsigned long long number = strtoull(text, &end, 10);
-    const char *unit = *end ? strchr(units, *end) : NULL;
+    uint64_t number;
+    if (!hd_take_number(&text, NULL, 10, UINT64_MAX, &number))
+        return false;
+    const char *unit = *text ? strchr(units, *text) : NULL;
     int shift = unit ? 10 * (int)(unit - units + 1) : 0;
-    *bytes = (uint64_t)number << shift;
-    return *text >= '0' && *text <= '9' && !errno && (unit ? !end[1] : !*end) && *bytes >> shift == number;
+    *bytes = number << shift;
+    return (unit ? !text[1] : !*text) && *bytes >> shift == number;
 }
 
 bool hd_store_open(hd_store *store, hd_arena *arena, hd_diagnostics *diagnostics)

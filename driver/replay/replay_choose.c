@@ -16,6 +16,7 @@
  */
 #include "driver/replay/replay_work.h"
 #include "base/option_list.h"
+#include "base/scan.h"
 #include "base/suggest.h"
 #include "ir/techniques.h"
 
@@ -223,29 +224,21 @@ static void note_options(chooser *c, hd_diagnostic *d, const hd_rf_model_info *m
     note(c, d, known ? hd_arena_printf(arena, "it has: %s", known) : "it has none");
 }
 
-static bool read_number(const char **at, uint32_t *number)
-{
-    size_t digits = strspn(*at, "0123456789");
-    *number = digits && digits <= 9 ? (uint32_t)strtoul(*at, NULL, 10) : 0;
-    *at += digits;
-    return digits && digits <= 9;
-}
-
 /* N or N..M. */
 static bool value_fits(const hd_rf_option_info *option, const char *value, choice *to)
 {
     *to = (choice){option, 0, 0};
     if (!value || !option->most)
         return !value && !option->most;
-    if (!read_number(&value, &to->from))
-        return false;
-    to->to = to->from;
-    if (!strncmp(value, "..", 2)) {
+    uint64_t from, last;
+    bool good = hd_take_number(&value, NULL, 10, option->most, &from);
+    last = from;
+    if (good && !strncmp(value, "..", 2)) {
         value += 2;
-        if (!read_number(&value, &to->to))
-            return false;
+        good = hd_take_number(&value, NULL, 10, option->most, &last);
     }
-    return !*value && to->from >= option->least && to->from <= to->to && to->to <= option->most;
+    *to = (choice){option, (uint32_t)from, (uint32_t)last};
+    return good && !*value && from >= option->least && from <= last;
 }
 
 /* KEY or KEY=VALUE; false if it is invalid (reported). */

@@ -1,6 +1,8 @@
 /* Parses gates and evaluates them for kernels: see gates.h for the language. Linear in kernels times terms. */
 #include "driver/report/gates.h"
 
+#include "base/scan.h"
+
 #include <ctype.h>
 #include <fnmatch.h>
 #include <math.h>
@@ -31,7 +33,7 @@ struct hd_gates {
 typedef struct reader {
     hd_gates *gates;
     hd_diagnostics *diagnostics;
-    const char *at, *end; /* of the term */
+    hd_scan in; /* the term */
     bool failed;
 } reader;
 
@@ -45,15 +47,9 @@ static hd_span span_of(const reader *r, const char *begin, const char *end)
     ((r)->failed = true,        \
      hd_report((r)->diagnostics, HD_DIAG_BAD_GATE, (r)->gates->source, span_of(r, begin, end), __VA_ARGS__))
 
-static void skip_blanks(reader *r)
-{
-    while (r->at < r->end && hd_is_space(*r->at))
-        r->at++;
-}
-
 static void read_pattern(reader *r, hd_gate *gate)
 {
-    const char *colon = memrchr(r->at, ':', (size_t)(r->end - r->at)), *begin = r->at;
+    const char *colon = memrchr(r->in.at, ':', (size_t)(r->in.end - r->in.at)), *begin = r->in.at;
     if (!colon)
         return;
     gate->except = *begin == '!';
@@ -66,7 +62,7 @@ static void read_pattern(reader *r, hd_gate *gate)
     if (begin == end)
         bad(r, colon, colon + 1, "expected a pattern of kernel names before ':'");
     gate->pattern = hd_arena_string(&r->gates->arena, begin, (size_t)(end - begin));
-    r->at = colon + 1;
+    r->in.at = colon + 1;
 }
 
 static const char *all_names(reader *r)
@@ -80,33 +76,33 @@ static const char *all_names(reader *r)
 
 static void read_quantity(reader *r, hd_gate *gate)
 {
-    skip_blanks(r);
-    const char *begin = r->at;
-    while (r->at < r->end && (isalnum((unsigned char)*r->at) || *r->at == '_'))
-        r->at++;
-    size_t length = (size_t)(r->at - begin);
+    hd_scan_spaces(&r->in);
+    const char *begin = r->in.at;
+    while (r->in.at < r->in.end && (isalnum((unsigned char)*r->in.at) || *r->in.at == '_'))
+        r->in.at++;
+    size_t length = (size_t)(r->in.at - begin);
     gate->quantity = hd_quantity_from_name(begin, length);
     if (gate->quantity != HD_QUANTITY_COUNT &&
         (r->gates->mode == HD_GATES_OF_CHANGES || hd_quantities[gate->quantity].class != HD_CLASS_CHANGE))
         return;
     if (length)
-        bad(r, begin, r->at, "no quantity is called '%.*s'; there are: %s", (int)length, begin, all_names(r));
+        bad(r, begin, r->in.at, "no quantity is called '%.*s'; there are: %s", (int)length, begin, all_names(r));
     else
-        bad(r, begin, r->at, "expected the name of a quantity");
+        bad(r, begin, r->in.at, "expected the name of a quantity");
 }
 
 static void read_operator(reader *r, hd_gate *gate)
 {
-    skip_blanks(r);
+    hd_scan_spaces(&r->in);
     for (int o = 0; o < OPERATOR_COUNT; o++) {
         size_t length = strlen(operator_texts[o]);
-        if (strncmp(r->at, operator_texts[o], length) != 0)
+        if (strncmp(r->in.at, operator_texts[o], length) != 0)
             continue;
         gate->operator=(gate_operator) o;
-        r->at += length;
+        r->in.at += length;
         return;
     }
-    bad(r, r->at, r->at, "expected one of <= < >= > == !=");
+    bad(r, r->in.at, r->in.at, "expected one of <= < >= > == !=");
 }
 
 enum { MOST_DIGITS = 15 }; /* digits that a double holds exactly */
@@ -116,12 +112,13 @@ static bool read_digits(reader *r, double *number)
 {
     uint32_t digits = 0;
     double scale = 0;
-    for (*number = 0; r->at < r->end && (isdigit((unsigned char)*r->at) || (*r->at == '.' && scale == 0)); r->at++) {
-        if (*r->at == '.') {
+    for (*number = 0; r->in.at < r->in.end && (isdigit((unsigned char)*r->in.at) || (*r->in.at == '.' && scale == 0));
+         r->in.at++) {
+        if (*r->in.at == '.') {
             scale = 1;
             continue;
         }
-        *number = *number * 10 + (*r->at - '0');
+        *number = *number * 10 + (*r->in.at - '0');
         scale *= 10;
         digits++;
     }
@@ -135,29 +132,29 @@ static void check_number(reader *r, const hd_gate *gate, const char *begin, bool
          changes = r->gates->mode == HD_GATES_OF_CHANGES;
     const char *name = hd_quantities[gate->quantity].name;
     if (is_signed && !changes)
-        bad(r, begin, r->at, "'%s' is never negative: a number without sign is expected", name);
+        bad(r, begin, r->in.at, "'%s' is never negative: a number without sign is expected", name);
     else if (gate->percent && !fraction && (!changes || hd_quantities[gate->quantity].class == HD_CLASS_CHANGE))
-        bad(r, begin, r->at, "'%s' is no percentage", name);
+        bad(r, begin, r->in.at, "'%s' is no percentage", name);
     else if (fraction && fabs(gate->number) > (gate->percent ? 100 : 1))
-        bad(r, begin, r->at, "'%s' is a fraction from 0 to 1 or a percentage, as in 50%%", name);
+        bad(r, begin, r->in.at, "'%s' is a fraction from 0 to 1 or a percentage, as in 50%%", name);
     else if (!fraction && !gate->percent && gate->number != floor(gate->number))
-        bad(r, begin, r->at, "'%s' is a whole number", name);
+        bad(r, begin, r->in.at, "'%s' is a whole number", name);
 }
 
 static void read_number(reader *r, hd_gate *gate)
 {
-    skip_blanks(r);
-    const char *begin = r->at;
-    bool is_signed = r->at < r->end && (*r->at == '+' || *r->at == '-');
-    r->at += is_signed;
+    hd_scan_spaces(&r->in);
+    const char *begin = r->in.at;
+    bool is_signed = r->in.at < r->in.end && (*r->in.at == '+' || *r->in.at == '-');
+    r->in.at += is_signed;
     if (!read_digits(r, &gate->number)) {
-        bad(r, begin, r->at, "expected a number of at most %d digits", (int)MOST_DIGITS);
+        bad(r, begin, r->in.at, "expected a number of at most %d digits", (int)MOST_DIGITS);
         return;
     }
     gate->number = *begin == '-' ? -gate->number : gate->number;
-    skip_blanks(r);
-    gate->percent = r->at < r->end && *r->at == '%';
-    r->at += gate->percent;
+    hd_scan_spaces(&r->in);
+    gate->percent = r->in.at < r->in.end && *r->in.at == '%';
+    r->in.at += gate->percent;
     check_number(r, gate, begin, is_signed);
 }
 
@@ -174,20 +171,20 @@ static const char *without_blanks(hd_arena *arena, const char *begin, const char
 static void read_term(reader *r)
 {
     hd_gate gate = {0};
-    skip_blanks(r);
-    const char *begin = r->at;
+    hd_scan_spaces(&r->in);
+    const char *begin = r->in.at;
     read_pattern(r, &gate);
-    const char *condition = r->at;
+    const char *condition = r->in.at;
     if (!r->failed)
         read_quantity(r, &gate);
     if (!r->failed)
         read_operator(r, &gate);
     if (!r->failed)
         read_number(r, &gate);
-    const char *end = r->at;
-    skip_blanks(r);
-    if (!r->failed && r->at < r->end)
-        bad(r, r->at, r->end, "expected ',' or the end after the number");
+    const char *end = r->in.at;
+    hd_scan_spaces(&r->in);
+    if (!r->failed && r->in.at < r->in.end)
+        bad(r, r->in.at, r->in.end, "expected ',' or the end after the number");
     gate.text = without_blanks(&r->gates->arena, condition, end);
     gate.span = span_of(r, begin, end);
     hd_array_push(&r->gates->terms, gate);
@@ -203,7 +200,7 @@ hd_gates *hd_gates_parse(const char *option, const char *text, hd_gates_mode mod
     bool failed = false;
     for (const char *comma = begin;; begin = comma + 1) {
         comma = memchr(begin, ',', (size_t)(end - begin));
-        reader r = {gates, diagnostics, begin, comma ? comma : end, false};
+        reader r = {gates, diagnostics, {begin, comma ? comma : end}, false};
         read_term(&r);
         failed = failed || r.failed;
         if (!comma)

@@ -12,6 +12,7 @@
  */
 #include "driver/report/report_work.h"
 
+#include "base/scan.h"
 #include "ir/machine.h"
 
 enum { FIRST_SM_WITH_RESERVE = 90, RESERVED_BYTES = 1024 };
@@ -41,30 +42,10 @@ typedef struct section_reader {
     uint32_t words, bytes; /* data lines of it so far */
 } section_reader;
 
-typedef struct text_line {
-    const char *at, *end;
-} text_line;
-
-static void skip_blanks(text_line *l)
+static bool is_target(hd_scan l)
 {
-    while (l->at < l->end && hd_is_blank(*l->at))
-        l->at++;
-}
-
-/* Whether the text comes next; it is skipped. */
-static bool take(text_line *l, const char *text)
-{
-    size_t length = strlen(text);
-    if ((size_t)(l->end - l->at) < length || memcmp(l->at, text, length) != 0)
-        return false;
-    l->at += length;
-    return true;
-}
-
-static bool is_target(text_line l)
-{
-    skip_blanks(&l);
-    return take(&l, ".target") && l.at < l.end && hd_is_blank(*l.at);
+    hd_scan_blanks(&l);
+    return hd_scan_take(&l, ".target") && l.at < l.end && hd_is_blank(*l.at);
 }
 
 /* The function of that name in the cubin being read, or HD_NONE. */
@@ -77,7 +58,7 @@ static uint32_t function_of(const section_reader *r, const char *name, size_t le
     return function;
 }
 
-static size_t name_length(const text_line *l)
+static size_t name_length(const hd_scan *l)
 {
     const char *at = l->at;
     while (at < l->end && *at != ',' && *at != ')' && !hd_is_blank(*at))
@@ -85,7 +66,7 @@ static size_t name_length(const text_line *l)
     return (size_t)(at - l->at);
 }
 
-static uint64_t number_at(const text_line *l)
+static uint64_t number_at(const hd_scan *l)
 {
     char digits[24];
     size_t count = 0;
@@ -97,22 +78,22 @@ static uint64_t number_at(const text_line *l)
     return strtoull(digits, NULL, 0);
 }
 
-static void begin_section(section_reader *r, text_line *l)
+static void begin_section(section_reader *r, hd_scan *l)
 {
     static const char info[] = ".nv.info", shared[] = ".nv.shared.";
     r->kind = OTHER;
     r->owner = r->function = HD_NONE;
     r->attribute = NO_ATTRIBUTE;
-    skip_blanks(l);
-    if (take(l, shared))
+    hd_scan_blanks(l);
+    if (hd_scan_take(l, shared))
         r->kind = SHARED;
-    else if (take(l, info) && (l->at == l->end || *l->at == ',' || take(l, ".")))
+    else if (hd_scan_take(l, info) && (l->at == l->end || *l->at == ',' || hd_scan_take(l, ".")))
         r->kind = INFO;
     if (r->kind != OTHER)
         r->owner = r->function = function_of(r, l->at, name_length(l));
 }
 
-static void begin_attribute(section_reader *r, const text_line *l)
+static void begin_attribute(section_reader *r, const hd_scan *l)
 {
     static const struct {
         const char *name;
@@ -149,14 +130,14 @@ static void set(section_reader *r, uint64_t wide)
 }
 
 /* `.word index@(NAME)`, `.word N`, `.short N`; of the barriers `.byte` twice: what it is, then the number. */
-static void read_data(section_reader *r, text_line *l)
+static void read_data(section_reader *r, hd_scan *l)
 {
-    bool is_short = take(l, ".short"), is_byte = !is_short && take(l, ".byte");
-    if (!is_short && !is_byte && !take(l, ".word"))
+    bool is_short = hd_scan_take(l, ".short"), is_byte = !is_short && hd_scan_take(l, ".byte");
+    if (!is_short && !is_byte && !hd_scan_take(l, ".word"))
         return;
-    skip_blanks(l);
+    hd_scan_blanks(l);
     r->bytes += is_byte;
-    if (take(l, "index@(")) {
+    if (hd_scan_take(l, "index@(")) {
         r->function = function_of(r, l->at, name_length(l));
         return;
     }
@@ -170,17 +151,17 @@ static void read_data(section_reader *r, text_line *l)
     }
 }
 
-static void add_shared(section_reader *r, text_line *l)
+static void add_shared(section_reader *r, hd_scan *l)
 {
-    if (r->function == HD_NONE || !take(l, ".zero"))
+    if (r->function == HD_NONE || !hd_scan_take(l, ".zero"))
         return;
-    skip_blanks(l);
+    hd_scan_blanks(l);
     r->sections->functions[r->function].shared_bytes += number_at(l);
 }
 
-static void note_entry(section_reader *r, text_line *l)
+static void note_entry(section_reader *r, hd_scan *l)
 {
-    skip_blanks(l);
+    hd_scan_blanks(l);
     size_t length = name_length(l);
     uint32_t function = function_of(r, l->at, length);
     l->at += length;
@@ -190,35 +171,35 @@ static void note_entry(section_reader *r, text_line *l)
     r->sections->functions[function].is_entry = true;
 }
 
-static void read_line(section_reader *r, text_line l)
+static void read_line(section_reader *r, hd_scan l)
 {
-    skip_blanks(&l);
+    hd_scan_blanks(&l);
     if (is_target(l))
         r->cubin++;
-    else if (take(&l, ".section") && l.at < l.end && hd_is_blank(*l.at)) {
+    else if (hd_scan_take(&l, ".section") && l.at < l.end && hd_is_blank(*l.at)) {
         begin_section(r, &l);
-    } else if (take(&l, ".other")) {
+    } else if (hd_scan_take(&l, ".other")) {
         note_entry(r, &l);
     } else if (r->kind == SHARED) {
         add_shared(r, &l);
     } else if (r->kind == INFO) {
-        if (take(&l, "//----- nvinfo : EIATTR_")) {
+        if (hd_scan_take(&l, "//----- nvinfo : EIATTR_")) {
             begin_attribute(r, &l);
             return;
         }
-        const char *comment = take(&l, "/*") ? memmem(l.at, (size_t)(l.end - l.at), "*/", 2) : NULL;
+        const char *comment = hd_scan_take(&l, "/*") ? memmem(l.at, (size_t)(l.end - l.at), "*/", 2) : NULL;
         l.at = comment ? comment + 2 : l.at;
-        skip_blanks(&l);
+        hd_scan_blanks(&l);
         read_data(r, &l);
     }
 }
 
-static bool next_line(const char **at, const char *end, text_line *line)
+static bool next_line(const char **at, const char *end, hd_scan *line)
 {
     if (*at >= end)
         return false;
     const char *newline = memchr(*at, '\n', (size_t)(end - *at)), *stop = newline ? newline : end;
-    *line = (text_line){*at, stop > *at && stop[-1] == '\r' ? stop - 1 : stop};
+    *line = (hd_scan){*at, stop > *at && stop[-1] == '\r' ? stop - 1 : stop};
     *at = stop + 1;
     return true;
 }
@@ -232,7 +213,7 @@ static void index_functions(section_reader *r, hd_arena *arena)
     r->cubin_of = HD_ARENA_ARRAY(arena, uint32_t, count + 1);
     r->next_of = HD_ARENA_ARRAY(arena, uint32_t, count + 1);
     r->first_of = HD_ARENA_ARRAY(arena, uint32_t, m->names.entries.count + 1);
-    for (text_line line; next_line(&at, end, &line);) {
+    for (hd_scan line; next_line(&at, end, &line);) {
         for (; f < count && m->functions.items[f]->header_span.begin < line.at - m->source->text; f++)
             r->cubin_of[f] = cubin;
         cubin += is_target(line);
@@ -253,7 +234,7 @@ report_sections report_read_sections(const hd_module *module, hd_arena *arena)
     section_reader r = {.module = module, .sections = &sections, .function = HD_NONE};
     const char *at = module->source->text, *end = at + module->source->length;
     index_functions(&r, arena);
-    for (text_line line; next_line(&at, end, &line);)
+    for (hd_scan line; next_line(&at, end, &line);)
         read_line(&r, line);
     for (uint32_t f = 0; f < module->functions.count; f++) {
         report_section *s = &sections.functions[f];

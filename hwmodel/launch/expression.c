@@ -1,5 +1,6 @@
 /* Expressions in launch files: see expression.h. A recursive-descent parser that evaluates as it reads. */
 #include "hwmodel/launch/expression.h"
+#include "base/scan.h"
 #include "hwmodel/launch/values.h"
 #include <ctype.h>
 #include <inttypes.h>
@@ -13,7 +14,7 @@ typedef hd_expression_value number;
 enum { DEEPEST = 64 };
 
 typedef struct evaluation {
-    const char *at, *end;
+    hd_scan in;
     const hd_variable *variables;
     uint32_t depth;
     uint32_t unused; /* operands being read whose value && or || does not need */
@@ -29,7 +30,7 @@ static number fail(evaluation *e, const char *format, const char *text, int leng
 {
     if (!e->why[0])
         snprintf(e->why, sizeof e->why, format, length, text);
-    e->at = e->end;
+    e->in.at = e->in.end;
     return whole(0);
 }
 
@@ -37,12 +38,6 @@ static number fail(evaluation *e, const char *format, const char *text, int leng
 static number refuse(evaluation *e, const char *why)
 {
     return e->unused ? whole(0) : fail(e, "%.*s", why, (int)strlen(why));
-}
-
-static void skip_blanks(evaluation *e)
-{
-    while (e->at < e->end && hd_is_space(*e->at))
-        e->at++;
 }
 
 /* ---- operations -------------------------------------------------------------------------------------------------- */
@@ -147,9 +142,9 @@ static number read_binary(evaluation *e, uint32_t level);
 
 static bool take(evaluation *e, char c)
 {
-    skip_blanks(e);
-    bool found = e->at < e->end && *e->at == c;
-    e->at += found;
+    hd_scan_spaces(&e->in);
+    bool found = hd_scan_is(&e->in, c);
+    e->in.at += found;
     return found;
 }
 
@@ -164,22 +159,22 @@ static number read_literal(evaluation *e, bool negative)
 {
     char *end;
     int64_t value = 0;
-    const char *begin = e->at;
+    const char *begin = e->in.at;
     bool prefixed = begin[0] == '0' && strchr("xXbBoO", begin[1]) && begin[1];
     size_t digits = prefixed ? strspn(begin + 2, "0123456789abcdefABCDEF") : strspn(begin, "0123456789");
     if (!prefixed && (begin[digits] == '.' || begin[digits] == 'e' || begin[digits] == 'E')) {
         double v = strtod(begin, &end);
-        e->at = end;
+        e->in.at = end;
         if (isinf(v))
             return fail(e, "'%.*s' does not fit a double", begin, (int)(end - begin));
         return real(negative ? -v : v);
     }
     int base = !prefixed ? 10 : strchr("xX", begin[1]) ? 16 : strchr("oO", begin[1]) ? 8 : 2;
-    e->at = begin + (prefixed ? 2 : 0);
+    e->in.at = begin + (prefixed ? 2 : 0);
     if (!digits)
         return fail(e, "'%.*s' is no number", begin, 2);
-    for (size_t i = 0; i < digits; i++, e->at++) {
-        int c = *e->at, digit = isdigit(c) ? c - '0' : tolower(c) - 'a' + 10;
+    for (size_t i = 0; i < digits; i++, e->in.at++) {
+        int digit = (int)hd_digit_of(*e->in.at);
         if (digit >= base)
             return fail(e, "'%.*s' is no number", begin, (int)(digits + 2));
         if (__builtin_mul_overflow(value, base, &value) ||
@@ -210,9 +205,9 @@ static number read_extreme(evaluation *e, bool least)
 
 static number read_name(evaluation *e)
 {
-    const char *name = e->at;
+    const char *name = e->in.at;
     size_t length = name_length(name);
-    e->at += length;
+    e->in.at += length;
     for (const hd_variable *v = e->variables; v; v = v->outer)
         if (strlen(v->name) == length && memcmp(v->name, name, length) == 0)
             return whole(v->value);
@@ -223,16 +218,16 @@ static number read_name(evaluation *e)
 
 static number read_unary(evaluation *e)
 {
-    skip_blanks(e);
-    const char *begin = e->at;
+    hd_scan_spaces(&e->in);
+    const char *begin = e->in.at;
     number v = whole(0);
     if (++e->depth > DEEPEST)
         return fail(e, "it is nested too deeply%.*s", "", 0);
-    if (e->at >= e->end) {
+    if (e->in.at >= e->in.end) {
         v = fail(e, "an operand is missing%.*s", "", 0);
-    } else if (take(e, '-') && (skip_blanks(e), isdigit((unsigned char)*e->at))) {
+    } else if (take(e, '-') && (hd_scan_spaces(&e->in), isdigit((unsigned char)*e->in.at))) {
         v = read_literal(e, true);
-    } else if (e->at > begin) {
+    } else if (e->in.at > begin) {
         v = read_unary(e);
         v = v.is_real ? real(-v.real) : on_integers(e, OP_SUBTRACT, 0, v.whole);
     } else if (take(e, '!')) {
@@ -242,12 +237,12 @@ static number read_unary(evaluation *e)
     } else if (take(e, '(')) {
         v = read_binary(e, 1);
         need(e, ')');
-    } else if (isdigit((unsigned char)*e->at)) {
+    } else if (isdigit((unsigned char)*e->in.at)) {
         v = read_literal(e, false);
-    } else if (name_length(e->at)) {
+    } else if (name_length(e->in.at)) {
         v = read_name(e);
     } else {
-        v = fail(e, "'%.*s' is not expected", e->at, 1);
+        v = fail(e, "'%.*s' is not expected", e->in.at, 1);
     }
     e->depth--;
     return v;
@@ -256,10 +251,10 @@ static number read_unary(evaluation *e)
 /* The index of the operator here that binds at least as tightly as `level`; -1: none. */
 static int next_operator(evaluation *e, uint32_t level)
 {
-    skip_blanks(e);
+    hd_scan_spaces(&e->in);
     for (int i = 0; i < (int)(sizeof operators / sizeof *operators); i++) {
         size_t length = strlen(operators[i].text);
-        if ((size_t)(e->end - e->at) >= length && memcmp(e->at, operators[i].text, length) == 0)
+        if ((size_t)(e->in.end - e->in.at) >= length && memcmp(e->in.at, operators[i].text, length) == 0)
             return operators[i].level >= level ? i : -1;
     }
     return -1;
@@ -271,7 +266,7 @@ static number read_binary(evaluation *e, uint32_t level)
     for (int i = next_operator(e, level); i >= 0; i = next_operator(e, level)) {
         operation op = (operation)operators[i].operation;
         bool decided = (op == OP_OR && is_true(a)) || (op == OP_AND && !is_true(a));
-        e->at += strlen(operators[i].text);
+        e->in.at += strlen(operators[i].text);
         e->unused += decided;
         number b = read_binary(e, operators[i].level + 1u);
         e->unused -= decided;
@@ -308,11 +303,11 @@ bool hd_expression_evaluate(const hd_yaml_node *node, const hd_iteration *at, hd
         hd_yaml_report(diagnostics, node, HD_DIAG_BAD_VALUE, "a number or an expression is expected here");
         return false;
     }
-    evaluation e = {.at = node->text, .end = node->text + node->length, .variables = at->variables};
+    evaluation e = {.in = {node->text, node->text + node->length}, .variables = at->variables};
     *value = read_binary(&e, 1);
-    skip_blanks(&e);
-    if (e.at < e.end)
-        fail(&e, "'%.*s' is not expected", e.at, 1);
+    hd_scan_spaces(&e.in);
+    if (e.in.at < e.in.end)
+        fail(&e, "'%.*s' is not expected", e.in.at, 1);
     if (!e.why[0])
         return true;
     hd_yaml_report(diagnostics, node, HD_DIAG_BAD_VALUE, "the expression '%s': %s", node->text, e.why);

@@ -2,6 +2,7 @@
  * expected, and reading goes on. */
 #include "hwmodel/trace/accel_sim.h"
 #include "base/hash.h"
+#include "base/scan.h"
 #include "ir/architected.h"
 
 #include <stdlib.h>
@@ -53,12 +54,9 @@ static const char *after_word(const hd_traced *t, hd_span line, const char *word
 static bool read_numbers(const char *at, uint32_t count, uint32_t *numbers)
 {
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t value = 0;
-        if (*at < '0' || *at > '9')
+        uint64_t value;
+        if (!hd_take_number(&at, NULL, 10, UINT32_MAX, &value))
             return false;
-        for (; *at >= '0' && *at <= '9'; at++)
-            if ((value = value * 10 + (uint64_t)(*at - '0')) > UINT32_MAX)
-                return false;
         numbers[i] = (uint32_t)value;
         if (i + 1 < count && *at++ != ',')
             return false;

@@ -1,6 +1,9 @@
 /* Instruction lines of a trace, read by their columns: see accel_sim.h. No column shows its kind by itself. */
 #include "hwmodel/trace/accel_sim.h"
 
+#include "base/bits.h"
+#include "base/scan.h"
+
 #include <string.h>
 
 typedef struct scan {
@@ -18,11 +21,7 @@ static void fail(const scan *s, const char *what)
     s->line->at = s->at;
 }
 
-static void skip_blanks(scan *s)
-{
-    while (hd_is_blank(s->text[s->at]))
-        s->at++;
-}
+static void skip_blanks(scan *s) { s->at = hd_after_blanks(s->text, s->at, s->traced->source->length); }
 
 static bool at_end(scan *s)
 {
@@ -31,33 +30,17 @@ static bool at_end(scan *s)
     return hd_is_line_end(c) || (!c && s->at >= s->traced->source->length);
 }
 
-static int digit_of(char c)
-{
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : 99;
-}
-
 /* A word of digits that has at most the value `most`. */
 static uint64_t take_number(scan *s, uint32_t base, uint64_t most, const char *what)
 {
-    uint64_t value = 0;
+    uint64_t value;
     skip_blanks(s);
-    uint32_t begin = s->at;
-    for (int digit; (digit = digit_of(s->text[s->at])) < (int)base; s->at++) {
-        if ((uint64_t)digit > most || value > (most - (uint64_t)digit) / base) {
-            s->at = begin;
-            fail(s, what);
-            return 0;
-        }
-        value = value * base + (uint64_t)digit;
-    }
-    bool whole = hd_is_space(s->text[s->at]) || !s->text[s->at];
-    if (s->at == begin || !whole) {
-        s->at = begin;
+    const char *end = s->text + s->at;
+    if (!hd_take_number(&end, NULL, base, most, &value) || !(hd_is_space(*end) || !*end)) {
         fail(s, what);
+        return 0;
     }
+    s->at = (uint32_t)(end - s->text);
     return value;
 }
 
@@ -126,13 +109,13 @@ static void take_list(scan *s)
 /* Lanes without a hole between them. */
 static void take_strided(scan *s)
 {
-    uint32_t mask = s->line->mask, lane = 0;
+    uint32_t mask = s->line->mask, ordinal = 0;
     uint64_t base = take_address(s), stride = take_signed(s, "a stride, a decimal number");
     uint32_t run = mask ? mask >> __builtin_ctz(mask) : 0;
     if (run & (run + 1))
         fail(s, "a mask whose lanes follow each other, for addresses by base and stride");
-    for (uint32_t rest = mask; rest; rest &= rest - 1)
-        s->line->addresses[__builtin_ctz(rest)] = base + stride * lane++;
+    HD_EACH_BIT (lane, mask)
+        s->line->addresses[lane] = base + stride * ordinal++;
 }
 
 /* The first address, and each further one less the one before it. */

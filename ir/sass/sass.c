@@ -7,6 +7,7 @@
  * modifiers, then those described or seen for the generation or a near one, with stronger evidence, and in the table's
  * order. */
 #include "ir/sass/sass.h"
+#include "base/scan.h"
 #include "base/search.h"
 #include "ir/sass/width.h"
 
@@ -82,14 +83,10 @@ bool hd_sass_register_of(const char *text, size_t length, uint8_t *class, uint8_
     *number = HD_SASS_NO_NUMBER;
     if (end - rest == 1 && *rest == (letter == 'R' ? 'Z' : letter == 'P' ? 'T' : letter == 'p' ? 't' : '\n'))
         return true;
-    uint32_t value = 0;
-    if (rest == end || end - rest > 3 || (*rest == '0' && end - rest > 1))
+    uint64_t value;
+    bool padded = *rest == '0' && end - rest > 1;
+    if (padded || !hd_take_number(&rest, end, 10, 999, &value) || rest != end)
         return false;
-    for (; rest < end; rest++) {
-        if (*rest < '0' || *rest > '9')
-            return false;
-        value = value * 10 + (uint32_t)(*rest - '0');
-    }
     *number = (uint8_t)value;
     return value <= limit[*class];
 }

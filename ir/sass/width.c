@@ -3,6 +3,8 @@
  * formula is that of the descriptions up to Turing; for later chips it rests on samples. Linear in the rule's text. */
 #include "ir/sass/width.h"
 
+#include "base/scan.h"
+
 #include <string.h>
 
 /* ---- modifiers --------------------------------------------------------------------------------------------------- */
@@ -32,25 +34,17 @@ bool hd_sass_words_have(const hd_sass_words *words, const char *name, size_t len
 /* ---- rules ------------------------------------------------------------------------------------------------------- */
 
 typedef struct rule_scan {
-    const char *at, *end;
+    hd_scan in;
     const hd_sass_words *words;
 } rule_scan;
 
-static bool take(rule_scan *s, const char *text)
-{
-    size_t length = strlen(text);
-    if ((size_t)(s->end - s->at) < length || memcmp(s->at, text, length) != 0)
-        return false;
-    s->at += length;
-    return true;
-}
+static bool take(rule_scan *s, const char *text) { return hd_scan_take(&s->in, text); }
 
 static uint32_t number(rule_scan *s)
 {
-    uint32_t n = 0;
-    while (s->at < s->end && *s->at >= '0' && *s->at <= '9')
-        n = n * 10 + (uint32_t)(*s->at++ - '0');
-    return n;
+    uint64_t n;
+    hd_take_number(&s->in.at, s->in.end, 10, UINT32_MAX, &n);
+    return (uint32_t)n;
 }
 
 /* .A|.B.C|n=2 */
@@ -63,10 +57,10 @@ static bool condition(rule_scan *s)
             continue;
         }
         bool absent = take(s, "no");
-        const char *begin = s->at;
-        while (s->at < s->end && !strchr("|:;] +", *s->at))
-            s->at++;
-        holds |= hd_sass_words_have(s->words, begin, (size_t)(s->at - begin)) != absent;
+        const char *begin = s->in.at;
+        while (s->in.at < s->in.end && !strchr("|:;] +", *s->in.at))
+            s->in.at++;
+        holds |= hd_sass_words_have(s->words, begin, (size_t)(s->in.at - begin)) != absent;
     } while (take(s, "|"));
     return holds;
 }
@@ -88,10 +82,10 @@ static uint32_t simple_rule(rule_scan *s)
 static void skip_alternative(rule_scan *s)
 {
     uint32_t depth = 1;
-    while (s->at < s->end && depth) {
-        depth += *s->at == '[';
-        depth -= *s->at == ']';
-        s->at++;
+    while (s->in.at < s->in.end && depth) {
+        depth += *s->in.at == '[';
+        depth -= *s->in.at == ']';
+        s->in.at++;
     }
 }
 
@@ -106,7 +100,7 @@ static uint32_t evaluate(rule_scan *s)
             return 1;
         }
     }
-    return s->at < s->end && *s->at >= '0' && *s->at <= '9' ? simple_rule(s) : 1;
+    return s->in.at < s->in.end && *s->in.at >= '0' && *s->in.at <= '9' ? simple_rule(s) : 1;
 }
 
 uint32_t hd_sass_width(const char *widths, const char *slot, size_t slot_length, const hd_sass_words *words)
@@ -115,7 +109,7 @@ uint32_t hd_sass_width(const char *widths, const char *slot, size_t slot_length,
         const char *next = strstr(widths, " // ");
         const char *end = next ? next : widths + strlen(widths);
         if (strncmp(widths, slot, slot_length) == 0 && widths[slot_length] == '=') {
-            rule_scan s = {widths + slot_length + 1, end, words};
+            rule_scan s = {{widths + slot_length + 1, end}, words};
             return evaluate(&s);
         }
         widths = next ? next + 4 : end;
@@ -127,9 +121,9 @@ uint32_t hd_sass_width(const char *widths, const char *slot, size_t slot_length,
 
 static bool is_number(rule_scan *s)
 {
-    const char *begin = s->at;
+    const char *begin = s->in.at;
     number(s);
-    return s->at > begin && s->at < begin + 3;
+    return s->in.at > begin && s->in.at < begin + 3;
 }
 
 static bool is_condition(rule_scan *s)
@@ -141,11 +135,12 @@ static bool is_condition(rule_scan *s)
             continue;
         }
         take(s, "no");
-        const char *begin = s->at;
-        while (s->at < s->end && (*s->at == '.' || *s->at == '_' || (*s->at >= '0' && *s->at <= '9') ||
-                                  (*s->at >= 'A' && *s->at <= 'Z') || *s->at == 'x'))
-            s->at++;
-        if (s->at < begin + 2 || *begin != '.')
+        const char *begin = s->in.at;
+        while (s->in.at < s->in.end &&
+               (*s->in.at == '.' || *s->in.at == '_' || (*s->in.at >= '0' && *s->in.at <= '9') ||
+                (*s->in.at >= 'A' && *s->in.at <= 'Z') || *s->in.at == 'x'))
+            s->in.at++;
+        if (s->in.at < begin + 2 || *begin != '.')
             return false;
     } while (take(s, "|"));
     return true;
@@ -163,7 +158,7 @@ static bool is_simple_rule(rule_scan *s)
 static bool is_rule(rule_scan *s, uint32_t depth)
 {
     bool last = false;
-    if (s->at < s->end && *s->at != '[')
+    if (s->in.at < s->in.end && *s->in.at != '[')
         return is_simple_rule(s);
     do {
         if (last || depth > 8 || !take(s, "["))
@@ -190,30 +185,30 @@ bool hd_sass_widths_are_rules(const char *operands, const char *widths)
 {
     if (!*widths || strcmp(widths, "mma") == 0)
         return true;
-    rule_scan s = {widths, widths + strlen(widths), NULL};
+    rule_scan s = {{widths, widths + strlen(widths)}, NULL};
     do {
         char name[8];
-        size_t length = strcspn(s.at, "=");
-        if (!length || length >= sizeof name || !s.at[length])
+        size_t length = strcspn(s.in.at, "=");
+        if (!length || length >= sizeof name || !s.in.at[length])
             return false;
-        memcpy(name, s.at, length);
+        memcpy(name, s.in.at, length);
         name[length] = '\0';
-        s.at += length + 1;
+        s.in.at += length + 1;
         if (!is_slot(operands, name, length) || !is_rule(&s, 0))
             return false;
     } while (take(&s, " // "));
-    return s.at == s.end;
+    return s.in.at == s.in.end;
 }
 
 /* The bits of F32x4 and the like; 0: the word is no vector of elements. */
 static uint32_t vector_bits(const char *word, uint32_t length)
 {
-    rule_scan s = {word, word + length, NULL};
-    while (s.at < s.end && strchr("BFSU", *s.at))
-        s.at++;
-    bool typed = s.at > word;
+    rule_scan s = {{word, word + length}, NULL};
+    while (s.in.at < s.in.end && strchr("BFSU", *s.in.at))
+        s.in.at++;
+    bool typed = s.in.at > word;
     uint32_t bits = number(&s), lanes = take(&s, "x") ? number(&s) : 0;
-    return typed && s.at == s.end ? bits * lanes : 0;
+    return typed && s.in.at == s.in.end ? bits * lanes : 0;
 }
 
 bool hd_sass_knows_widths(const hd_sass_row *row, const hd_sass_words *words)

@@ -8,6 +8,7 @@
 #include "base/index.h"
 #include "base/sequences.h"
 #include "base/pool.h"
+#include "base/scan.h"
 #include "base/broadcast.h"
 #include "base/writer.h"
 #include <errno.h>
@@ -39,6 +40,57 @@ static void bits_are_walked_in_order(void **state)
             break;
     }
     assert_true(wide_seen == (1ull << 32 | 1));
+}
+
+static void check_number(const char *text, uint32_t bytes, uint32_t base, uint64_t most, bool good, uint64_t number,
+                         uint32_t taken)
+{
+    const char *at = text;
+    uint64_t got = 99;
+    assert_int_equal(hd_take_number(&at, bytes ? text + bytes : NULL, base, most, &got), good);
+    assert_true(got == number);
+    assert_int_equal(at - text, taken);
+}
+
+/* Numbers end at the first other character or at the end that is given, and do not wrap. */
+static void numbers_do_not_wrap(void **state)
+{
+    (void)state;
+    check_number("120x", 0, 10, 1000, true, 120, 3);
+    check_number("120x", 2, 10, 1000, true, 12, 2);
+    check_number("0aFg", 0, 16, 175, true, 175, 3);
+    check_number("0af", 0, 16, 174, false, 174, 3);
+    check_number("x", 0, 10, 9, false, 0, 0);
+    check_number("128", 0, 2, 9, true, 1, 1);
+    check_number("18446744073709551615", 0, 10, UINT64_MAX, true, UINT64_MAX, 20);
+    check_number("18446744073709551616", 0, 10, UINT64_MAX, false, UINT64_MAX, 20);
+    check_number("99999999999999999999999", 0, 10, 7, false, 7, 23);
+    for (int c = -128; c < 128; c++) {
+        const char *digits = "0123456789abcdef", *capitals = "0123456789ABCDEF";
+        const char *found = c ? strchr(digits, c) : NULL, *capital = c ? strchr(capitals, c) : NULL;
+        uint32_t expected = found ? (uint32_t)(found - digits) : capital ? (uint32_t)(capital - capitals) : 99;
+        assert_int_equal(hd_digit_of((char)c), expected);
+    }
+}
+
+/* Positions stay within the end, also where a comment does not. */
+static void trivia_ends_at_the_end(void **state)
+{
+    (void)state;
+    const char *text = " \t// a\n/* b */ \r c /* d */";
+    uint32_t length = (uint32_t)strlen(text);
+    assert_int_equal(hd_after_blanks(text, 0, length), 2);
+    assert_int_equal(hd_after_comment(text, 2, length), 6);
+    assert_int_equal(hd_after_comment(text, 3, length), 3);
+    assert_int_equal(hd_after_trivia(text, 0, length), 17);
+    for (uint32_t end = 0; end <= length; end++)
+        for (uint32_t at = 0; at <= end; at++) {
+            uint32_t after = hd_after_trivia(text, at, end);
+            assert_true(at <= after && after <= end);
+        }
+    hd_scan s = {text + 17, text + length};
+    assert_true(hd_scan_is(&s, 'c') && hd_scan_take(&s, "c ") && !hd_scan_take(&s, "/* d */ "));
+    assert_ptr_equal(s.at, text + 19);
 }
 
 /* Pieces of all sizes are aligned, apart from each other, and keep what is written into them. */
