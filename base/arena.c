@@ -140,7 +140,7 @@ static hd_arena_chunk *add_chunk(hd_arena *arena, size_t bytes)
 
 static void next_chunk(hd_arena *arena)
 {
-    size_t bytes = arena->reserved_bytes < FIRST_CHUNK_BYTES ? FIRST_CHUNK_BYTES : arena->reserved_bytes;
+    size_t bytes = hd_max(arena->reserved_bytes, FIRST_CHUNK_BYTES);
     if (bytes > LAST_CHUNK_BYTES)
         bytes = LAST_CHUNK_BYTES;
     bytes = (bytes - sizeof(hd_arena_chunk)) & ~(size_t)15;

@@ -7,6 +7,7 @@
 #ifndef HD_BASE_ARENA_H
 #define HD_BASE_ARENA_H
 
+#include "base/minmax.h"
 #include <stddef.h>
 #include <stdint.h>
 

@@ -5,11 +5,7 @@ void *hd_array_grow(void *items, uint32_t *capacity, uint64_t needed, size_t ite
 {
     if (needed > UINT32_MAX || needed > SIZE_MAX / item_bytes)
         hd_out_of_memory(SIZE_MAX);
-    uint64_t room = *capacity < 4 ? 8 : (uint64_t)*capacity * 2;
-    if (room < needed)
-        room = needed;
-    if (room > UINT32_MAX)
-        room = UINT32_MAX;
-    *capacity = (uint32_t)room;
-    return hd_realloc(items, (size_t)room * item_bytes);
+    uint64_t room = hd_max(hd_max(8u, (uint64_t)*capacity * 2), needed);
+    *capacity = (uint32_t)hd_min(room, UINT32_MAX);
+    return hd_realloc(items, (size_t)*capacity * item_bytes);
 }

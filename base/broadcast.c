@@ -1,6 +1,7 @@
 /* See broadcast.h. A free thread serves the idle reader that has read the fewest batches. */
 #include "base/broadcast.h"
 #include "base/arena.h"
+#include "base/minmax.h"
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -51,7 +52,7 @@ void hd_broadcast_threads(hd_broadcast *r, uint32_t threads, hd_thread_budget *b
 {
     threads = threads ? threads : hd_cpu_count();
     r->budget = budget;
-    r->helpers_most = threads - 1 < r->reader_count ? threads - 1 : r->reader_count;
+    r->helpers_most = hd_min(threads - 1, r->reader_count);
     r->threads = hd_realloc(r->threads, (r->helpers_most + 1u) * sizeof *r->threads);
 }
 
@@ -62,7 +63,7 @@ static uint64_t read_by_all(const hd_broadcast *r)
 {
     uint64_t least = r->published;
     for (uint32_t i = 0; i < r->reader_count; i++)
-        least = r->readers[i].read < least ? r->readers[i].read : least;
+        least = hd_min(least, r->readers[i].read);
     return least;
 }
 
@@ -151,7 +152,7 @@ bool hd_broadcast_publish(hd_broadcast *r, uint32_t lag)
     if (lag)
         call_helpers(r);
     read_on(r, lag);
-    bool good = r->rejected >= r->published - (lag < r->published ? lag : r->published);
+    bool good = r->rejected >= r->published - hd_min(lag, r->published);
     pthread_mutex_unlock(&r->lock);
     return good;
 }

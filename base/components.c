@@ -30,10 +30,7 @@ static void find_node(hd_components *c, uint32_t node)
     hd_array_push(&c->open, node);
 }
 
-static void lower(hd_components *c, uint32_t node, uint32_t to)
-{
-    c->low[node] = c->low[node] < to ? c->low[node] : to;
-}
+static void lower(hd_components *c, uint32_t node, uint32_t to) { c->low[node] = hd_min(c->low[node], to); }
 
 static void follow_edge(hd_components *c, uint32_t from, uint32_t to)
 {

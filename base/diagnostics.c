@@ -178,7 +178,7 @@ static char *format_message(hd_arena *arena, const char *format, va_list list)
     va_copy(again, list);
     int length = vsnprintf(NULL, 0, format, again);
     va_end(again);
-    char *text = hd_arena_calloc(arena, (size_t)(length < 0 ? 0 : length) + 1);
+    char *text = hd_arena_calloc(arena, (size_t)hd_max(length, 0) + 1);
     if (length > 0)
         vsnprintf(text, (size_t)length + 1, format, list);
     return text;

@@ -3,6 +3,7 @@
 #include "base/pool.h"
 
 #include "base/arena.h"
+#include "base/minmax.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -61,9 +62,9 @@ void hd_parallel(uint32_t threads, uint32_t count, void (*work)(void *context, u
 uint32_t hd_thread_budget_take(hd_thread_budget *budget, uint32_t most)
 {
     unsigned there = atomic_load_explicit(&budget->count, memory_order_relaxed);
-    while (there && !atomic_compare_exchange_weak(&budget->count, &there, there - (there < most ? there : most)))
+    while (there && !atomic_compare_exchange_weak(&budget->count, &there, there - hd_min(there, most)))
         continue;
-    return there < most ? there : most;
+    return hd_min(there, most);
 }
 
 void hd_thread_budget_return(hd_thread_budget *budget, uint32_t count) { atomic_fetch_add(&budget->count, count); }

@@ -48,7 +48,7 @@ static char *read_all(int file, uint32_t *length)
             return NULL;
         }
         if (filled == room) {
-            room = room * 2 < longest + 1 ? room * 2 : longest + 1;
+            room = hd_min(room * 2, longest + 1);
             text = hd_realloc(text, room + PAD_BYTES);
         }
     }

@@ -124,7 +124,7 @@ hd_status hd_cli_each_input(hd_cli *cli, const hd_each *each, hd_cli_part **part
     inputs all = {.each = each, .cli = cli, .count = (uint32_t)cli->operand_count};
     hd_jobserver make = {0};
     uint32_t threads = each->threads ? each->threads : hd_jobserver_take(&make, getenv("MAKEFLAGS"), hd_cpu_count());
-    uint32_t side = threads < all.count ? threads : all.count; /* inputs side by side */
+    uint32_t side = hd_min(threads, all.count); /* inputs side by side */
     part_list *list = HD_ARENA_NEW(&cli->arena, part_list);
     all.parts = hd_calloc(all.count, sizeof *all.parts);
     *list = (part_list){all.parts, all.count};

@@ -143,7 +143,7 @@ static void write_text(hd_writer *out, const list *l)
 {
     size_t width = 0;
     for (uint32_t i = 0; i < l->items.count; i++)
-        width = strlen(l->items.items[i].name) > width ? strlen(l->items.items[i].name) : width;
+        width = hd_max(width, strlen(l->items.items[i].name));
     for (uint32_t i = 0; i < l->items.count; i++) {
         const item *row = &l->items.items[i];
         hd_write_format(out, "%-*s  %s%s\n", (int)width, row->name, row->column ? row->column : "", row->summary);

@@ -44,7 +44,7 @@ static void write_done(hd_progress *p, double fraction, char *line, size_t size)
     if (p->total > 1)
         snprintf(line, size, "%u of %u done", p->done, p->total);
     else if (items > 1 && item)
-        snprintf(line, size, "launch %u of %u, %.0f %% done", item < items ? item : items, items, 100 * fraction);
+        snprintf(line, size, "launch %u of %u, %.0f %% done", hd_min(item, items), items, 100 * fraction);
     else
         snprintf(line, size, "%.0f %% done", 100 * fraction);
 }

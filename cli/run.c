@@ -45,7 +45,7 @@ static const char *runtime_folder(job *j)
     char self[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     hd_arena *arena = &j->cli->arena;
-    self[length > 0 ? length : 0] = '\0';
+    self[hd_max(length, 0)] = '\0';
     char *slash = strrchr(self, '/');
     for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
         const char *folder = hd_arena_printf(arena, "%.*s/%s", (int)(slash - self), self, places[i]);

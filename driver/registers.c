@@ -12,7 +12,7 @@ static uint32_t estimate(hd_function *f, const hd_gpu_limits *limits, hd_diagnos
     if (select && hd_pipeline_run_in(select, &context, NULL, diagnostics)) {
         uint32_t most = hd_estimate_cap(f, limits, 0).registers;
         registers = hd_estimate_registers(&context, limits);
-        registers = registers < most ? registers : most;
+        registers = hd_min(registers, most);
     }
     hd_pass_context_free(&context);
     hd_pipeline_free(select);

@@ -56,8 +56,8 @@ static void write_excerpt(hd_writer *writer, hd_source *source, hd_span span, co
 {
     hd_position position = hd_source_position(source, span.begin);
     hd_span line = hd_source_line(source, position.line);
-    uint32_t at = span.begin < line.end ? span.begin : line.end;
-    uint32_t end = span.end < line.end ? span.end : line.end;
+    uint32_t at = hd_min(span.begin, line.end);
+    uint32_t end = hd_min(span.end, line.end);
     hd_span shown = window_of(line, at);
     const char *before = shown.begin > line.begin ? "..." : "";
     uint32_t column = (uint32_t)strlen(before), caret = column, marked = 1;
@@ -131,7 +131,7 @@ static void write_origin_line(const printer *p, const hd_origin *origin, const h
     if (line.begin == line.end)
         return;
     uint32_t at = line.begin + (origin->column ? origin->column - 1 : 0);
-    at = at < line.end ? at : line.end;
+    at = hd_min(at, line.end);
     if (origin->column)
         write_excerpt(p->writer, source, (hd_span){at, at + 1}, p->s);
     else

@@ -62,7 +62,7 @@ static bool read_unit(const char *text, size_t length, uint64_t *unit)
 
 static bool refuse(char *message, const char *format, int length, const char *text)
 {
-    snprintf(message, HD_LANE_FAULT_MESSAGE, format, length < 60 ? length : 60, text);
+    snprintf(message, HD_LANE_FAULT_MESSAGE, format, hd_min(length, 60), text);
     return false;
 }
 

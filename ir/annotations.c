@@ -128,7 +128,7 @@ static uint32_t run_end(const hd_annotation *items, uint32_t count, uint32_t fro
     uint32_t end = from + 1;
     while (end < count && compare_annotations(&items[end - 1], &items[end]) <= 0)
         end++;
-    return end < count ? end : count;
+    return hd_min(end, count);
 }
 
 /* Merges [from, middle) and [middle, end) of `in` into the same range of `out`. */
@@ -378,7 +378,7 @@ static bool mention(hd_function *f, hd_register_key key)
     if (key.declaration >= f->declarations.count)
         return false;
     const hd_declaration *d = &f->declarations.items[key.declaration];
-    uint32_t vector = d->vector > 1 ? d->vector : 1, index = key.index / vector;
+    uint32_t vector = hd_max(d->vector, 1), index = key.index / vector;
     if (index >= (d->count == HD_NONE ? 1 : d->count))
         return false;
     for (uint32_t i = 0; i < vector; i++)

@@ -116,7 +116,7 @@ uint32_t hd_function_resident_registers(const hd_function *kernel, uint32_t regi
 {
     const hd_annotation *sets = hd_annotation_at(kernel, HD_ANNOTATION_REGMUTEX, HD_NONE, 0);
     uint32_t base = sets && sets->count == 2 ? kernel->annotation_words.items[sets->value] : registers;
-    return base < registers ? base : registers;
+    return hd_min(base, registers);
 }
 
 void hd_architected_set(hd_function *f, const hd_architected *numbers)
@@ -176,7 +176,7 @@ static uint32_t match_pieces(piece *to, uint32_t to_count, piece *from, uint32_t
                              hd_copy *copies, bool *all)
 {
     uint32_t count = 0;
-    for (uint32_t bit = 0; bit < bits; bit += bits < 32 ? bits : 32) {
+    for (uint32_t bit = 0; bit < bits; bit += hd_min(bits, 32)) {
         const piece *t = piece_at(to, to_count, bit), *s = piece_at(from, from_count, bit);
         if (!t || !s || t->begin_bits % 32 || (t->reg == HD_NONE && !t->sink)) {
             *all = false;

@@ -38,7 +38,7 @@ static bool split(const char *text, size_t length, hd_form_words *words)
         while (text < end && *text != '.')
             text++;
         words->text[words->count] = word;
-        words->length[words->count] = (uint8_t)(text - word > 255 ? 255 : text - word);
+        words->length[words->count] = (uint8_t)hd_min(text - word, 255);
         words->type[words->count] = hd_type_from_spelling(word, (size_t)(text - word));
         words->count++;
     }

@@ -144,8 +144,8 @@ static void describe_counts(const hd_form *form, char *buffer, size_t size)
             needed += !optional;
             all++;
         }
-        low = needed < low ? needed : low;
-        high = all > high ? all : high;
+        low = hd_min(low, needed);
+        high = hd_max(high, all);
     }
     if (high == 0)
         snprintf(buffer, size, "no operands");

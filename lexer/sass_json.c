@@ -147,7 +147,7 @@ static hd_sass_token_kind instruction_token(hd_sass_lexer *lexer, hd_sass_token 
     if (item->next == OPERANDS) {
         const unsigned char *text = (const unsigned char *)lexer->source->text;
         hd_span operands = item->parts[OPERANDS];
-        uint32_t at = lexer->cursor > operands.begin ? lexer->cursor : operands.begin;
+        uint32_t at = hd_max(lexer->cursor, operands.begin);
         hd_sass_scan s = {.cursor = text + at, .name = text, .name_end = text};
         hd_sass_token_kind kind = hd_sass_scan_operand(lexer, text + operands.end, &s);
         if (kind != HD_SASS_TOKEN_LINE_END)
@@ -194,7 +194,7 @@ static hd_sass_token_kind code_token(hd_sass_lexer *lexer, hd_sass_token *token)
         }
         at++;
     }
-    uint32_t next = next_item(lexer, where > at ? where : at);
+    uint32_t next = next_item(lexer, hd_max(where, at));
     if (next == lexer->limit) /* reported */
         lexer->place = HD_SASS_OUTSIDE;
     return put_problem(lexer, token, problem, where, next);

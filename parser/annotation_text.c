@@ -134,7 +134,7 @@ static uint32_t read_register(scan *s, hd_register_keys *keys)
     uint32_t d = find_declaration(s, name, numbered, number), reg = HD_NONE;
     if (d != HD_NONE) {
         const hd_declaration *declaration = &s->function->declarations.items[d];
-        uint32_t components = declaration->vector > 1 ? declaration->vector : 1;
+        uint32_t components = hd_max(declaration->vector, 1);
         uint32_t index = declared_index(s, declaration, name) * components + component;
         reg = component < components ? hd_register_keys_find(keys, (hd_register_key){d, index}) : HD_NONE;
     }

@@ -299,14 +299,14 @@ static void finish_set(gatherer *g, hd_annotation_set *set)
 /* The first location at which two sets differ. */
 static hd_span first_difference(const hd_function *function, const hd_annotation_set *a, const hd_annotation_set *b)
 {
-    uint32_t count = a->items.count < b->items.count ? a->items.count : b->items.count, i = 0;
+    uint32_t count = hd_min(a->items.count, b->items.count), i = 0;
     const hd_annotation *x = a->items.items, *y = b->items.items;
     while (i < count && x[i].instruction == y[i].instruction && x[i].kind == y[i].kind && x[i].slot == y[i].slot &&
            x[i].value == y[i].value)
         i++;
     uint32_t left = i < a->items.count ? x[i].instruction : HD_NONE,
              right = i < b->items.count ? y[i].instruction : HD_NONE;
-    return instruction_span(function, left < right ? left : right);
+    return instruction_span(function, hd_min(left, right));
 }
 
 /* Merges `other` into `set`: if both have annotations, they must be equal. */

@@ -142,7 +142,7 @@ static bool list_archive(binary_lister *l)
         if (!good)
             return false;
         at += (size_t)(bytes + (bytes & 1));
-        at = at < size ? at : size;
+        at = hd_min(at, size);
     }
     return true;
 }

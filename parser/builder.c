@@ -138,7 +138,7 @@ void hd_build_guard(hd_builder *b, const hd_node *at, const hd_node *name, bool 
 {
     hd_binding binding = hd_lookup(b, &name->token);
     const char *text = hd_builder_source(b)->text + name->token.begin;
-    int length = (int)(name->token.end - name->token.begin > 200 ? 200 : name->token.end - name->token.begin);
+    int length = (int)hd_min(name->token.end - name->token.begin, 200);
     b->guard_begin = at->token.begin;
     b->guard_flags = negated ? HD_INSN_GUARD_NOT : 0;
     b->guard = HD_NONE;

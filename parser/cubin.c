@@ -247,7 +247,7 @@ static void write_bytes(lister *l, uint64_t base, uint64_t from, uint64_t to)
 {
     for (uint64_t at = from; at < to;) {
         hd_write_format(l->to, "        /*%04" PRIx64 "*/ \t.byte\t", at - base);
-        for (uint64_t end = at + 16 < to ? at + 16 : to; at < end; at++)
+        for (uint64_t end = hd_min(at + 16, to); at < end; at++)
             hd_write_format(l->to, "0x%02x%s", (unsigned char)l->elf.source->text[at], at + 1 < end ? ", " : "\n");
     }
 }

@@ -79,7 +79,7 @@ static void report_unknown(hd_builder *b, const hd_node *n, const hd_token *name
     hd_span span = {name->begin, name->end};
     const char *text = text_of(b, name);
     bool like_register = *text == '%' || (name->index != HD_NO_INDEX && hd_use_of(b, name->name)->range);
-    int length = (int)(span.end - span.begin > 200 ? 200 : span.end - span.begin);
+    int length = (int)hd_min(span.end - span.begin, 200);
     const char *special = like_register ? NULL : special_register(text, length);
     if (like_register)
         hd_builder_error(b, UNDECLARED_REGISTER, span, "no .reg declares '%.*s'", length, text);

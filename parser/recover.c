@@ -288,7 +288,6 @@ void hd_builder_syntax_error(hd_builder *b, uint32_t kind, const uint32_t *expec
     if (kind == HD_TOKEN_END)
         hd_builder_error(b, SYNTAX, span, "the file ends here%s%s", *wanted ? ", expected " : "", wanted);
     else
-        hd_builder_error(b, SYNTAX, span, "unexpected '%.*s'%s%s",
-                         (int)(span.end - span.begin > 60 ? 60 : span.end - span.begin), text + span.begin,
-                         *wanted ? ", expected " : "", wanted);
+        hd_builder_error(b, SYNTAX, span, "unexpected '%.*s'%s%s", (int)hd_min(span.end - span.begin, 60),
+                         text + span.begin, *wanted ? ", expected " : "", wanted);
 }

@@ -189,7 +189,7 @@ void hd_sass_function_stop(hd_sass_reader *b, uint32_t end)
     hd_function *f = b->function;
     if (!f)
         return;
-    f->body.end = end > f->body.end ? end : f->body.end;
+    f->body.end = hd_max(f->body.end, end);
     hd_array_reserve(&b->lines, 1);
     hd_array_reserve(&b->reuse, 1);
     find_cut(b);

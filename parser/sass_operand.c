@@ -234,7 +234,7 @@ static void push_registers(emission *e, uint8_t class, uint8_t number, uint32_t 
 {
     static const uint8_t limit[HD_SASS_CLASS_COUNT] = {255, 255, 7, 7, 16};
     uint32_t most = number < limit[class] ? (uint32_t)limit[class] - number : 1;
-    words = words > most ? most : words;
+    words = hd_min(words, most);
     if (words > 1)
         hd_array_push(&e->f->operands,
                       (hd_operand){.kind = HD_OPERAND_VECTOR, .count = (uint16_t)words, .begin = begin});
@@ -562,7 +562,7 @@ void hd_sass_instruction_end(hd_sass_reader *b)
     emit_carry(&e, machine->sass);
     e.conditional |= hd_sass_form_has(machine->sass, ".DIV") || hd_sass_form_has(machine->sass, ".CONV");
     uint32_t begin = b->has_guard ? b->guard.begin : b->opcode.begin;
-    uint32_t end = b->statement_end > b->opcode.end ? b->statement_end : b->opcode.end;
+    uint32_t end = hd_max(b->statement_end, b->opcode.end);
     if (b->lexer.json) { /* the object: from the first token of the line to the last */
         begin = b->tokens[0].begin;
         end = b->last_end;

@@ -67,8 +67,8 @@ void hd_sass_syntax_error(hd_sass_reader *b, const uint32_t *expected, uint32_t 
     else if (b->lexer.json && b->tokens[b->token_count - 1].kind == HD_SASS_TOKEN_LINE_END)
         hd_sass_error_at(b, SYNTAX, span, "the instruction ends here%s", wanted);
     else if (span.end > span.begin && text[span.begin] != '\n' && text[span.begin] != '\r')
-        hd_sass_error_at(b, SYNTAX, span, "unexpected '%.*s'%s",
-                         (int)(span.end - span.begin > 60 ? 60 : span.end - span.begin), text + span.begin, wanted);
+        hd_sass_error_at(b, SYNTAX, span, "unexpected '%.*s'%s", (int)hd_min(span.end - span.begin, 60),
+                         text + span.begin, wanted);
     else
         hd_sass_error_at(b, SYNTAX, span, "the line ends here%s", wanted);
     b->stopped = hd_diagnostics_full(b->module->diagnostics);

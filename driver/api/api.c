@@ -143,7 +143,7 @@ static bool take_settings(hd_context *context, const void *settings, void *own, 
     if (wrong)
         hd_report(&context->diagnostics, HD_DIAG_BAD_VALUE, NULL, (hd_span){0, 0}, "%s", wrong);
     else
-        memcpy(own, settings, given < size ? given : size);
+        memcpy(own, settings, hd_min(given, size));
     return !wrong;
 }
 

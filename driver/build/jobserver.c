@@ -1,6 +1,7 @@
 /* See jobserver.h. */
 #include "driver/build/jobserver.h"
 
+#include "base/minmax.h"
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -59,7 +60,7 @@ uint32_t hd_jobserver_take(hd_jobserver *jobserver, const char *flags, uint32_t 
     jobserver->count = 0;
     if (!where || !open_jobserver(where, &input, &jobserver->output))
         return most;
-    uint32_t wanted = most - 1 < HD_MOST_TOKENS ? most - 1 : HD_MOST_TOKENS;
+    uint32_t wanted = hd_min(most - 1, HD_MOST_TOKENS);
     ssize_t got = wanted ? read(input, jobserver->tokens, wanted) : 0;
     jobserver->count = got > 0 ? (uint32_t)got : 0;
     close(input);

@@ -168,7 +168,7 @@ hd_status hd_replay_files(hd_replay *r, const char *const *paths, uint32_t count
 {
     const hd_replay_options *options = r->plan.options;
     uint32_t threads = options->threads ? options->threads : hd_cpu_count();
-    uint32_t side = threads < count ? threads : count; /* number of files in parallel */
+    uint32_t side = hd_min(threads, count); /* number of files in parallel */
     if (r->status != HD_STATUS_DONE || !count)
         return r->status;
     r->parts = HD_ARENA_ARRAY(&r->arena, replay_part, count);

@@ -114,7 +114,7 @@ static uint32_t most_shared_bytes(const hd_gpu_limits *limits)
     uint32_t reserved = limits->shared_reserved_bytes_per_cta, unit = limits->shared_unit_bytes;
     uint32_t of_sm = limits->shared_bytes_per_sm / unit * unit;
     of_sm = of_sm > reserved ? of_sm - reserved : 0;
-    return limits->shared_bytes_per_cta < of_sm ? limits->shared_bytes_per_cta : of_sm;
+    return hd_min(limits->shared_bytes_per_cta, of_sm);
 }
 
 /* Whether no file that it writes is an input or another output. false: reported. */

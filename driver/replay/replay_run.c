@@ -415,7 +415,7 @@ static void run_one(void *context, uint32_t index, uint32_t worker)
 
 hd_status replay_run_all(replay_part *p)
 {
-    runs r = {.part = p, .workers = p->threads < p->run_count ? p->threads : p->run_count};
+    runs r = {.part = p, .workers = hd_min(p->threads, p->run_count)};
     if (p->meter)
         atomic_store(&p->meter->items, (uint32_t)hd_launch_amount_of(p->in.launch).runs);
     hd_thread_budget_return(&p->budget, p->threads - r.workers);

@@ -255,7 +255,7 @@ static int wait_in_time(const hd_ptxas *p, bool *late)
             return wait_for(p->process);
         }
         nanosleep(&pause, NULL);
-        pause.tv_nsec = 2 * pause.tv_nsec < LONGEST_PAUSE_NS ? 2 * pause.tv_nsec : LONGEST_PAUSE_NS;
+        pause.tv_nsec = hd_min(2 * pause.tv_nsec, LONGEST_PAUSE_NS);
     }
 }
 

@@ -117,7 +117,7 @@ static bool choose_gpu(hd_report_job *job)
     job->common.machine = (hd_pipeline_options){.gpu = job->gpu, .block = job->options.block};
     uint32_t banks = job->gpu->register_banks;
     banks = banks ? banks : job->gpu->compute_major >= 7 ? BANKS_SINCE_VOLTA : BANKS_BEFORE_VOLTA;
-    job->common.banks = banks < MOST_BANKS ? banks : MOST_BANKS;
+    job->common.banks = hd_min(banks, MOST_BANKS);
     return job->gpu->valid && load_other_gpus(job);
 }
 

@@ -81,5 +81,5 @@ void report_budget(hd_report_kernel *k, hd_arena *arena)
     }
     uint64_t spare = (uint64_t)b->groups * (b->initial - b->least);
     b->granted = b->most == b->least ? b->groups : (uint32_t)(spare / (b->most - b->least));
-    b->granted = b->granted < b->groups ? b->granted : b->groups;
+    b->granted = hd_min(b->granted, b->groups);
 }

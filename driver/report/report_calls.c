@@ -89,7 +89,7 @@ static void find_own(const hd_module *module, uint32_t function, report_uses *us
     for (uint32_t i = 0; i < f->instructions.count; i++) {
         uint32_t barriers = barriers_of(f, &f->instructions.items[i]);
         uses->indirect |= is_indirect_call(f, &f->instructions.items[i]);
-        uses->barriers = barriers > uses->barriers ? barriers : uses->barriers;
+        uses->barriers = hd_max(uses->barriers, barriers);
     }
     for (uint32_t t = 0; t < f->tables.count; t++)
         for (uint32_t i = 0; f->tables.items[t].kind == HD_TABLE_CALL_TARGETS && i < f->tables.items[t].count; i++)
@@ -107,7 +107,7 @@ typedef struct calls {
 
 static void add_uses(report_uses *to, const report_uses *from)
 {
-    to->barriers = to->barriers > from->barriers ? to->barriers : from->barriers;
+    to->barriers = hd_max(to->barriers, from->barriers);
     for (uint32_t i = 0; i < from->variables.count; i++)
         hd_array_push(&to->variables, from->variables.items[i]);
 }

@@ -46,7 +46,7 @@ report_words report_words_new(report_kernel_work *work)
 static uint8_t *halves_of(const report_words *set, uint32_t reg)
 {
     uint32_t other = set->work->packed[reg];
-    return other == HD_NONE ? NULL : &set->halves[reg < other ? reg : other];
+    return other == HD_NONE ? NULL : &set->halves[hd_min(reg, other)];
 }
 
 uint32_t report_words_add(report_words *set, uint32_t reg)
@@ -118,7 +118,7 @@ static bool is_predicate(const hd_function *f, uint32_t reg) { return f->registe
 static uint32_t bucket_of(uint32_t distance)
 {
     uint32_t bucket = distance > 1 ? 32 - (uint32_t)__builtin_clz(distance - 1) : 0;
-    return bucket < HD_REUSE_BUCKETS - 2 ? bucket : HD_REUSE_BUCKETS - 2;
+    return hd_min(bucket, HD_REUSE_BUCKETS - 2);
 }
 
 static void count_reuse(code_walk *w, const hd_report_touch *t, uint32_t block)
@@ -217,8 +217,8 @@ static void pass_instruction(code_walk *w, uint32_t i, hd_report_instruction *ro
         if (touch.access)
             hd_array_push(&w->touches, touch);
     }
-    row->live = row->live > w->live_words.words ? row->live : w->live_words.words;
-    row->predicates = row->predicates > w->predicates ? row->predicates : w->predicates;
+    row->live = hd_max(row->live, w->live_words.words);
+    row->predicates = hd_max(row->predicates, w->predicates);
 }
 
 static void walk_block(code_walk *w, uint32_t b)
@@ -230,10 +230,10 @@ static void walk_block(code_walk *w, uint32_t b)
     for (uint32_t i = block->end; i-- > block->first;) {
         hd_report_instruction *row = &work->kernel->instructions[i];
         row->block = b;
-        row->loop_depth = (uint16_t)(depth < UINT16_MAX ? depth : UINT16_MAX);
+        row->loop_depth = (uint16_t)hd_min(depth, UINT16_MAX);
         row->reachable = block->reachable;
         pass_instruction(w, i, row);
-        pressure = row->live > pressure ? row->live : pressure;
+        pressure = hd_max(pressure, row->live);
     }
     leave_block(w);
     work->kernel->block_pressure[b] = pressure;

@@ -107,7 +107,7 @@ static void join_lines(report_kernel_work *work, const line_list *list)
             k->lines[k->line_count++] = (hd_report_line){.file = e->at->file, .line = e->at->line, .inlined = true};
         hd_report_line *line = &k->lines[k->line_count - 1];
         line->instructions++;
-        line->max_pressure = e->live > line->max_pressure ? e->live : line->max_pressure;
+        line->max_pressure = hd_max(line->max_pressure, e->live);
         line->inlined &= e->inlined;
     }
 }

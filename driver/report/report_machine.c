@@ -141,7 +141,7 @@ static uint32_t bank_cycles(const machine_walk *w)
             in_bank[bank_of(w, number)] += !(w->served >> s & 1) && !is_read_before(w, s, number);
     }
     for (uint32_t b = 0; b < BANKS; b++)
-        most = in_bank[b] > most ? in_bank[b] : most;
+        most = hd_max(most, in_bank[b]);
     return most;
 }
 

@@ -29,7 +29,7 @@ static uint32_t threads_of(const report_common *c, const hd_function *f, const c
         *from = f->required_threads[0] ? "reqntid" : f->max_threads[0] ? "maxntid" : "assumed";
         threads = product_of(f->required_threads[0] ? f->required_threads : f->max_threads);
     }
-    return threads ? (uint32_t)(threads < UINT32_MAX ? threads : UINT32_MAX) : DEFAULT_THREADS;
+    return threads ? (uint32_t)hd_min(threads, UINT32_MAX) : DEFAULT_THREADS;
 }
 
 hd_report_occupancy report_occupancy_result(const hd_occupancy *o)

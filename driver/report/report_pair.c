@@ -49,7 +49,7 @@ static hd_report_pair_line *add_line(hd_report_pair *pair, const hd_report_line 
 static void set_machine(hd_report_pair_line *row, const hd_report_line *line)
 {
     row->machine_instructions += line->instructions;
-    row->machine_pressure = line->max_pressure > row->machine_pressure ? line->max_pressure : row->machine_pressure;
+    row->machine_pressure = hd_max(row->machine_pressure, line->max_pressure);
 }
 
 /* Both lists by number: those of one number are compared by file. */

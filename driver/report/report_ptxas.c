@@ -145,7 +145,7 @@ static void place_message(const report_common *c, const hd_ptxas_message *said, 
     uint32_t best = 0, fitting = 0;
     for (uint32_t i = 0; i < count; i++) {
         matches[i] = match_message(c, said, &all[i]);
-        best = matches[i].rank > best ? matches[i].rank : best;
+        best = hd_max(best, matches[i].rank);
     }
     if (!best && (said->line || named_function(c->module, said->text)))
         return; /* it is about a function that is not reported */

@@ -136,9 +136,9 @@ void report_estimate(report_kernel_work *work)
     hd_report_kernel *k = work->kernel;
     hd_estimate_measure(&work->context, &x);
     uint32_t estimate = hd_estimate_model(work->function, &x, &work->common->gpu->limits);
-    k->estimate = estimate < k->cap.registers ? estimate : k->cap.registers;
+    k->estimate = hd_min(estimate, k->cap.registers);
     hd_estimate_interval around = hd_estimate_around(k->estimate, k->cap.registers);
-    k->estimate_low = around.low < k->estimate ? around.low : k->estimate;
+    k->estimate_low = hd_min(around.low, k->estimate);
     k->estimate_high = around.high;
     k->estimate_coverage_percent = around.coverage_percent;
     k->loop = (hd_report_loop){.words = x.loop.words,

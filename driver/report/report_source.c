@@ -61,7 +61,7 @@ static hd_span expression_at(const hd_source *source, hd_span line, uint32_t col
 static const char *shown(const hd_source *source, hd_span span, hd_arena *arena)
 {
     uint32_t length = span.end - span.begin;
-    char *copy = hd_arena_string(arena, source->text + span.begin, length < LONGEST ? length : LONGEST);
+    char *copy = hd_arena_string(arena, source->text + span.begin, hd_min(length, LONGEST));
     for (char *c = copy; *c; c++)
         *c = *c >= 0x20 && *c < 0x7f ? *c : '?';
     return length > LONGEST ? hd_arena_printf(arena, "%s...", copy) : copy;

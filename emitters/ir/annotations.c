@@ -54,7 +54,7 @@ uint32_t hd_annotation_walk_next(const hd_annotation_walk *walk)
     uint32_t next = walk->at < walk->wide ? f->annotations.items[walk->at].instruction : HD_NONE;
     uint32_t foreign =
         walk->foreign_at < walk->foreign_wide ? f->foreign_annotations.items[walk->foreign_at].instruction : HD_NONE;
-    return next < foreign ? next : foreign;
+    return hd_min(next, foreign);
 }
 
 hd_annotation_run hd_annotation_run_of(hd_annotation_walk *walk, uint32_t instruction)

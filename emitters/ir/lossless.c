@@ -31,7 +31,7 @@ static void copy_to(hd_printer *p, uint32_t to)
 {
     while (p->drop < p->drop_end && p->drop->begin < to) {
         copy(p, p->drop->begin);
-        p->at = p->at > p->drop->end ? p->at : p->drop->end;
+        p->at = hd_max(p->at, p->drop->end);
         p->drop++;
     }
     copy(p, to);
@@ -39,7 +39,7 @@ static void copy_to(hd_printer *p, uint32_t to)
 
 static void leave_out(hd_printer *p, uint32_t to)
 {
-    p->at = p->at > to ? p->at : to;
+    p->at = hd_max(p->at, to);
     while (p->drop < p->drop_end && p->drop->end <= p->at)
         p->drop++;
 }
@@ -49,7 +49,7 @@ static bool rest_is_blank(const hd_printer *p, uint32_t at)
 {
     for (const hd_span *drop = p->drop;;) {
         if (drop < p->drop_end && drop->begin <= at) {
-            at = at > drop->end ? at : drop->end;
+            at = hd_max(at, drop->end);
             drop++;
         } else if (hd_is_blank(p->text[at])) {
             at++;
@@ -192,7 +192,7 @@ static void copy_gap(hd_printer *p, uint32_t end)
             at = skip_trivia(p, run, end);
         }
         bool line_is_finished = ends_comment(p->text, p->at);
-        leave_out(p, run < end ? run : end);
+        leave_out(p, hd_min(run, end));
         if (line_is_finished && !rest_is_blank(p, p->at))
             start_line(p, end);
     }

@@ -113,7 +113,7 @@ static void write_columns(hd_writer *w, const char *const (*columns)[2], size_t 
 static void write_spark(hd_writer *w, const hd_report_kernel *k)
 {
     enum { STEPS = 60, HEIGHT = 20 };
-    uint32_t n = k->instruction_count, steps = n < STEPS ? n : STEPS;
+    uint32_t n = k->instruction_count, steps = hd_min(n, STEPS);
     hd_write_format(w,
                     "<td><svg class=\"spark\" viewBox=\"0 0 %u %u\" preserveAspectRatio=\"none\" "
                     "aria-hidden=\"true\"><path d=\"M0 %u",
@@ -121,7 +121,7 @@ static void write_spark(hd_writer *w, const hd_report_kernel *k)
     for (uint32_t s = 0; s < steps; s++) {
         uint32_t most = 0;
         for (uint32_t i = (uint32_t)((uint64_t)s * n / steps); i < (uint64_t)(s + 1) * n / steps; i++)
-            most = k->instructions[i].live > most ? k->instructions[i].live : most;
+            most = hd_max(most, k->instructions[i].live);
         hd_write_format(w, "V%.4gH%u", HEIGHT - (k->max_pressure ? (HEIGHT - 1.0) * most / k->max_pressure : 0), s + 1);
     }
     hd_write_format(w, "V%uz\"/></svg></td>", HEIGHT);

@@ -82,7 +82,7 @@ static uint32_t text_end(hd_source *ptx, const hd_report_kernel *k)
 {
     uint32_t last = k->position.ptx_line;
     for (uint32_t i = 0; i < k->instruction_count; i++)
-        last = k->instructions[i].position.ptx_line > last ? k->instructions[i].position.ptx_line : last;
+        last = hd_max(last, k->instructions[i].position.ptx_line);
     if (k->removed_line_count && k->removed_lines[k->removed_line_count - 1] > last)
         last = k->removed_lines[k->removed_line_count - 1];
     uint32_t lines = hd_source_position(ptx, ptx->length).line;
@@ -116,7 +116,7 @@ static void write_texts(hd_writer *w, hd_source *ptx, const hd_report_kernel *k)
             hd_write_format(w, "%s%u,", some++ ? "," : "", i);
             page_string(w, insn->text, strlen(insn->text));
         }
-        shown = line > shown ? line : shown;
+        shown = hd_max(shown, line);
     }
     hd_write_string(w, "],");
 }

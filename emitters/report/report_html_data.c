@@ -343,7 +343,7 @@ static void write_segments(hd_writer *w, hd_source *text, const hd_u32_array *li
         uint32_t first = lines->items[i] > LINES_AROUND ? lines->items[i] - LINES_AROUND : 1, last = 0;
         for (next = i; next < lines->count && (next == i || lines->items[next] <= last + LINES_AROUND); next++)
             last = lines->items[next] + LINES_AROUND;
-        write_segment(w, text, first, last < count ? last : count);
+        write_segment(w, text, first, hd_min(last, count));
     }
 }
 

@@ -404,7 +404,7 @@ static void write_row(text_printer *p, columns *c, uint32_t i, uint32_t *touch)
     const hd_report_kernel *k = p->k;
     char row[LIST_COLUMNS + 1];
     begin_ranges(c, k, i);
-    uint32_t width = c->room < LIST_COLUMNS ? c->room : LIST_COLUMNS;
+    uint32_t width = hd_min(c->room, LIST_COLUMNS);
     for (uint32_t column = 0; column < width; column++)
         row[column] = column < c->count && c->range_of[column] ? ':' : ' ';
     for (; *touch < k->touch_count && k->touches[*touch].instruction == i; ++*touch)
@@ -420,7 +420,7 @@ static void write_row(text_printer *p, columns *c, uint32_t i, uint32_t *touch)
     char position[40];
     hd_write_format(p->w, "%6u %6u %-20s %4u %2u |%-*s| %s\n", i, at->position.ptx_line,
                     short_position(&at->position, position, sizeof position), at->live, at->predicates,
-                    (int)(c->room < LIST_COLUMNS ? c->room : LIST_COLUMNS), row, at->text);
+                    (int)hd_min(c->room, LIST_COLUMNS), row, at->text);
 }
 
 /* The maximum number of ranges at one instruction. */
@@ -433,7 +433,7 @@ static uint32_t most_columns(const hd_report_kernel *k)
     }
     for (uint32_t i = 0; i < k->instruction_count; i++) {
         now += change[i];
-        most = now > most ? now : most;
+        most = hd_max(most, now);
     }
     free(change);
     return most;

@@ -288,7 +288,7 @@ static bool read_words(const hd_yaml_node *node, hd_yaml *text, hd_type type, ui
     uint64_t found = 0;
     for (size_t at = 0, end; next_word(&text->source, &at, &end); at = end, found++) {
         char word[LONGEST_WORD + 1] = {0};
-        uint32_t length = (uint32_t)(end - at < LONGEST_WORD ? end - at : LONGEST_WORD);
+        uint32_t length = (uint32_t)hd_min(end - at, LONGEST_WORD);
         memcpy(word, text->source.text + at, length);
         hd_yaml_node number = {.document = text,
                                .kind = HD_YAML_SCALAR,

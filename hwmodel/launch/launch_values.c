@@ -216,7 +216,7 @@ uint64_t hd_argument_bytes(const hd_argument *a, uint32_t address_bytes, uint32_
         uint32_t own;
         uint64_t bytes = hd_argument_bytes(&a->fields[i], address_bytes, &own);
         at = (at + own - 1) / own * own + bytes;
-        *align = own > *align ? own : *align;
+        *align = hd_max(*align, own);
     }
     return (at + *align - 1) / *align * *align * a->elements;
 }

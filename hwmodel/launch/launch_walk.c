@@ -238,7 +238,7 @@ bool hd_launch_copy_range(const hd_launch_file *file, const hd_launch_step *step
         return false;
     from -= range->from;
     to -= range->to;
-    range->bytes = from < to ? from : to;
+    range->bytes = hd_min(from, to);
     return number_at(step->byte_count, at, range->bytes, diagnostics, &range->bytes);
 }
 

@@ -38,7 +38,7 @@ void hd_memory_move(hd_memory *memory, uint64_t base)
     if (!(memory->limit >> 32))
         return;
     memory->next_global = base;
-    set_windows(memory, base + HD_MEMORY_RANGE < DEFAULT_TOP ? base + HD_MEMORY_RANGE : DEFAULT_TOP);
+    set_windows(memory, hd_min(base + HD_MEMORY_RANGE, DEFAULT_TOP));
 }
 
 void hd_memory_free(hd_memory *memory)
@@ -132,7 +132,7 @@ uint64_t hd_memory_next_address(const hd_memory *memory, uint64_t size, uint32_t
 {
     uint32_t least = size < HD_LARGE_BYTES ? HD_ALLOCATION_ALIGN : HD_LARGE_ALIGN;
     uint64_t end = memory->const_window;
-    uint64_t base = first_free(memory, memory->next_global, size, align < least ? least : align);
+    uint64_t base = first_free(memory, memory->next_global, size, hd_max(align, least));
     return size > end || base > end - size || !has_pages(memory, size) ? 0 : base;
 }
 

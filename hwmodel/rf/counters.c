@@ -14,7 +14,7 @@ void hd_counter_add(uint64_t counters[HD_COUNTER_COUNT], hd_counter c, uint64_t 
 {
     switch ((hd_counter_group)hd_counters[c].group) {
     case HD_COUNTS_LEAST: counters[c] = n && (!counters[c] || n < counters[c]) ? n : counters[c]; break;
-    case HD_COUNTS_MOST: counters[c] = n > counters[c] ? n : counters[c]; break;
+    case HD_COUNTS_MOST: counters[c] = hd_max(counters[c], n); break;
     case HD_COUNTS_FILE:
     case HD_COUNTS_NEAR:
     case HD_COUNTS_PART:

@@ -93,7 +93,7 @@ static inline hd_claim hd_identity_copy(const hd_identity_warp *identity, uint32
 {
     uint32_t kept = hd_identity_fresh(identity, index, to) & ~lanes;
     uint32_t taken = hd_identity_fresh(identity, index, from) & lanes;
-    return (hd_claim){to.serial > from.serial ? to.serial : from.serial, kept | taken};
+    return (hd_claim){hd_max(to.serial, from.serial), kept | taken};
 }
 
 /* Lanes of `lanes` for which a claim of this owner does not prove a read of the register `index` of the frame on top; 0

@@ -1,6 +1,8 @@
 /* See series.h. */
 #include "hwmodel/rf/series.h"
 
+#include "base/minmax.h"
+
 static void join_neighbours(hd_rf_series *s)
 {
     for (uint32_t b = 0; b < HD_RF_BUCKETS / 2; b++)
@@ -25,7 +27,7 @@ void hd_rf_series_spread(hd_rf_series *s, uint64_t value, uint64_t times)
     if (times && value > s->peak)
         s->peak = value;
     while (times) {
-        uint64_t free = room(s), now = times < free ? times : free;
+        uint64_t free = room(s), now = hd_min(times, free);
         s->fills = (uint32_t)(s->samples >> __builtin_ctzll(s->width));
         s->sums[s->fills] += value * now;
         s->samples += now;
@@ -36,10 +38,9 @@ void hd_rf_series_spread(hd_rf_series *s, uint64_t value, uint64_t times)
 
 void hd_rf_series_join(hd_rf_series *s, const hd_rf_series *later)
 {
-    uint64_t peak = later->peak > s->peak ? later->peak : s->peak;
+    uint64_t peak = hd_max(later->peak, s->peak);
     for (uint32_t b = 0; b < hd_rf_series_buckets(later); b++) {
-        uint64_t begin = b * later->width,
-                 end = begin + later->width < later->samples ? begin + later->width : later->samples;
+        uint64_t begin = b * later->width, end = hd_min(begin + later->width, later->samples);
         uint64_t count = end - begin, value = later->sums[b] / count, rest = later->sums[b] % count;
         hd_rf_series_add(s, value + 1, rest); /* so that the sum, and with it the mean, stays exact */
         hd_rf_series_add(s, value, count - rest);
@@ -62,6 +63,6 @@ uint32_t hd_rf_series_buckets(const hd_rf_series *s)
 
 double hd_rf_series_bucket(const hd_rf_series *s, uint32_t bucket)
 {
-    uint64_t begin = bucket * s->width, end = begin + s->width < s->samples ? begin + s->width : s->samples;
+    uint64_t begin = bucket * s->width, end = hd_min(begin + s->width, s->samples);
     return (double)s->sums[bucket] / (double)(end - begin);
 }

@@ -278,7 +278,7 @@ static void read_instruction(reader *r, bool prefix)
     hd_span span = line_at(r->t, r->at);
     uint32_t next = hd_traced_read_line(r->t, r->at, prefix, &line);
     if (line.wrong) {
-        REPORT(r, ((hd_span){line.at, line.at + 1 > span.end ? span.end : line.at + 1}), "expected %s", line.wrong);
+        REPORT(r, ((hd_span){line.at, hd_min(line.at + 1, span.end)}), "expected %s", line.wrong);
     } else {
         if (prefix && !r->t->grouped)
             set_place(r, &line, span);

@@ -126,7 +126,7 @@ static void classify(hd_traced *t, hd_traced_code *c)
     c->operands = HD_ARENA_ARRAY(&t->arena, hd_traced_operand, c->list.count);
     for (uint32_t i = 0; i < c->list.count; i++) {
         uint32_t most = RZ - c->registers[i];
-        uint8_t words = (uint8_t)(c->list.words[i] > most ? most : c->list.words[i]);
+        uint8_t words = (uint8_t)hd_min(c->list.words[i], most);
         if (words)
             c->operands[c->operand_count++] =
                 (hd_traced_operand){c->registers[i], words, c->list.role[i] == HD_SASS_WRITTEN};
@@ -238,7 +238,7 @@ static void push_register(builder *b, uint32_t number, bool written, uint32_t be
     uint32_t *id = &b->general[number];
     if (*id == HD_NONE)
         *id = add_register(b, "R", HD_TYPE_B32, 0, number);
-    b->registers = number + 1 > b->registers ? number + 1 : b->registers;
+    b->registers = hd_max(b->registers, number + 1);
     uint8_t flags = written ? HD_OPERAND_DEF : HD_OPERAND_USE;
     hd_array_push(&b->f->operands,
                   (hd_operand){.kind = HD_OPERAND_REGISTER, .flags = flags, .begin = begin, .value = *id});
@@ -379,7 +379,7 @@ hd_module *hd_traced_module(hd_traced *t)
     free(b.labels);
     machine->allocated = t->registers;
     machine->traced = true;
-    machine->registers = t->registers > b.registers ? t->registers : b.registers;
+    machine->registers = hd_max(t->registers, b.registers);
     machine->predicates = b.guard != HD_NONE;
     machine->lines = lines_of(&b);
     machine->slots = slots_of(&b);

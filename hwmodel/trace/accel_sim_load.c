@@ -70,7 +70,7 @@ static bool replace_by_text(hd_source *source, const char *path, hd_diagnostics 
     decompressed text = {0};
     stream.next_in = (const uint8_t *)source->text;
     stream.avail_in = source->length;
-    uint64_t ratio = (uint64_t)source->length * LARGEST_RATIO, most = ratio > ALWAYS_ALLOWED ? ratio : ALWAYS_ALLOWED;
+    uint64_t ratio = (uint64_t)source->length * LARGEST_RATIO, most = hd_max(ratio, ALWAYS_ALLOWED);
     const char *wrong = "it takes too much memory";
     if (lzma_stream_decoder(&stream, DECODER_BYTES, LZMA_CONCATENATED) == LZMA_OK)
         wrong = decompress(&stream, most, &text);

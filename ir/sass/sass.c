@@ -183,7 +183,7 @@ static void set_widths(slot *s, const hd_sass_row *row, const char *name, size_t
         return;
     for (const char *at = open ? open + 1 : name; at < end;) {
         size_t part = strcspn(at, "+)|?,");
-        part = part > (size_t)(end - at) ? (size_t)(end - at) : part;
+        part = hd_min(part, (size_t)(end - at));
         uint8_t width = (uint8_t)width_of(row, at, part, words);
         if (*at == 'R')
             s->general = width;
@@ -224,7 +224,7 @@ static void compile_slots(candidate *c, const hd_sass_words *words, hd_arena *ar
                     .uniform = 1,
                     .optional = length && end[-1] == '?',
                     .names = at,
-                    .names_length = (uint8_t)(length > 255 ? 255 : length)};
+                    .names_length = (uint8_t)hd_min(length, 255)};
         bool has_offset = false;
         for (const char *name = at; name < end - s->optional;) {
             size_t part = 0;
@@ -280,7 +280,7 @@ static int32_t distance(const char *list, uint32_t generation)
     for (int32_t i = 0; i < GENERATIONS; i++)
         if (fits_generation(list, generations[i]) == 2) {
             int32_t apart = i > at ? i - at : at - i;
-            best = apart < best ? apart : best;
+            best = hd_min(best, apart);
         }
     return best;
 }
@@ -343,7 +343,7 @@ static void insert(hd_sass_form *form, candidate c)
 static int compare_head(const char *spelling, size_t length, const char *opcode)
 {
     size_t n = strcspn(opcode, ".");
-    int order = memcmp(spelling, opcode, length < n ? length : n);
+    int order = memcmp(spelling, opcode, hd_min(length, n));
     return order ? order : (length > n) - (length < n);
 }
 
@@ -378,7 +378,7 @@ static void split(hd_sass_words *words, const char *text, const char *end)
         while (text < end && *text != '.')
             text++;
         words->text[words->count] = word;
-        words->length[words->count++] = (uint8_t)(text - word > 255 ? 255 : text - word);
+        words->length[words->count++] = (uint8_t)hd_min(text - word, 255);
     }
 }
 

@@ -119,7 +119,7 @@ uint64_t hd_words_bits_of_ltrf(const hd_function *function)
     for (uint32_t i = 0; any && i < function->instructions.count; i++) {
         uint32_t sources =
             hd_storage_skips(&storage, i) ? 0 : hd_insn_source_count(function, &function->instructions.items[i]);
-        bits += sources < SOURCES_MOST ? sources : SOURCES_MOST;
+        bits += hd_min(sources, SOURCES_MOST);
     }
     hd_arena_free(&arena);
     return bits;

@@ -106,15 +106,15 @@ static void find_edges(counting *c, hd_arena *arena)
         if (!block->reachable || block->loop == HD_NONE)
             continue;
         turns *l = &c->loops[block->loop];
-        l->first = block->first < l->first ? block->first : l->first;
-        l->end = block->end > l->end ? block->end : l->end;
+        l->first = hd_min(l->first, block->first);
+        l->end = hd_max(l->end, block->end);
     }
     for (uint32_t l = n; l-- > 0;) {
         if (parents[l] == HD_NONE)
             continue;
         turns *outer = &c->loops[parents[l]];
-        outer->first = c->loops[l].first < outer->first ? c->loops[l].first : outer->first;
-        outer->end = c->loops[l].end > outer->end ? c->loops[l].end : outer->end;
+        outer->first = hd_min(outer->first, c->loops[l].first);
+        outer->end = hd_max(outer->end, c->loops[l].end);
     }
 }
 

@@ -36,7 +36,7 @@ void hd_set_union_add(hd_set_union *u, hd_register_set set)
     uint32_t *to = hd_array_extend(&u->merged, old.count + set.count), a = 0, b = 0, n = 0;
     while (a < old.count && b < set.count) {
         uint32_t x = old.items[a], y = set.items[b];
-        to[n++] = x < y ? x : y;
+        to[n++] = hd_min(x, y);
         a += x <= y;
         b += y <= x;
     }

@@ -31,7 +31,7 @@ hd_occupancy_use hd_pass_use(const hd_pass_context *context)
     hd_architected_of(context->function, &numbers);
     if (context->function->machine) {
         hd_machine_count count = hd_machine_count_of(context->function, 0);
-        numbers.registers = count.number > numbers.registers ? count.number : numbers.registers;
+        numbers.registers = hd_max(numbers.registers, count.number);
     }
     return (hd_occupancy_use){.threads = hd_pass_block(context),
                               .registers = numbers.registers,

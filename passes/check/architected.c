@@ -138,8 +138,7 @@ static bool check_calls(hd_function *f, const hd_architected *says, hd_diagnosti
             hd_facts_build(&c.facts, f);
             c.written = HD_ARENA_ARRAY(&c.facts.arena, hd_bitset, c.facts.words.count);
         }
-        uint32_t needs =
-            held_during(&c, i, says->registers < c.facts.words.count ? says->registers : c.facts.words.count);
+        uint32_t needs = held_during(&c, i, hd_min(says->registers, c.facts.words.count));
         if (needs > says->held)
             good = refute(f, diagnostics, i, "registers held during calls", says->held, needs);
     }

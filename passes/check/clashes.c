@@ -154,7 +154,7 @@ uint32_t hd_clashes_with(hd_clashes *c, const hd_instruction *load, uint32_t *la
         if (!of || !of->count || !concerns(c, form, variable, of))
             continue;
         sum.count += of->count;
-        sum.last = of->last > sum.last ? of->last : sum.last;
+        sum.last = hd_max(sum.last, of->last);
     }
     if (sum.count)
         *last = sum.last;

@@ -155,7 +155,7 @@ static uint32_t want_registers(divergence *d, uint32_t join)
 {
     uint32_t low = HD_NONE, high = d->fails ? HD_NONE : d->keys[join], count = 0;
     for (uint32_t b = d->splits_of[join]; b != HD_NONE; b = d->next_split[b])
-        low = d->keys[b] < low ? d->keys[b] : low;
+        low = hd_min(low, d->keys[b]);
     for (uint32_t i = d->live_first[join]; i < d->live_first[join + 1]; i++) {
         uint32_t reg = d->live[i];
         if (hd_bitset_has(&d->facts->divergent, reg) || !may_write(d, reg, low, high))

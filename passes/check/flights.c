@@ -137,7 +137,7 @@ static void list_items(flight_list *all, uint32_t items, hd_flights *result, hd_
     for (uint32_t i = 0; i < all->count; i++) {
         hd_flight *last = kept ? &all->items[kept - 1] : NULL, f = all->items[i];
         if (last && last->item == f.item && f.first <= last->last)
-            last->last = f.last > last->last ? f.last : last->last;
+            last->last = hd_max(last->last, f.last);
         else
             all->items[kept++] = f;
     }

@@ -187,7 +187,7 @@ static uint32_t deepest(const callees *c)
             bool saved = k->indirect || (recurs(c, k->from) && recurs(c, k->to));
             uint32_t needs = total[k->to] + (saved ? 0 : numbers[k->from].held);
             changed = changed || needs > total[k->from];
-            total[k->from] = needs > total[k->from] ? needs : total[k->from];
+            total[k->from] = hd_max(total[k->from], needs);
         }
     }
     callees_of_kernel = known ? total[0] : HD_NONE;

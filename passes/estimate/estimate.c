@@ -24,12 +24,12 @@ static void measure_region(estimate_work *w, estimate_region region, uint32_t ki
         x->unrolled += copies > 1;
     if (!kind) {
         uint32_t late = estimate_peak(w, region, ESTIMATE_ORDER_LATE, copies);
-        lift(&x->late, late > text ? late : text);
+        lift(&x->late, hd_max(late, text));
         lift(&x->written, text);
     }
     if (lift(&x->needed[kind], demand) && !kind)
         x->needed_at = first;
-    if (lift(&x->wanted[kind], speed > text ? speed : text) && !kind)
+    if (lift(&x->wanted[kind], hd_max(speed, text)) && !kind)
         x->wanted_at = first;
 }
 
@@ -149,7 +149,7 @@ uint32_t hd_estimate_room(const hd_function *f, const hd_estimate_features *x, c
         return cap.registers;
     hd_occupancy_cliff cliff = hd_occupancy_loss(limits, &use);
     uint32_t room = cliff.exists ? cliff.registers - 1 : needed;
-    return room < cap.registers ? room : cap.registers;
+    return hd_min(room, cap.registers);
 }
 
 /* Coefficients, fitted as described in docs/estimate.md; in hundredths of registers. */
@@ -172,7 +172,7 @@ enum {
     LEAST = 4,
 };
 
-static int64_t at_most(uint32_t words, uint32_t most) { return words < most ? words : most; }
+static int64_t at_most(uint32_t words, uint32_t most) { return hd_min(words, most); }
 
 static int64_t room_for(const hd_function *f, const hd_estimate_features *x, const hd_gpu_limits *limits,
                         int64_t needed)
@@ -194,7 +194,7 @@ static int64_t needed_by(const hd_estimate_features *x)
 {
     uint32_t excess = x->wanted[0] > x->needed[0] ? x->wanted[0] - x->needed[0] : 0;
     int64_t needed = 100ll * x->needed[1] + EXCESS * at_most(excess, EXCESS_MOST);
-    return needed > 100ll * x->needed[1] + STACK_POINTER ? needed : 100ll * x->needed[1] + STACK_POINTER;
+    return hd_max(needed, 100ll * x->needed[1] + STACK_POINTER);
 }
 
 static int64_t wanted_by(const hd_function *f, const hd_estimate_features *x, const hd_gpu_limits *limits)
@@ -235,7 +235,7 @@ hd_estimate_interval hd_estimate_around(uint32_t estimate, uint32_t cap)
     while (estimate >= errors[e].below)
         e++;
     uint32_t low = estimate * errors[e].low / 100, high = (estimate * errors[e].high + 99) / 100;
-    return (hd_estimate_interval){low > LEAST ? low : LEAST, high < cap ? high : cap, errors[e].coverage_percent};
+    return (hd_estimate_interval){hd_max(low, LEAST), hd_min(high, cap), errors[e].coverage_percent};
 }
 
 uint32_t hd_estimate_registers(hd_pass_context *context, const hd_gpu_limits *limits)

@@ -46,7 +46,7 @@ static void join_sources(gathering *g, uint64_t weight)
     const uint32_t *s = g->sources.items;
     for (uint32_t i = 0; i < g->sources.count; i++)
         for (uint32_t k = i + 1; k < g->sources.count && k <= i + HD_AFFINITY_REACH; k++)
-            hd_array_push(&g->edges, (hd_affinity_edge){s[i] < s[k] ? s[i] : s[k], s[i] < s[k] ? s[k] : s[i], weight});
+            hd_array_push(&g->edges, (hd_affinity_edge){hd_min(s[i], s[k]), hd_max(s[i], s[k]), weight});
 }
 
 /* Stable counting sort by one end. */
@@ -130,7 +130,7 @@ uint32_t *hd_affinity_by_weight(const hd_affinity_edge *edges, uint32_t count, h
     uint64_t highest = 0;
     for (uint32_t i = 0; i < count; i++) {
         order[i] = count - 1 - i;
-        highest = edges[i].weight > highest ? edges[i].weight : highest;
+        highest = hd_max(highest, edges[i].weight);
     }
     for (uint32_t shift = 0; shift < 64 && highest >> shift; shift += DIGIT_BITS) {
         uint32_t first[DIGITS + 1] = {0}, *swap = order;

@@ -377,7 +377,7 @@ static change next_change(matcher *m)
 {
     change c = {VERTEX_ZERO, INT64_MAX, HD_NONE};
     for (uint32_t v = 0; v < m->n; v++)
-        c.step = m->value[v] < c.step ? m->value[v] : c.step;
+        c.step = hd_min(c.step, m->value[v]);
     for (uint32_t v = 0; v < m->n; v++) {
         uint8_t label = m->label[m->top[v]];
         if (label == INNER)
@@ -470,7 +470,7 @@ static void init_matcher(matcher *m)
     m->circles = HD_ARENA_ARRAY(&m->arena, circle, ids);
     m->marked = HD_ARENA_ARRAY(&m->arena, bool, ids);
     for (uint32_t e = 0; e < m->count; e++)
-        heaviest = (int64_t)m->edges[e].weight > heaviest ? (int64_t)m->edges[e].weight : heaviest;
+        heaviest = hd_max(heaviest, (int64_t)m->edges[e].weight);
     for (uint32_t b = ids; b-- > 0;) {
         m->parent[b] = HD_NONE;
         m->base[b] = b < m->n ? b : HD_NONE;

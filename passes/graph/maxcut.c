@@ -22,7 +22,7 @@ static void branch(cut_search *s, uint32_t depth, uint64_t uncut)
 {
     uint64_t bound = uncut;
     for (uint32_t v = depth; v < s->n; v++)
-        bound += s->pull[depth][v][0] < s->pull[depth][v][1] ? s->pull[depth][v][0] : s->pull[depth][v][1];
+        bound += hd_min(s->pull[depth][v][0], s->pull[depth][v][1]);
     s->out = s->out || s->budget < s->n;
     if (s->out || bound >= s->least)
         return;

@@ -314,8 +314,8 @@ uint64_t hd_odd_part_least_loss(const hd_odd_part *part)
     find_triangles(&x); /* possibly only some of them */
     for (uint32_t t = 0; t < x.triangles.count; t++) {
         const uint32_t *edges = x.triangles.items[t].edges;
-        uint64_t least = left[edges[0]] < left[edges[1]] ? left[edges[0]] : left[edges[1]];
-        least = left[edges[2]] < least ? left[edges[2]] : least;
+        uint64_t least = hd_min(left[edges[0]], left[edges[1]]);
+        least = hd_min(least, left[edges[2]]);
         for (uint32_t k = 0; k < 3; k++)
             left[edges[k]] -= least;
         loss += least;

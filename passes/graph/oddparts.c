@@ -156,7 +156,7 @@ static void search_from(search *s, uint32_t root)
             enter(s, to, half, !s->color[from]);
         } else if (s->number[to] < s->number[from]) {
             hd_array_push(&s->open, half / 2);
-            s->low[from] = s->number[to] < s->low[from] ? s->number[to] : s->low[from];
+            s->low[from] = hd_min(s->low[from], s->number[to]);
         }
     }
 }

@@ -434,7 +434,7 @@ bool hd_regalloc_assign(hd_regalloc *ra)
 {
     uint32_t registers = ra->function->registers.count, count = 0;
     assigner a = {.ra = ra};
-    a.high = ra->ranges.general_peak < ra->max_registers ? ra->ranges.general_peak : ra->max_registers;
+    a.high = hd_min(ra->ranges.general_peak, ra->max_registers);
     hd_array_clear(&ra->failed);
     gather_hints(&a);
     entry *order = HD_ARENA_ARRAY(ra->arena, entry, registers + 1u);

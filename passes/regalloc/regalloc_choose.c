@@ -198,7 +198,7 @@ static void relieve_all(chooser *c)
     hd_regalloc *ra = c->ra;
     uint32_t deepest = 0;
     for (uint32_t l = 0; l < ra->cfg->loop_count; l++)
-        deepest = ra->cfg->loops[l].depth > deepest ? ra->cfg->loops[l].depth : deepest;
+        deepest = hd_max(deepest, ra->cfg->loops[l].depth);
     for (uint32_t depth = deepest + 1; depth-- > 0;)
         for (uint32_t b = 0; b < ra->cfg->block_count; b++) {
             uint32_t loop = ra->cfg->blocks[b].loop;

@@ -126,7 +126,7 @@ static void measure(stacker *s, uint32_t function)
         for (uint32_t r = 0; r < f->registers.count; r++)
             numbers.registers += hd_register_words(f, r);
     s->frames[function].own = s->frames[function].total = numbers.registers;
-    s->held[function] = numbers.held < numbers.registers ? numbers.held : numbers.registers;
+    s->held[function] = hd_min(numbers.held, numbers.registers);
 }
 
 /* Sorts edges by one end; first[f] .. first[f + 1]. */
@@ -169,7 +169,7 @@ static bool is_stacked(const stacker *s, const call_edge *e)
     return !e->indirect && !(s->frames[e->caller].recursive && s->frames[e->callee].recursive);
 }
 
-static void raise(uint32_t *value, uint32_t to) { *value = *value > to ? *value : to; }
+static void raise(uint32_t *value, uint32_t to) { *value = hd_max(*value, to); }
 
 /* Applies an edge's constraints to its caller's total and its callee's base. */
 static bool relax(stacker *s, const call_edge *e)

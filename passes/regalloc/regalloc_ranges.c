@@ -203,7 +203,7 @@ static uint32_t sum_up(uint32_t *changes, uint32_t count)
     for (uint32_t p = 0; p < count; p++) {
         now += changes[p];
         changes[p] = now;
-        peak = now > peak ? now : peak;
+        peak = hd_max(peak, now);
     }
     return peak;
 }

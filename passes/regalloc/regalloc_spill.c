@@ -320,7 +320,7 @@ static bool keep_on(spiller *s, spill *v, uint32_t reg)
 {
     uint32_t *pressure = s->ra->ranges.general, words = hd_regalloc_words(s->ra, reg);
     uint32_t slack = s->ra->many_failed ? s->ra->slack : 0; /* otherwise the next round spills it again */
-    uint32_t room = slack > HD_KEEP_ROOM ? slack : HD_KEEP_ROOM;
+    uint32_t room = hd_max(slack, HD_KEEP_ROOM);
     uint32_t limit = s->ra->max_registers - room;
     if (v->kept == HD_NONE || v->kind == SPILL_PREDICATE || v->kept_block != s->block ||
         s->read - v->kept_at > HD_KEEP_REACH || s->ra->round >= HD_KEEP_ROUNDS || s->ra->max_registers < room)

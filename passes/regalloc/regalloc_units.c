@@ -79,9 +79,9 @@ static void absorb(merger *m, uint32_t into, uint32_t from)
     hd_ra_unit *x = &units->units[into], *y = &units->units[from];
     for (uint32_t w = 0; w < HD_UNIT_WORDS; w++)
         x->word[w] = merge_parts(m->ra->ranges.parts.items, x->word[w], y->word[w]);
-    x->words = x->words > y->words ? x->words : y->words;
-    x->align = x->align > y->align ? x->align : y->align;
-    x->begin = x->begin < y->begin ? x->begin : y->begin;
+    x->words = hd_max(x->words, y->words);
+    x->align = hd_max(x->align, y->align);
+    x->begin = hd_min(x->begin, y->begin);
     uint32_t last = y->members;
     for (;; last = units->next_member[last]) {
         units->of[last] = into;
@@ -192,7 +192,7 @@ static bool merge_vector(merger *m, const hd_function *f, const hd_instruction *
     uint32_t chunk = words ? HD_UNIT_WORDS / words : 1;
     for (uint32_t first = 0; first < vector->count; first += chunk) {
         uint32_t rest = vector->count - first;
-        if (!merge_elements(m, vector + 1 + first, rest < chunk ? rest : chunk))
+        if (!merge_elements(m, vector + 1 + first, hd_min(rest, chunk)))
             return false;
     }
     return true;
@@ -290,7 +290,7 @@ static void coalesce(merger *m, const hd_instruction *insn)
 static uint32_t depth_of(const hd_cfg *cfg, uint32_t block)
 {
     uint32_t loop = cfg->blocks[block].loop, depth = loop == HD_NONE ? 0 : cfg->loops[loop].depth;
-    return depth < HD_DEEPEST ? depth : HD_DEEPEST;
+    return hd_min(depth, HD_DEEPEST);
 }
 
 static void coalesce_all(merger *m)

@@ -78,8 +78,8 @@ static uint64_t bound_of(const component *c)
     memset(c->heaviest, 0, c->vertices * sizeof *c->heaviest);
     for (uint32_t i = 0; i < c->count; i++) {
         const hd_affinity_edge *e = &c->local[i];
-        c->heaviest[e->a] = e->weight > c->heaviest[e->a] ? e->weight : c->heaviest[e->a];
-        c->heaviest[e->b] = e->weight > c->heaviest[e->b] ? e->weight : c->heaviest[e->b];
+        c->heaviest[e->a] = hd_max(c->heaviest[e->a], e->weight);
+        c->heaviest[e->b] = hd_max(c->heaviest[e->b], e->weight);
     }
     for (uint32_t v = 0; v < c->vertices; v++)
         sum += c->heaviest[v];

@@ -42,11 +42,11 @@ static uint32_t find_pressure(hd_function *f, hd_arena *arena)
         if (!cfg->blocks[b].reachable)
             continue;
         hd_live_start(&walk, b);
-        most = walk.count > most ? walk.count : most;
+        most = hd_max(most, walk.count);
         for (uint32_t i = cfg->blocks[b].end; i-- > cfg->blocks[b].first;) {
             hd_live_step(&walk);
             uint32_t now = walk.count - collected_words(f, i);
-            most = now > most ? now : most;
+            most = hd_max(most, now);
         }
     }
     return most;

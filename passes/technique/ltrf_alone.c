@@ -117,7 +117,7 @@ static void find_waiting(ltrf_plan *p, const hd_uniformity *uniformity)
     bool every = false; /* an instruction waits in code that certainly traps */
     uint32_t most = 0;
     for (uint32_t b = 0; b <= cfg->block_count; b++)
-        most = cfg->post_dominator_leave[b] > most ? cfg->post_dominator_leave[b] : most;
+        most = hd_max(most, cfg->post_dominator_leave[b]);
     uint32_t *waits = HD_ARENA_ARRAY(&scratch, uint32_t, (size_t)most + 2);
     for (uint32_t i = 0; i < f->instructions.count; i++) {
         const hd_instruction *insn = &f->instructions.items[i];

@@ -135,7 +135,7 @@ static void unite(merger *m, const ltrf_interval *a, const ltrf_interval *b)
     hd_array_clear(&m->words);
     while (x < a->word_count || y < b->word_count) {
         uint32_t left = x < a->word_count ? a->words[x] : HD_NONE, right = y < b->word_count ? b->words[y] : HD_NONE;
-        hd_array_push(&m->words, left < right ? left : right);
+        hd_array_push(&m->words, hd_min(left, right));
         x += left <= right;
         y += right <= left;
     }

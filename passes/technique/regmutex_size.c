@@ -50,7 +50,7 @@ hd_regmutex_sizes hd_regmutex_sizes_of(const hd_gpu_limits *limits, const hd_occ
             break;
     }
     sizes.warps = sizes.ctas * warps;
-    sizes.sections = sizes.sections < sizes.warps ? sizes.sections : sizes.warps;
+    sizes.sections = hd_min(sizes.sections, sizes.warps);
     return sizes;
 }
 

@@ -39,7 +39,7 @@ static void unite(webs *w, uint32_t a, uint32_t b)
     a = hd_union_find(w->link.items, a);
     b = hd_union_find(w->link.items, b);
     if (a != b)
-        w->link.items[a > b ? a : b] = a < b ? a : b;
+        w->link.items[hd_max(a, b)] = hd_min(a, b);
 }
 
 static void set_now(webs *w, uint32_t reg, uint32_t node)

@@ -156,7 +156,7 @@ hd_register_set release_choose(const release_life *lives, uint32_t words, uint32
             all[count++] = (candidate){lives[w], w};
     if (count > most)
         qsort(all, count, sizeof *all, compare_candidates);
-    count = count < most ? count : most;
+    count = hd_min(count, most);
     uint32_t *chosen = HD_ARENA_ARRAY(scratch, uint32_t, (size_t)count + 1);
     for (uint32_t i = 0; i < count; i++)
         chosen[i] = all[i].word;

@@ -5,7 +5,7 @@ static size_t zero_bytes(const hd_program *p)
 {
     size_t most = p->special_bytes;
     for (uint32_t i = 0; i < p->codes.count; i++)
-        most = p->codes.items[i]->constant_bytes > most ? p->codes.items[i]->constant_bytes : most;
+        most = hd_max(most, p->codes.items[i]->constant_bytes);
     return most + 64;
 }
 

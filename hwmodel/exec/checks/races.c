@@ -90,7 +90,7 @@ void hd_races_start(hd_cta *cta)
     r->observed = 0;
 }
 
-static void later(uint32_t *a, uint32_t b) { *a = b > *a ? b : *a; }
+static void later(uint32_t *a, uint32_t b) { *a = hd_max(*a, b); }
 
 /* ---- ordering ---------------------------------------------------------------------------------------------------- */
 
@@ -267,7 +267,7 @@ static uint8_t stored_byte(const hd_op *op, const hd_warp *w, uint32_t lane, uin
     uint32_t element = op->first + k / op->item_bytes, b = k % op->item_bytes;
     uint32_t width = code->widths.items[element];
     const unsigned char *row = hd_row(w, code->refs.items[element]);
-    return b < width ? row[(size_t)(b / 8) * 8 * LANES + lane * (width < 8 ? width : 8) + b % 8] : 0;
+    return b < width ? row[(size_t)(b / 8) * 8 * LANES + lane * hd_min(width, 8) + b % 8] : 0;
 }
 
 /* Matrix instructions: the stored values are read back from memory. */

@@ -44,7 +44,7 @@ static size_t row_size(uint32_t bytes) { return bytes ? (size_t)bytes * LANES : 
 /* Lanes in which any bit of a row is undefined. */
 static uint32_t undefined_lanes(const unsigned char *row, uint32_t bytes)
 {
-    uint32_t lanes = 0, piece = bytes > 8 ? 8 : bytes;
+    uint32_t lanes = 0, piece = hd_min(bytes, 8);
     if (!bytes) {
         memcpy(&lanes, row, 4);
         return lanes;
@@ -73,7 +73,7 @@ uint32_t hd_shadow_register(const hd_warp *w, uint32_t reg)
 
 void hd_shadow_set(unsigned char *row, uint32_t bytes, uint32_t mask, uint32_t undefined)
 {
-    uint32_t word, piece = bytes > 8 ? 8 : bytes;
+    uint32_t word, piece = hd_min(bytes, 8);
     if (!bytes) {
         memcpy(&word, row, 4);
         word = (word & ~mask) | (undefined & mask);

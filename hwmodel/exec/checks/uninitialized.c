@@ -167,7 +167,7 @@ static bool load_bits(const hd_op *op, hd_warp *w, uint32_t lane, uint32_t k, co
     if (op->flags & HD_OP_SIGNED && bits[bytes - 1] & 0x80)
         memset(bits + bytes, 0xff, sizeof bits - bytes);
     for (uint32_t b = 0; b < width; b++)
-        hd_shadow_row(w, ref)[(size_t)(b / 8) * 8 * LANES + lane * (width < 8 ? width : 8) + b % 8] = bits[b];
+        hd_shadow_row(w, ref)[(size_t)(b / 8) * 8 * LANES + lane * hd_min(width, 8) + b % 8] = bits[b];
     return any != 0;
 }
 
@@ -194,7 +194,7 @@ static bool store_bits(const hd_op *op, const hd_warp *w, uint32_t lane, uint32_
     bool all = true;
     for (uint32_t b = 0; b < op->item_bytes; b++) {
         bits[b] = hd_shadow_has(ref) && b < width
-                      ? hd_shadow_row(w, ref)[(size_t)(b / 8) * 8 * LANES + lane * (width < 8 ? width : 8) + b % 8]
+                      ? hd_shadow_row(w, ref)[(size_t)(b / 8) * 8 * LANES + lane * hd_min(width, 8) + b % 8]
                       : 0;
         all = all && bits[b] == 0xff;
     }

@@ -40,7 +40,7 @@ static unsigned char *row_of(const side *s, hd_ref ref)
 /* Byte k of a lane: in a row with `lane_bytes` per lane, or in local memory. */
 static unsigned char *byte_in_row(unsigned char *row, uint32_t lane, uint32_t k, uint32_t lane_bytes)
 {
-    return row + (size_t)(k / 8) * 8 * LANES + lane * (lane_bytes < 8 ? lane_bytes : 8) + k % 8;
+    return row + (size_t)(k / 8) * 8 * LANES + lane * hd_min(lane_bytes, 8) + k % 8;
 }
 static unsigned char *byte_in_local(const side *s, uint32_t lane, uint32_t at)
 {
@@ -214,7 +214,7 @@ static void set_end(hd_warp *w, hd_frame *f)
 {
     f->local_end = f->local_base + f->code->local_bytes;
     for (uint32_t i = 0; i < LANES; i++)
-        f->local_end = f->tops[i] > f->local_end ? f->tops[i] : f->local_end;
+        f->local_end = hd_max(f->local_end, f->tops[i]);
     hd_grow_local(w, f->local_end);
 }
 

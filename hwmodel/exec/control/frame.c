@@ -18,7 +18,7 @@ void hd_grow_local(hd_warp *w, uint32_t needed)
 {
     if (needed <= w->local_capacity)
         return;
-    uint32_t capacity = needed < 2 * w->local_capacity ? 2 * w->local_capacity : needed;
+    uint32_t capacity = hd_max(needed, 2 * w->local_capacity);
     capacity = (capacity + 15) / 16 * 16;
     if (w->cta->checks)
         hd_checks_grow(w, capacity);

@@ -286,7 +286,7 @@ static void run_with_pool(hd_grid_job *job, uint32_t threads)
     if (result == HD_WORKERS_CONFLICT) {
         if (!history->conflicts)
             report_conflict(job);
-        history->skipped = 1u << (history->conflicts < 16 ? history->conflicts : 16);
+        history->skipped = 1u << hd_min(history->conflicts, 16);
         history->conflicts++;
         job->statistics->repeated++;
     }

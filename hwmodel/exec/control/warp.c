@@ -158,8 +158,8 @@ static inline uint32_t straight_on(const hd_segment_event *s, const hd_warp *w, 
     uint32_t rest = s->limit - s->next, to_join = top->join - top->pc;
     if (top->pc != s->next || top->mask != s->active || w->id != s->open_warp)
         return 0;
-    rest = rest < most ? rest : most;
-    return rest < to_join ? rest : to_join; /* a join that is not ahead does not limit the run */
+    rest = hd_min(rest, most);
+    return hd_min(rest, to_join); /* a join that is not ahead does not limit the run */
 }
 
 static inline bool is_plain(const hd_op *op)

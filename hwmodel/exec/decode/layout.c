@@ -47,7 +47,7 @@ void hd_layout_code(hd_decoder *d, hd_code *code)
         const hd_symbol *s = &d->module->symbols.items[i];
         if (s->function != code->index || s->kind == HD_SYMBOL_FUNCTION || !in_frame(s, f))
             continue;
-        at = round_up(at, s->align < 4 ? 4 : s->align);
+        at = round_up(at, hd_max(s->align, 4));
         d->symbol_offset[i] = (uint32_t)at;
         hd_array_push(&code->variables, (hd_placed){i, (uint32_t)at});
         at += s->is_unsized && s->kind == HD_SYMBOL_PARAMETER ? OPEN_BYTES : s->size_bytes;

@@ -49,7 +49,7 @@ hd_ref hd_decode_constant(hd_decoder *d, uint64_t value, uint32_t bytes)
         *s = (hd_constant_slot){value, bytes, HD_REF(HD_REF_CONSTANT, d->code->constants.count)};
         d->constant_count++;
         unsigned char *row = hd_array_extend(&d->code->constants, size);
-        uint32_t piece = bytes > 8 ? 8 : bytes;
+        uint32_t piece = hd_min(bytes, 8);
         memset(row, 0, size);
         for (uint32_t i = 0; i < LANES && bytes; i++)
             memcpy(row + (size_t)i * piece, &value, piece);

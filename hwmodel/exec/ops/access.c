@@ -46,8 +46,8 @@ HD_CLONES static void reach_of(const u64 *address, reach *r)
     s64 low = (s64)(address[0] ^ top), high = low;
     for (int i = 0; i < LANES; i++) {
         s64 a = (s64)(address[i] ^ top);
-        low = a < low ? a : low;
-        high = a > high ? a : high;
+        low = hd_min(low, a);
+        high = hd_max(high, a);
     }
     *r = (reach){(u64)low ^ top, (u64)high ^ top};
 }

@@ -51,7 +51,7 @@ static void change_result(const hd_op *op, hd_warp *w, uint32_t mask)
         return;
     uint32_t bytes = hd_register_lane_bytes(code->function, reg), row = code->register_rows[reg];
     if (bytes)
-        change_row(w->cta, hd_row_of_frame(w, row), bytes < 8 ? bytes : 8, mask);
+        change_row(w->cta, hd_row_of_frame(w, row), hd_min(bytes, 8), mask);
     else if (!w->cta->faulty->fault.bit)
         hd_set_warp_word(w, row, change_bits(w->cta, hd_warp_word(w, row), mask), mask);
 }

@@ -54,7 +54,7 @@ static void move_addresses(hd_warp *w, u64 by)
 /* Copies the whole matrix in pieces of at most 16 bytes; nothing is written if one of them is invalid. */
 static hd_step copy_matrix(const hd_op *op, hd_warp *w, unsigned char *buffer, uint32_t size, bool write)
 {
-    uint32_t share = size / LANES, piece = share < 16 ? share : 16;
+    uint32_t share = size / LANES, piece = hd_min(share, 16);
     hd_step step = HD_STEP_NEXT;
     if (share > piece) {
         move_addresses(w, piece);

@@ -320,7 +320,7 @@ static inline void mark_in_page(hd_footprint *f, const hd_allocation *a, uint64_
 void hd_footprint_mark_range(hd_footprint *f, const hd_allocation *a, uint64_t address, uint64_t bytes, bool write)
 {
     for (uint64_t at = address - a->base, end = at + bytes; at < end;) {
-        uint64_t left = HD_PAGE_BYTES - at % HD_PAGE_BYTES, part = left < end - at ? left : end - at;
+        uint64_t left = HD_PAGE_BYTES - at % HD_PAGE_BYTES, part = hd_min(left, end - at);
         mark_in_page(f, a, at, (uint32_t)part, write);
         at += part;
     }

@@ -13,7 +13,7 @@ void hd_exec_statistics_add(hd_exec_statistics *to, const hd_exec_statistics *mo
     to->barriers += more->barriers;
     to->races += more->races;
     to->repeated += more->repeated;
-    to->cta_bytes = more->cta_bytes > to->cta_bytes ? more->cta_bytes : to->cta_bytes;
+    to->cta_bytes = hd_max(to->cta_bytes, more->cta_bytes);
 }
 
 void hd_workers_init(hd_workers *workers, uint64_t count, uint32_t threads, uint64_t limit, const hd_memory *memory,

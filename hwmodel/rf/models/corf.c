@@ -262,7 +262,7 @@ hd_claim hd_corf_home(hd_rf_model *file, const hd_rf_step *step, uint32_t word)
 static uint32_t width_of(hd_pack_slices slices, hd_width width)
 {
     uint32_t most = slices.mask && hd_pack_width(slices) > width.written ? hd_pack_width(slices) : width.written;
-    return width.held < most ? width.held : most;
+    return hd_min(width.held, most);
 }
 
 /* after: as in an access; what gives it its slices. */

@@ -108,7 +108,7 @@ static bool read_function(hd_corf_hints *hints, hd_corf_function *to, const hd_r
     for (uint32_t i = 0; i < code->instruction_count; i++) {
         uint32_t sources = code->source_first[i + 1] - code->source_first[i];
         to->is_float[i] = is_float(f, &f->instructions.items[i]);
-        hints->most_sources = sources > hints->most_sources ? sources : hints->most_sources;
+        hints->most_sources = hd_max(hints->most_sources, sources);
     }
     for (uint32_t a = 0; a < f->annotations.count; a++)
         good = good && read_note(policy, to, code, &f->annotations.items[a]);

@@ -158,8 +158,6 @@ static uint32_t address_words(const hd_rf_step *step)
     return 1;
 }
 
-static uint32_t most(uint32_t a, uint32_t b) { return a > b ? a : b; }
-
 static uint64_t written_words(const hd_rf_step *step)
 {
     uint64_t words = 0;
@@ -179,7 +177,7 @@ static bool writes_predicates(const hd_rf_step *step)
 static dmr_item item_of(hd_dmr *m, const hd_rf_step *step, uint32_t type)
 {
     bool memory = type == 2;
-    uint32_t address = memory ? most(address_words(step), 1) : 0;
+    uint32_t address = memory ? hd_max(address_words(step), 1) : 0;
     uint32_t operands = memory ? address : step->source_count, results = memory ? address : step->destination_count;
     return (dmr_item){.code = step->code,
                       .number = ++m->issued,
@@ -194,7 +192,7 @@ static dmr_item item_of(hd_dmr *m, const hd_rf_step *step, uint32_t type)
                       .frame = step->warp->identity.frame,
                       .lanes = step->effective,
                       .registers = operands + results,
-                      .entries = most(most((operands + DMR_OPERANDS - 1) / DMR_OPERANDS, results), 1),
+                      .entries = hd_max(hd_max((operands + DMR_OPERANDS - 1) / DMR_OPERANDS, results), 1),
                       .fresh = true};
 }
 

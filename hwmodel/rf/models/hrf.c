@@ -120,8 +120,6 @@ static uint64_t hrf_gated_bits(const hd_rf_model_info *info)
 
 /* ---- entries ----------------------------------------------------------------------------------------------------- */
 
-static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
-
 static hrf_buffer *filled(hd_hrf *m) { return &m->buffers[m->filled]; }
 
 static uint32_t parity(uint32_t slot) { return slot % 2; }
@@ -148,7 +146,7 @@ static hrf_entry *allocate(hd_hrf *m, hd_owner owner)
     hrf_entry *e = &b->entries[b->count++];
     *e = (hrf_entry){.owner = owner};
     m->index.items[owner.index] = (uint8_t)b->count;
-    b->used = b->count > b->used ? b->count : b->used;
+    b->used = hd_max(b->used, b->count);
     return e;
 }
 
@@ -194,7 +192,7 @@ static void drain(hd_hrf *m, const hd_rf_warp *out, hd_access_sink *sink)
     }
     if (!valid)
         return;
-    *bank_free = later(sink->now + 2, *bank_free) + (uint64_t)valid * m->write_cycles;
+    *bank_free = hd_max(sink->now + 2, *bank_free) + (uint64_t)valid * m->write_cycles;
     m->drained.items[out->slot] = b->drained = *bank_free - 1; /* what is written in a cycle may be read in it */
 }
 
@@ -232,7 +230,7 @@ static void hrf_switch(hd_rf_model *model, hd_rf_warp *out, hd_rf_warp *in, hd_a
     m->now = sink->now;
     if (out) {
         drain(m, out, sink);
-        end_period(m, later(filled(m)->drained, sink->now));
+        end_period(m, hd_max(filled(m)->drained, sink->now));
     } else {
         begin_period(m, in);
     }
@@ -270,7 +268,7 @@ static hd_gate hrf_may_issue(hd_rf_model *model, const hd_rf_step *step, uint64_
     hd_hrf *m = (hd_hrf *)model;
     hrf_buffer *b = filled(m);
     bool active = step->warp->slot == m->slot;
-    uint64_t own = m->drained.items[step->warp->slot], drained = active ? later(own, b->drained) : own;
+    uint64_t own = m->drained.items[step->warp->slot], drained = active ? hd_max(own, b->drained) : own;
     if (drained > now)
         return wait_until(drained, HD_STALL_DRAIN);
     if (!active || !needs_gated_entries(m, step))
@@ -290,7 +288,7 @@ static hd_gate hrf_may_issue(hd_rf_model *model, const hd_rf_step *step, uint64_
 static void prove_time(hd_hrf *m, const hd_rf_step *step, hd_access_sink *sink)
 {
     const hrf_buffer *b = filled(m);
-    bool drains = sink->now < later(m->drained.items[step->warp->slot], b->drained);
+    bool drains = sink->now < hd_max(m->drained.items[step->warp->slot], b->drained);
     bool off = needs_gated_entries(m, step) && (!b->asked || sink->now < b->asked - 1 + m->wake_cycles);
     if (step->warp->slot != m->slot || drains || off)
         hd_rf_fail(&sink->failure, step,

@@ -221,8 +221,8 @@ uint32_t hd_larf_evict(hd_larf_table *t, uint32_t lanes, const uint64_t *address
     uint32_t removed = 0, next;
     HD_EACH_BIT (lane, lanes) {
         uint64_t from = addresses[lane];
-        s.low = from < s.low ? from : s.low;
-        s.high = from + bytes > s.high ? from + bytes : s.high;
+        s.low = hd_min(s.low, from);
+        s.high = hd_max(s.high, from + bytes);
     }
     for (uint32_t number = t->oldest; number; number = next) {
         next = at(t, number)->younger;

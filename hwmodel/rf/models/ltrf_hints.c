@@ -41,7 +41,7 @@ static void read_interval(hd_arena *arena, const hd_rf_code *code, hd_ltrf_funct
     for (uint32_t w = 0; w < note->count; w++)
         if (words[w] < code->storage.frame)
             kept[count++] = words[w];
-    to->intervals[number] = (hd_ltrf_interval){kept, count < most ? count : most};
+    to->intervals[number] = (hd_ltrf_interval){kept, hd_min(count, most)};
     to->headers[note->instruction] = number + 1;
     to->bypasses[note->instruction] =
         distinct_words(code, note->instruction) > to->intervals[number].count && count >= size;

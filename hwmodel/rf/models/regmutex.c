@@ -162,7 +162,7 @@ static uint64_t ctas_in_units(const hd_mutex *m, uint64_t most)
         return most;
     use.registers = (uint32_t)((registers_of(m, 1) + m->cta_warps - 1) / m->cta_warps);
     uint64_t fit = hd_occupancy_of(m->residency.limits, &use).ctas;
-    return fit < most ? fit : most;
+    return hd_min(fit, most);
 }
 
 static void find_room(hd_mutex *m)
@@ -287,7 +287,7 @@ static uint32_t free_section(const hd_mutex *m, const hd_mutex_warp *w)
     for (uint32_t k = 0; k < m->bits.count; k++)
         if (~m->bits.items[k]) {
             uint32_t section = 64 * k + (uint32_t)__builtin_ctzll(~m->bits.items[k]);
-            return section < m->sections ? section : m->sections;
+            return hd_min(section, m->sections);
         }
     return m->sections;
 }

@@ -104,7 +104,7 @@ static uint8_t *find_wide(hd_rfc *rfc, const hd_rf_code *code)
 {
     uint32_t sources = code->source_first[code->instruction_count],
              destinations = code->destination_first[code->instruction_count];
-    uint8_t *wide = HD_ARENA_ARRAY(&rfc->arena, uint8_t, (sources > destinations ? sources : destinations) + 1);
+    uint8_t *wide = HD_ARENA_ARRAY(&rfc->arena, uint8_t, hd_max(sources, destinations) + 1);
     for (uint32_t i = 0; i < code->instruction_count; i++)
         HD_INSN_REGISTERS (code->function, &code->function->instructions.items[i], o)
             mark_wide(wide, code, o, i);
