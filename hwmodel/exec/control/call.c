@@ -104,10 +104,9 @@ static void pass_results(hd_warp *w, const hd_frame *left, uint32_t mask, bool s
 static const hd_callee *callee_of(const hd_op *op, const hd_warp *w, uint32_t lane)
 {
     const hd_call *call = op->use.detail;
-    uint64_t address = 0;
     if (!call->indirect)
         return call->callees;
-    memcpy(&address, (const unsigned char *)hd_row(w, op->a) + (size_t)lane * op->a_bytes, op->a_bytes);
+    uint64_t address = hd_lane_value(hd_row(w, op->a), op->a_bytes, lane);
     for (uint32_t i = 0; i < call->count; i++)
         if (call->callees[i].address == address)
             return &call->callees[i];
@@ -119,8 +118,7 @@ static hd_step bad_target(const hd_op *op, hd_warp *w, uint32_t lane)
 {
     const hd_program *p = w->cta->program;
     const hd_symbol *s = NULL;
-    uint64_t address = 0;
-    memcpy(&address, (const unsigned char *)hd_row(w, op->a) + (size_t)lane * op->a_bytes, op->a_bytes);
+    uint64_t address = hd_lane_value(hd_row(w, op->a), op->a_bytes, lane);
     for (uint32_t i = 0; i < p->module->symbols.count && !s; i++)
         if (p->module->symbols.items[i].kind == HD_SYMBOL_FUNCTION && p->image->addresses[i] == address)
             s = &p->module->symbols.items[i];
@@ -220,9 +218,7 @@ static void set_end(hd_warp *w, hd_frame *f)
 
 static uint64_t value_of(const hd_op *op, const hd_warp *w, uint32_t lane)
 {
-    uint64_t value = 0;
-    memcpy(&value, (const unsigned char *)hd_row(w, op->a) + (size_t)lane * op->a_bytes, op->a_bytes);
-    return value;
+    return hd_lane_value(hd_row(w, op->a), op->a_bytes, lane);
 }
 
 static void set_value(const hd_op *op, hd_warp *w, uint32_t lane, uint64_t value)

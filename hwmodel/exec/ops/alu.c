@@ -158,13 +158,6 @@ hd_step hd_run_nothing(const hd_op *op, hd_warp *w, uint32_t mask)
     return HD_STEP_NEXT;
 }
 
-static uint64_t element(const void *row, uint32_t bytes, uint32_t lane)
-{
-    uint64_t value = 0;
-    memcpy(&value, (const unsigned char *)row + (size_t)lane * bytes, bytes);
-    return value;
-}
-
 /* ---- predicates and comparisons ---------------------------------------------------------------------------------- */
 
 static uint32_t source_word(const hd_op *op, const hd_warp *w, hd_ref ref, uint32_t inverted)
@@ -334,7 +327,7 @@ hd_step hd_run_testp(const hd_op *op, hd_warp *w, uint32_t mask)
     const void *a = hd_row(w, op->a);
     for (uint32_t i = 0; i < LANES; i++) {
         bool single = op->float_type == HD_TYPE_F32;
-        uint64_t bits = element(a, single ? 4 : 8, i);
+        uint64_t bits = hd_lane_value(a, single ? 4 : 8, i);
         uint32_t exponent = (uint32_t)(single ? bits >> 23 & 0xff : bits >> 52 & 0x7ff), most = single ? 0xff : 0x7ff;
         bool fraction = single ? bits & 0x7fffff : bits & 0xfffffffffffffull;
         const bool answers[] = {exponent != most,

@@ -6,13 +6,6 @@
 #include "hwmodel/exec/ops/scalar.h"
 #include "hwmodel/exec/state/fault.h"
 
-static uint64_t lane_of(const void *row, uint32_t bytes, uint32_t lane)
-{
-    uint64_t value = 0;
-    memcpy(&value, (const unsigned char *)row + (size_t)lane * bytes, bytes);
-    return value;
-}
-
 static uint64_t flush(uint64_t v) { return v & 0x7f800000u ? v : v & 0x80000000u; }
 
 /* atom.add.f32 on global memory flushes subnormals; on shared memory it does not. */
@@ -80,7 +73,8 @@ hd_step hd_run_atomic(const hd_op *op, hd_warp *w, uint32_t mask)
             return hd_fault(op, w, 1u << i, "atomic access to local memory");
         unsigned char *at = r.bytes + (address - r.first);
         hd_memory_copy(&old, at, bytes);
-        uint64_t value = combine(op, &r, w, old, lane_of(b, op->a_bytes, i), c ? lane_of(c, op->a_bytes, i) : 0);
+        uint64_t value =
+            combine(op, &r, w, old, hd_lane_value(b, op->a_bytes, i), c ? hd_lane_value(c, op->a_bytes, i) : 0);
         hd_memory_copy(at, &value, bytes);
         w->cta->writes += value != old;
         old_values[i] = old;
@@ -97,7 +91,7 @@ hd_step hd_run_atomic(const hd_op *op, hd_warp *w, uint32_t mask)
 /* A lane's value in a row of up to 8 bytes, of which an element uses the low `bytes`. */
 static uint64_t element_of(hd_warp *w, const hd_code *code, uint32_t at, uint32_t lane, uint32_t bytes)
 {
-    uint64_t value = lane_of(hd_row(w, code->refs.items[at]), code->widths.items[at], lane);
+    uint64_t value = hd_lane_value(hd_row(w, code->refs.items[at]), code->widths.items[at], lane);
     return bytes < 8 ? value & ((1ull << 8 * bytes) - 1) : value;
 }
 

@@ -58,13 +58,6 @@ uint64_t hd_convert_value(const hd_conversion *c, uint64_t bits, hd_random rando
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
 
-static uint64_t element(const void *row, uint32_t bytes, uint32_t lane)
-{
-    uint64_t value = 0;
-    memcpy(&value, (const unsigned char *)row + (size_t)lane * bytes, bytes);
-    return value;
-}
-
 /* The random bits of part k, counted from the highest: each half of the register serves half of the parts. */
 static hd_random random_of(const hd_conversion *c, uint32_t k, uint64_t bits)
 {
@@ -104,7 +97,8 @@ hd_step hd_run_convert(const hd_op *op, hd_warp *w, uint32_t mask)
     HD_EACH_BIT (lane, mask) {
         uint64_t sources[5] = {0};
         for (uint32_t k = 0; k < op->count; k++)
-            sources[k] = element(hd_row(w, code->refs.items[op->first + k]), code->widths.items[op->first + k], lane);
+            sources[k] =
+                hd_lane_value(hd_row(w, code->refs.items[op->first + k]), code->widths.items[op->first + k], lane);
         store(op, d, lane, convert_lane(c, sources), hd_format_is_integer(&c->to) && c->to.fraction_bits);
     }
     return HD_STEP_NEXT;
@@ -120,8 +114,8 @@ hd_step hd_run_convert_pack(const hd_op *op, hd_warp *w, uint32_t mask)
     HD_EACH_BIT (lane, mask) {
         uint32_t sources[3] = {0};
         for (uint32_t k = 0; k < op->count; k++)
-            sources[k] =
-                (uint32_t)element(hd_row(w, code->refs.items[op->first + k]), code->widths.items[op->first + k], lane);
+            sources[k] = (uint32_t)hd_lane_value(hd_row(w, code->refs.items[op->first + k]),
+                                                 code->widths.items[op->first + k], lane);
         uint64_t high = hd_convert_value(c, sources[0], (hd_random){0, 0}) & ones;
         uint64_t low = hd_convert_value(c, sources[1], (hd_random){0, 0}) & ones;
         uint64_t out = (uint32_t)((width == 16 ? 0 : sources[2] << (2 * width)) | high << width | low);

@@ -10,17 +10,10 @@
 
 static const hd_texture_use *use_of(const hd_op *op) { return op->use.detail; }
 
-static uint64_t read_row(const hd_warp *w, hd_ref ref, uint32_t bytes, uint32_t lane)
-{
-    uint64_t value = 0;
-    memcpy(&value, (const unsigned char *)hd_row(w, ref) + (size_t)lane * bytes, bytes);
-    return value;
-}
-
 static uint64_t read_element(const hd_warp *w, uint32_t at, uint32_t lane)
 {
     const hd_code *code = hd_top_frame(w)->code;
-    return read_row(w, code->refs.items[at], code->widths.items[at], lane);
+    return hd_lane_value(hd_row(w, code->refs.items[at]), code->widths.items[at], lane);
 }
 
 static void write_element(hd_warp *w, uint32_t at, uint32_t lane, uint64_t value)
@@ -77,7 +70,7 @@ static void read_point(const hd_op *op, const hd_warp *w, uint32_t lane, hd_text
         p->offset[k] = (int32_t)(uint32_t)read_element(w, at + k, lane);
     p->compare = use->compare;
     if (use->compare) {
-        uint32_t bits = (uint32_t)read_row(w, op->f, 4, lane);
+        uint32_t bits = (uint32_t)hd_lane_value(hd_row(w, op->f), 4, lane);
         memcpy(&p->reference, &bits, 4);
     }
 }
@@ -111,7 +104,7 @@ static bool is_noted(const hd_warp *w) { return w->cta->columns & HD_COLUMN_ADDR
 
 static hd_step find_texture(const hd_op *op, hd_warp *w, uint32_t lane, hd_ref handle, const hd_texture **t)
 {
-    uint64_t value = read_row(w, handle, 8, lane);
+    uint64_t value = hd_lane_value(hd_row(w, handle), 8, lane);
     *t = hd_texture_find(w->cta->program->image->textures, value);
     if (*t)
         return HD_STEP_NEXT;
@@ -287,7 +280,7 @@ static hd_step query_lane(const hd_op *op, hd_warp *w, uint32_t lane)
     hd_step step = find_texture(op, w, lane, op->a, &t);
     if (step != HD_STEP_NEXT)
         return step;
-    if (op->c != HD_NO_REF && read_row(w, op->c, 4, lane))
+    if (op->c != HD_NO_REF && hd_lane_value(hd_row(w, op->c), 4, lane))
         return hd_fault(op, w, 1u << lane, "texture '%s' has level 0 only", t->name);
     uint32_t value = answer(t, use_of(op)->query);
     if (op->d != HD_NO_REF)
@@ -301,7 +294,8 @@ hd_step hd_run_texture_type(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     uint32_t is = 0;
     for (uint32_t lane = 0; lane < LANES; lane++) {
-        const hd_texture *t = hd_texture_find(w->cta->program->image->textures, read_row(w, op->a, 8, lane));
+        const hd_texture *t =
+            hd_texture_find(w->cta->program->image->textures, hd_lane_value(hd_row(w, op->a), 8, lane));
         uint8_t type = !t                              ? HD_TYPE_COUNT
                        : t->kind == HD_TEXTURE_SAMPLER ? HD_TYPE_SAMPLERREF
                        : t->surface                    ? HD_TYPE_SURFREF

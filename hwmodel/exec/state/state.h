@@ -162,6 +162,13 @@ static inline const void *hd_row(const hd_warp *w, hd_ref ref)
 }
 static inline void *hd_row_of_frame(hd_warp *w, hd_ref ref) { return (void *)(w->bases[HD_REF_FRAME] + ref); }
 static inline uint32_t hd_warp_word(const hd_warp *w, hd_ref ref) { return *(const uint32_t *)hd_row(w, ref); }
+/* A lane's value in a row of values of so many bytes, up to eight. */
+static inline uint64_t hd_lane_value(const void *row, uint32_t bytes, uint32_t lane)
+{
+    uint64_t value = 0;
+    memcpy(&value, (const unsigned char *)row + (size_t)lane * bytes, bytes);
+    return value;
+}
 /* Writes the lanes of `mask` of a predicate row. */
 static inline void hd_set_warp_word(hd_warp *w, hd_ref ref, uint32_t value, uint32_t mask)
 {
