@@ -1,32 +1,9 @@
 /* See shown.h. */
 #include "base/shown.h"
 
-enum { ESCAPE = 0x1b };
+#include "base/utf8.h"
 
-/* The character at the beginning of a text, and its bytes; 0 bytes: no UTF-8. */
-static uint32_t first_character(const unsigned char *text, size_t length, size_t *bytes)
-{
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t size = text[0] < 0x80   ? 1
-                  : text[0] < 0xc2 ? 0
-                  : text[0] < 0xe0 ? 2
-                  : text[0] < 0xf0 ? 3
-                  : text[0] < 0xf5 ? 4
-                                   : 0;
-    uint32_t c = size < 2 ? text[0] : text[0] & (0x7fu >> size);
-    *bytes = 0;
-    if (!size || size > length)
-        return 0;
-    for (size_t i = 1; i < size; i++) {
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-        c = c << 6 | (text[i] & 0x3f);
-    }
-    if (c < least[size] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
-        return 0;
-    *bytes = size;
-    return c;
-}
+enum { ESCAPE = 0x1b };
 
 static bool is_steering(uint32_t c)
 {
@@ -38,7 +15,8 @@ static void write_kept(hd_writer *to, const char *text, size_t length, const cha
 {
     size_t written = 0;
     for (size_t at = 0, bytes; at < length; at += bytes ? bytes : 1) {
-        uint32_t c = first_character((const unsigned char *)text + at, length - at, &bytes);
+        uint32_t c = 0;
+        bytes = hd_utf8_bytes(text + at, length - at, &c);
         if (bytes && (!is_steering(c) || (c && c < 0x80 && strchr(kept, (int)c))))
             continue;
         hd_write(to, text + written, at - written);

@@ -1,60 +1,57 @@
 /* Streaming JSON: see json.h. */
 #include "emitters/json.h"
 
-#include <math.h>
+#include "base/utf8.h"
 
-/* Length of the UTF-8 sequence at `at`, or 0. */
-static size_t sequence(const unsigned char *at, size_t left)
-{
-    size_t length = at[0] < 0x80                    ? 1
-                    : at[0] >= 0xc2 && at[0] < 0xe0 ? 2
-                    : at[0] >= 0xe0 && at[0] < 0xf0 ? 3
-                    : at[0] >= 0xf0 && at[0] < 0xf5 ? 4
-                                                    : 0;
-    if (!length || length > left)
-        return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-    bool overlong = (at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xf0 && at[1] < 0x90);
-    bool outside = (at[0] == 0xed && at[1] >= 0xa0) || (at[0] == 0xf4 && at[1] >= 0x90);
-    return overlong || outside ? 0 : length;
-}
+#include <math.h>
 
 bool hd_json_is_utf8(const char *text)
 {
     for (size_t length = strlen(text), bytes; length; text += bytes, length -= bytes)
-        if (!(bytes = sequence((const unsigned char *)text, length)))
+        if (!(bytes = hd_utf8_bytes(text, length, NULL)))
             return false;
     return true;
 }
 
-void hd_json_quote(hd_writer *w, const char *text, size_t length)
+static void write_escape(hd_writer *w, unsigned char c, bool in_page)
+{
+    if (c == '"' || c == '\\')
+        hd_write_format(w, "\\%c", c);
+    else if (in_page && c == '\n')
+        hd_write_string(w, "\\n");
+    else
+        hd_write_format(w, "\\u%04x", c);
+}
+
+static bool is_plain(char c, bool in_page)
+{
+    return c >= ' ' && c < 0x7f && c != '"' && c != '\\' && !(in_page && c == '<');
+}
+
+static void quote(hd_writer *w, const char *text, size_t length, bool in_page)
 {
     hd_write_char(w, '"');
-    for (size_t i = 0; i < length;) {
-        const unsigned char *at = (const unsigned char *)text + i;
-        size_t plain = i;
-        while (plain < length && text[plain] >= ' ' && text[plain] < 0x7f && text[plain] != '"' && text[plain] != '\\')
+    for (size_t at = 0; at < length;) {
+        size_t plain = at;
+        while (plain < length && is_plain(text[plain], in_page))
             plain++;
-        if (plain > i) {
-            hd_write(w, text + i, plain - i);
-            i = plain;
-            continue;
-        }
-        size_t bytes = sequence(at, length - i);
-        if (bytes == 1 && (*at == '"' || *at == '\\'))
-            hd_write_format(w, "\\%c", *at);
-        else if (bytes == 1)
-            hd_write_format(w, "\\u%04x", *at);
+        hd_write(w, text + at, plain - at);
+        if ((at = plain) == length)
+            break;
+        size_t bytes = hd_utf8_bytes(text + at, length - at, NULL);
+        if (bytes == 1)
+            write_escape(w, (unsigned char)text[at], in_page);
         else if (bytes)
-            hd_write(w, text + i, bytes);
+            hd_write(w, text + at, bytes);
         else
-            hd_write_string(w, "\xef\xbf\xbd");
-        i += bytes ? bytes : 1;
+            hd_write_string(w, HD_UTF8_REPLACEMENT);
+        at += bytes ? bytes : 1;
     }
     hd_write_char(w, '"');
 }
+
+void hd_json_quote(hd_writer *w, const char *text, size_t length) { quote(w, text, length, false); }
+void hd_json_quote_in_page(hd_writer *w, const char *text, size_t length) { quote(w, text, length, true); }
 
 static void begin_member(hd_json *j, const char *key)
 {

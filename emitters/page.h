@@ -1,13 +1,12 @@
 /* What HTML pages share: texts of users, the head with its content security policy, style. Private to emitters.
  *
  * User texts (names, paths, PTX, source) may contain any byte. In markup they are escaped by page_text; in data, which
- * is in <script type="application/json"> elements, by page_string, whose output contains no '<', so that no text can
- * end the element. Invalid UTF-8 becomes U+FFFD.
+ * is in <script type="application/json"> elements, by hd_json_quote_in_page. Invalid UTF-8 becomes U+FFFD.
  */
 #ifndef HD_EMITTERS_PAGE_H
 #define HD_EMITTERS_PAGE_H
 
-#include "base/writer.h"
+#include "emitters/json.h"
 
 typedef struct hd_page_file {
     const char *name, *text;
@@ -17,7 +16,6 @@ extern const hd_page_file hd_page_files[]; /* of emitters/page/ and emitters/rep
 extern const uint32_t hd_page_file_count;
 
 void page_text(hd_writer *writer, const char *text);
-void page_string(hd_writer *writer, const char *text, size_t length);
 
 void page_file_text(hd_writer *writer, const char *name);
 /* The document up to the text of its <title>, and from there to the end of <head>. The page may run scripts of its own

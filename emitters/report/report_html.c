@@ -372,7 +372,7 @@ static void write_index(hd_writer *w, const hd_reports *reports, uint32_t kernel
     hd_write_string(w, "<script type=\"application/json\" id=\"module\">{\"files\":[");
     for (uint32_t f = 0; f < files->names.count; f++) {
         hd_write_string(w, f ? "," : "");
-        page_string(w, files->names.items[f], strlen(files->names.items[f]));
+        hd_json_quote_in_page(w, files->names.items[f], strlen(files->names.items[f]));
     }
     hd_write_format(w, "],\"kernels\":%u,\"start\":%u}</script>\n", kernels, first_kernel(reports));
 }

@@ -100,7 +100,7 @@ static void write_ptx(hd_writer *w, hd_source *ptx, const hd_report_kernel *k)
         hd_span span = shown_line(ptx, k, line);
         if (line != k->position.ptx_line)
             hd_write_char(w, ',');
-        page_string(w, ptx->text + span.begin, span.end - span.begin);
+        hd_json_quote_in_page(w, ptx->text + span.begin, span.end - span.begin);
     }
     hd_write_string(w, "],");
 }
@@ -114,7 +114,7 @@ static void write_texts(hd_writer *w, hd_source *ptx, const hd_report_kernel *k)
         uint32_t line = insn->position.ptx_line;
         if (line < k->position.ptx_line || line <= shown || !line_is(ptx, shown_line(ptx, k, line), insn->text)) {
             hd_write_format(w, "%s%u,", some++ ? "," : "", i);
-            page_string(w, insn->text, strlen(insn->text));
+            hd_json_quote_in_page(w, insn->text, strlen(insn->text));
         }
         shown = hd_max(shown, line);
     }
@@ -264,7 +264,7 @@ static void write_registers(hd_writer *w, const hd_report_kernel *k)
         const char *name = k->registers[stems.items[s]].name;
         size_t bytes = stem_bytes(name, &number);
         hd_write_string(w, s ? ",[" : "[");
-        page_string(w, name, bytes);
+        hd_json_quote_in_page(w, name, bytes);
         hd_write_string(w, name[bytes] ? ",1]" : ",0]");
     }
     hd_write_string(w, "],");

@@ -152,7 +152,7 @@ static void write_point(hd_writer *w, const hd_report_occupancy *o)
 {
     hd_write_format(w, "[%u,%u,%.6g,\"%s\",", o->ctas, o->warps, o->fraction, o->limiter);
     if (o->impossible)
-        page_string(w, o->impossible, strlen(o->impossible));
+        hd_json_quote_in_page(w, o->impossible, strlen(o->impossible));
     else
         hd_write_string(w, "null");
     hd_write_string(w, "],");
@@ -248,7 +248,7 @@ static void write_techniques(hd_writer *w, const hd_report_kernel *k)
         hd_write_string(w, "\"statistics\":[");
         for (uint32_t s = 0; s < t->statistic_count; s++) {
             hd_write_char(w, '[');
-            page_string(w, t->statistics[s].name, strlen(t->statistics[s].name));
+            hd_json_quote_in_page(w, t->statistics[s].name, strlen(t->statistics[s].name));
             hd_write_format(w, ",%llu],", (unsigned long long)t->statistics[s].value);
         }
         close(w, "]");
@@ -273,7 +273,7 @@ static void write_findings(hd_writer *w, const hd_report_kernel *k, page_files *
     close(w, "]");
     hd_write_string(w, "\"failed_gates\":[");
     for (uint32_t i = 0; i < k->failed_gate_count; i++) {
-        page_string(w, k->failed_gates[i], strlen(k->failed_gates[i]));
+        hd_json_quote_in_page(w, k->failed_gates[i], strlen(k->failed_gates[i]));
         hd_write_char(w, ',');
     }
     close(w, "]");
@@ -328,7 +328,7 @@ static void write_segment(hd_writer *w, hd_source *text, uint32_t first, uint32_
 {
     hd_span begin = hd_source_line(text, first), end = hd_source_line(text, last);
     hd_write_format(w, "[%u,", first);
-    page_string(w, text->text + begin.begin, end.end - begin.begin);
+    hd_json_quote_in_page(w, text->text + begin.begin, end.end - begin.begin);
     hd_write_string(w, "],");
 }
 

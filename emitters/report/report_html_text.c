@@ -5,7 +5,7 @@ void page_member(hd_writer *writer, const char *key, const char *text)
 {
     hd_write_format(writer, "\"%s\":", key);
     if (text)
-        page_string(writer, text, strlen(text));
+        hd_json_quote_in_page(writer, text, strlen(text));
     else
         hd_write_string(writer, "null");
     hd_write_char(writer, ',');
