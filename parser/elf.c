@@ -1,25 +1,23 @@
 /* See elf.h. Layouts: the ELF specification; <elf.h> has its numbers. */
 #include "parser/elf.h"
 
+#include "base/bytes.h"
+
 #include <elf.h>
 #include <inttypes.h>
 #include <stdio.h>
 
 uint16_t hd_elf_u16(const hd_elf *elf, uint64_t offset)
 {
-    const unsigned char *at = (const unsigned char *)elf->source->text + offset;
-    return (uint16_t)(at[0] | at[1] << 8);
+    return (uint16_t)hd_load_bytes(elf->source->text + offset, 2);
 }
 
 uint32_t hd_elf_u32(const hd_elf *elf, uint64_t offset)
 {
-    return hd_elf_u16(elf, offset) | (uint32_t)hd_elf_u16(elf, offset + 2) << 16;
+    return (uint32_t)hd_load_bytes(elf->source->text + offset, 4);
 }
 
-uint64_t hd_elf_u64(const hd_elf *elf, uint64_t offset)
-{
-    return hd_elf_u32(elf, offset) | (uint64_t)hd_elf_u32(elf, offset + 4) << 32;
-}
+uint64_t hd_elf_u64(const hd_elf *elf, uint64_t offset) { return hd_load_bytes(elf->source->text + offset, 8); }
 
 bool hd_elf_refuse(hd_elf *elf, hd_diagnostics *diagnostics, uint64_t offset, const char *format, ...)
 {

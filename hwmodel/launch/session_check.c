@@ -1,4 +1,5 @@
 /* Compares the results of a session with the launch file's expectations, or with another session; saves them. */
+#include "base/bytes.h"
 #include "base/hash.h"
 #include "base/open.h"
 #include "hwmodel/launch/launch.h"
@@ -66,8 +67,7 @@ static void write_numbers(hd_writer *w, const hd_launch_buffer *b, const unsigne
 {
     uint32_t size = hd_value_bytes(b->type);
     for (uint64_t i = 0; i < b->count; i++, bytes += size) {
-        uint64_t bits = 0;
-        memcpy(&bits, bytes, size);
+        uint64_t bits = hd_load_bytes(bytes, size);
         if (hd_types[b->type].class == HD_CLASS_FLOAT)
             write_float(w, b->type, hd_value_to_double(b->type, bytes));
         else if (hd_types[b->type].class == HD_CLASS_SIGNED)

@@ -1,5 +1,6 @@
 /* Numbers of launch files and their comparison; the definitions are in docs/launch-fills.md. */
 #include "hwmodel/launch/values.h"
+#include "base/bytes.h"
 #include "hwmodel/memory/narrow.h"
 #include <inttypes.h>
 #include <math.h>
@@ -22,20 +23,6 @@ bool hd_value_type(const hd_yaml_node *node, hd_type *type)
 
 /* ---- one number -------------------------------------------------------------------------------------------------- */
 
-static void store(unsigned char *bytes, uint64_t value, uint32_t size)
-{
-    for (uint32_t i = 0; i < size; i++)
-        bytes[i] = (unsigned char)(value >> (8 * i));
-}
-
-static uint64_t load(const unsigned char *bytes, uint32_t size)
-{
-    uint64_t value = 0;
-    for (uint32_t i = 0; i < size; i++)
-        value |= (uint64_t)bytes[i] << (8 * i);
-    return value;
-}
-
 static void store_float(hd_type type, double value, unsigned char *bytes)
 {
     uint64_t bits = 0;
@@ -47,7 +34,7 @@ static void store_float(hd_type type, double value, unsigned char *bytes)
     } else {
         bits = type == HD_TYPE_F16 ? hd_f16_from_double(value) : hd_bf16_from_double(value);
     }
-    store(bytes, bits, hd_value_bytes(type));
+    hd_store_bytes(bytes, bits, hd_value_bytes(type));
 }
 
 bool hd_value_store_integer(hd_type type, bool negative, uint64_t magnitude, unsigned char *bytes)
@@ -58,7 +45,7 @@ bool hd_value_store_integer(hd_type type, bool negative, uint64_t magnitude, uns
     if (negative ? class == HD_CLASS_UNSIGNED ? magnitude != 0 : magnitude > half
                  : magnitude > (class == HD_CLASS_SIGNED ? half - 1 : all))
         return false;
-    store(bytes, negative ? 0 - magnitude : magnitude, bits / 8);
+    hd_store_bytes(bytes, negative ? 0 - magnitude : magnitude, bits / 8);
     return true;
 }
 
@@ -110,7 +97,7 @@ bool hd_value_store_list(const hd_yaml_node *list, hd_type type, uint64_t count,
 
 double hd_value_to_double(hd_type type, const unsigned char *bytes)
 {
-    uint64_t bits = load(bytes, hd_value_bytes(type));
+    uint64_t bits = hd_load_bytes(bytes, hd_value_bytes(type));
     double d;
     float f;
     if (type == HD_TYPE_F16)
@@ -128,7 +115,7 @@ double hd_value_to_double(hd_type type, const unsigned char *bytes)
 static int64_t order_of(hd_type type, const unsigned char *bytes)
 {
     uint32_t size = hd_value_bytes(type);
-    uint64_t bits = load(bytes, size), sign = 1ull << (8 * size - 1);
+    uint64_t bits = hd_load_bytes(bytes, size), sign = 1ull << (8 * size - 1);
     return bits & sign ? -(int64_t)(bits - sign) : (int64_t)bits;
 }
 
@@ -160,7 +147,7 @@ bool hd_value_matches(hd_type type, const unsigned char *got, const unsigned cha
 void hd_value_print(hd_type type, const unsigned char *bytes, char *text, size_t size)
 {
     uint32_t bytes_count = hd_value_bytes(type);
-    uint64_t bits = load(bytes, bytes_count);
+    uint64_t bits = hd_load_bytes(bytes, bytes_count);
     uint32_t unused = 64 - 8 * bytes_count;
     switch ((hd_type_class)hd_types[type].class) {
     case HD_CLASS_FLOAT:

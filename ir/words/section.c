@@ -5,6 +5,7 @@
  */
 #include "ir/words/section.h"
 
+#include "base/bytes.h"
 #include "base/hash.h"
 
 static const uint8_t MAGIC[4] = {'H', 'D', 'L', '1'};
@@ -26,23 +27,9 @@ static void put_bytes(hd_bytes *out, const void *bytes, uint32_t count)
         memcpy(hd_array_extend(out, count), bytes, count);
 }
 
-static void store_integer(uint8_t *at, uint64_t value, uint32_t bytes)
-{
-    for (uint32_t i = 0; i < bytes; i++)
-        at[i] = (uint8_t)(value >> 8 * i);
-}
-
-static uint64_t load_integer(const uint8_t *at, uint32_t bytes)
-{
-    uint64_t value = 0;
-    for (uint32_t i = 0; i < bytes; i++)
-        value |= (uint64_t)at[i] << 8 * i;
-    return value;
-}
-
 static void put_integer(hd_bytes *out, uint64_t value, uint32_t bytes)
 {
-    store_integer(hd_array_extend(out, bytes), value, bytes);
+    hd_store_bytes(hd_array_extend(out, bytes), value, bytes);
 }
 
 static void put_leb(hd_bytes *out, uint64_t value)
@@ -67,7 +54,7 @@ bool hd_section_end(hd_bytes *out)
 {
     if (out->count > UINT32_MAX - HD_SECTION_CHECKSUM_BYTES)
         return false;
-    store_integer(out->items + LENGTH_AT, out->count - HD_SECTION_HEADER_BYTES, 4);
+    hd_store_bytes(out->items + LENGTH_AT, out->count - HD_SECTION_HEADER_BYTES, 4);
     put_integer(out, hd_hash(out->items, out->count), HD_SECTION_CHECKSUM_BYTES);
     return true;
 }
@@ -82,7 +69,7 @@ static uint32_t begin_record(hd_bytes *out, uint16_t kind)
 
 static void end_record(hd_bytes *out, uint32_t payload)
 {
-    store_integer(out->items + payload - 4, out->count - payload, 4);
+    hd_store_bytes(out->items + payload - 4, out->count - payload, 4);
 }
 
 static uint32_t inline_bits(const hd_annotation_info *info)
@@ -192,13 +179,13 @@ hd_section_status hd_section_open(hd_section_reader *reader, const uint8_t *byte
     *reader = (hd_section_reader){bytes, HD_SECTION_HEADER_BYTES, length};
     if (length < HD_SECTION_HEADER_BYTES || memcmp(bytes, MAGIC, sizeof MAGIC) != 0)
         return HD_SECTION_MALFORMED;
-    if (load_integer(bytes + sizeof MAGIC, 2) != HD_SECTION_MAJOR)
+    if (hd_load_bytes(bytes + sizeof MAGIC, 2) != HD_SECTION_MAJOR)
         return HD_SECTION_VERSION;
     if (length - HD_SECTION_HEADER_BYTES < HD_SECTION_CHECKSUM_BYTES ||
-        load_integer(bytes + LENGTH_AT, 4) != length - HD_SECTION_HEADER_BYTES - HD_SECTION_CHECKSUM_BYTES)
+        hd_load_bytes(bytes + LENGTH_AT, 4) != length - HD_SECTION_HEADER_BYTES - HD_SECTION_CHECKSUM_BYTES)
         return HD_SECTION_MALFORMED;
     reader->end = length - HD_SECTION_CHECKSUM_BYTES;
-    if (load_integer(bytes + reader->end, HD_SECTION_CHECKSUM_BYTES) != hd_hash(bytes, reader->end))
+    if (hd_load_bytes(bytes + reader->end, HD_SECTION_CHECKSUM_BYTES) != hd_hash(bytes, reader->end))
         return HD_SECTION_CHECKSUM;
     return HD_SECTION_OK;
 }
@@ -210,8 +197,8 @@ hd_section_status hd_section_next(hd_section_reader *reader, hd_section_record *
         return HD_SECTION_END;
     if (left < HD_RECORD_HEADER_BYTES)
         return HD_SECTION_MALFORMED;
-    record->kind = (uint16_t)load_integer(reader->bytes + reader->at, 2);
-    record->length = (uint32_t)load_integer(reader->bytes + reader->at + 2, 4);
+    record->kind = (uint16_t)hd_load_bytes(reader->bytes + reader->at, 2);
+    record->length = (uint32_t)hd_load_bytes(reader->bytes + reader->at + 2, 4);
     record->payload = reader->bytes + reader->at + HD_RECORD_HEADER_BYTES;
     if (record->length > left - HD_RECORD_HEADER_BYTES)
         return HD_SECTION_MALFORMED;
@@ -223,7 +210,7 @@ bool hd_section_function(const hd_section_record *record, uint64_t *hash, const 
 {
     if (record->length <= HASH_BYTES)
         return false;
-    *hash = load_integer(record->payload, HASH_BYTES);
+    *hash = hd_load_bytes(record->payload, HASH_BYTES);
     *name = (const char *)record->payload + HASH_BYTES;
     *name_length = record->length - HASH_BYTES;
     return true;

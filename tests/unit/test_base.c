@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/bits.h"
+#include "base/bytes.h"
 #include "base/bitset.h"
 #include "base/hash.h"
 #include "base/index.h"
@@ -10,6 +11,7 @@
 #include "base/pool.h"
 #include "base/scan.h"
 #include "base/broadcast.h"
+#include "base/utf8.h"
 #include "base/writer.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -91,6 +93,44 @@ static void trivia_ends_at_the_end(void **state)
     hd_scan s = {text + 17, text + length};
     assert_true(hd_scan_is(&s, 'c') && hd_scan_take(&s, "c ") && !hd_scan_take(&s, "/* d */ "));
     assert_ptr_equal(s.at, text + 19);
+}
+
+static void bytes_are_little_endian(void **state)
+{
+    (void)state;
+    unsigned char at[9] = {9, 9, 9, 9, 9, 9, 9, 9, 9};
+    hd_store_bytes(at, 0x1122334455667788u, 3);
+    assert_memory_equal(at, "\x88\x77\x66\x09", 4);
+    assert_true(hd_load_bytes(at, 4) == 0x09667788u && hd_load_bytes(at, 0) == 0);
+    hd_store_bytes(at + 1, 0x1122334455667788u, 8);
+    assert_true(hd_load_bytes(at + 1, 8) == 0x1122334455667788u && hd_load_bytes(at, 1) == 0x88);
+}
+
+/* Each character has its shortest form and no other; surrogates have none. */
+static void each_character_has_one_form(void **state)
+{
+    (void)state;
+    uint32_t count = 0, c = 0;
+    for (uint32_t first = 0; first < 0x110000;
+         first += 0x40) { /* all beginnings of up to three bytes, and last bytes */
+        char text[4] = {(char)(0xf0 | first >> 18), (char)(0x80 | (first >> 12 & 63)), (char)(0x80 | (first >> 6 & 63)),
+                        (char)0x80};
+        assert_int_equal(hd_utf8_bytes(text, 4, &c), first < 0x10000 ? 0 : 4);
+        assert_true(first < 0x10000 || c == first);
+        text[1] = (char)(0xe0 | (first >> 12 & 15));
+        bool three = first < 0x10000 && first >= 0x800 && (first < 0xd800 || first > 0xdfff);
+        if (first < 0x10000)
+            assert_int_equal(hd_utf8_bytes(text + 1, 3, NULL), three ? 3 : 0);
+        count += three;
+    }
+    assert_int_equal(count, (0x10000 - 0x800 - 0x800) / 0x40);
+    assert_int_equal(hd_utf8_bytes("\xc1\xbf", 2, NULL), 0);
+    assert_int_equal(hd_utf8_bytes("\xc2\x80", 2, &c), 2);
+    assert_int_equal(c, 0x80);
+    assert_int_equal(hd_utf8_bytes("\xc2\x80", 1, NULL), 0);
+    assert_int_equal(hd_utf8_bytes("\xf4\x90\x80\x80", 4, NULL), 0);
+    assert_int_equal(hd_utf8_bytes("\xc2\x41", 2, NULL), 0);
+    assert_int_equal(hd_utf8_bytes("", 1, &c), 1);
 }
 
 /* Pieces of all sizes are aligned, apart from each other, and keep what is written into them. */
