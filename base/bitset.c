@@ -1,24 +1,6 @@
 /* Dense bitsets. Set operations work on 64-bit words. Bits past the size in the last word are always zero. */
 #include "base/bitset.h"
 
-#include <assert.h>
-
-bool hd_bitset_unite(hd_bitset *into, const hd_bitset *from)
-{
-    assert(into->bits == from->bits);
-    uint64_t grown = 0;
-    for (uint32_t w = 0, n = hd_bitset_words(into->bits); w < n; w++) {
-        grown |= from->words[w] & ~into->words[w];
-        into->words[w] |= from->words[w];
-    }
-    return grown != 0;
-}
-
-bool hd_bitset_equal(const hd_bitset *a, const hd_bitset *b)
-{
-    return a->bits == b->bits && memcmp(a->words, b->words, hd_bitset_words(a->bits) * sizeof(uint64_t)) == 0;
-}
-
 uint32_t hd_bitset_count(const hd_bitset *s)
 {
     uint32_t count = 0;

@@ -21,8 +21,6 @@ static inline bool hd_bitset_has(const hd_bitset *s, uint32_t i) { return s->wor
 static inline void hd_bitset_add(hd_bitset *s, uint32_t i) { s->words[i / 64] |= 1ull << (i % 64); }
 static inline void hd_bitset_remove(hd_bitset *s, uint32_t i) { s->words[i / 64] &= ~(1ull << (i % 64)); }
 static inline void hd_bitset_clear(hd_bitset *s) { memset(s->words, 0, hd_bitset_words(s->bits) * sizeof(uint64_t)); }
-bool hd_bitset_unite(hd_bitset *into, const hd_bitset *from); /* true if `into` grew */
-bool hd_bitset_equal(const hd_bitset *a, const hd_bitset *b);
 uint32_t hd_bitset_count(const hd_bitset *s);
 uint32_t hd_bitset_next(const hd_bitset *s, uint32_t from); /* first member >= from, or s->bits */
 

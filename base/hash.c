@@ -39,6 +39,4 @@ uint64_t hd_hasher_value(const hd_hasher *hasher)
     return XXH3_64bits_digest((const XXH3_state_t *)(const void *)hasher);
 }
 
-void hd_hasher_reset(hd_hasher *hasher) { XXH3_64bits_reset(state_of(hasher)); }
-
 void hd_hasher_free(hd_hasher *hasher) { XXH3_freeState(state_of(hasher)); }

@@ -18,7 +18,6 @@ typedef struct hd_hasher hd_hasher;
 hd_hasher *hd_hasher_new(void);
 void hd_hasher_add(hd_hasher *hasher, const void *bytes, size_t length);
 uint64_t hd_hasher_value(const hd_hasher *hasher);
-void hd_hasher_reset(hd_hasher *hasher);
 void hd_hasher_free(hd_hasher *hasher);
 
 #endif

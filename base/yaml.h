@@ -78,7 +78,6 @@ bool hd_yaml_known_keys(const hd_yaml_node *mapping, const char *const *keys, ui
  * syntax, .inf, -.inf, .nan, and integers. Booleans: true and false. */
 bool hd_yaml_u64(const hd_yaml_node *node, uint64_t minimum, uint64_t maximum, uint64_t *value);
 bool hd_yaml_u32(const hd_yaml_node *node, uint32_t minimum, uint32_t maximum, uint32_t *value);
-bool hd_yaml_s64(const hd_yaml_node *node, int64_t minimum, int64_t maximum, int64_t *value);
 bool hd_yaml_double(const hd_yaml_node *node, double *value);
 bool hd_yaml_bool(const hd_yaml_node *node, bool *value);
 bool hd_yaml_string(const hd_yaml_node *node,

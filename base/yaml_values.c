@@ -159,24 +159,6 @@ bool hd_yaml_u32(const hd_yaml_node *node, uint32_t minimum, uint32_t maximum, u
     return true;
 }
 
-bool hd_yaml_s64(const hd_yaml_node *node, int64_t minimum, int64_t maximum, int64_t *value)
-{
-    bool negative;
-    uint64_t v;
-    char what[96];
-    if (!node)
-        return false;
-    if (hd_yaml_is_integer(node, &negative, &v) && v <= (uint64_t)INT64_MAX + negative) {
-        int64_t s = negative ? (int64_t)(0 - v) : (int64_t)v;
-        if (s >= minimum && s <= maximum) {
-            *value = s;
-            return true;
-        }
-    }
-    snprintf(what, sizeof what, "a whole number from %lld to %lld", (long long)minimum, (long long)maximum);
-    return bad(node, what);
-}
-
 /* strtod accepts more than YAML (blanks, "infinity", hexadecimal floats): check the first characters. */
 bool hd_yaml_double(const hd_yaml_node *node, double *value)
 {

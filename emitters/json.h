@@ -32,7 +32,7 @@ void hd_json_null(hd_json *json, const char *key);
 /* Only the quoted text. */
 bool hd_json_is_utf8(const char *text);
 void hd_json_quote(hd_writer *writer, const char *text, size_t length);
-/* Without '<', so that no text can end the element that it is in, and with \\n for a line end. */
+/* Without '<', so that no text can end the element that it is in, and with \n for a line end. */
 void hd_json_quote_in_page(hd_writer *writer, const char *text, size_t length);
 
 #endif

@@ -117,17 +117,12 @@ void hd_local_resize(hd_module *module, uint32_t symbol, uint32_t bytes)
     s->declarator = make_tokens(module, (const char *const[]){name, "[", bytes_word, "]"}, 4);
 }
 
-static uint32_t new_label(hd_function *f, const char *name, uint32_t instruction)
+uint32_t hd_make_label(hd_function *f, const char *name)
 {
-    uint32_t at = text_end(f);
-    hd_array_push(&f->labels, (hd_label){hd_names_add_string(&f->module->names, name), instruction, {at, at}});
-    return f->labels.count - 1;
-}
-
-uint32_t hd_make_label(hd_function *function, const char *name)
-{
-    uint32_t label = new_label(function, name, function->instructions.count);
-    hd_array_push(&function->statements, (hd_statement){HD_STATEMENT_LABEL, label, function->labels.items[label].span});
+    uint32_t at = text_end(f), label = f->labels.count;
+    hd_name interned = hd_names_add_string(&f->module->names, name);
+    hd_array_push(&f->labels, (hd_label){interned, f->instructions.count, {at, at}});
+    hd_array_push(&f->statements, (hd_statement){HD_STATEMENT_LABEL, label, {at, at}});
     return label;
 }
 
@@ -192,25 +187,18 @@ uint32_t hd_append_instruction(hd_function *f, hd_instruction insn)
 
 void hd_edit_begin(hd_edit *edit, hd_function *function) { *edit = (hd_edit){.function = function}; }
 
-static void add_step(hd_edit *edit, uint32_t at, hd_edit_kind kind, uint32_t label, const hd_instruction *insn)
+static void add_step(hd_edit *edit, uint32_t at, hd_edit_kind kind, const hd_instruction *insn)
 {
-    hd_edit_step step = {.at = at, .order = edit->steps.count, .kind = (uint8_t)kind, .label = label};
+    hd_edit_step step = {.at = at, .order = edit->steps.count, .kind = (uint8_t)kind};
     if (insn)
         step.insn = *insn;
     hd_array_push(&edit->steps, step);
 }
 
-void hd_edit_before(hd_edit *edit, uint32_t at, hd_instruction insn) { add_step(edit, at, HD_EDIT_BEFORE, 0, &insn); }
-void hd_edit_after(hd_edit *edit, uint32_t at, hd_instruction insn) { add_step(edit, at, HD_EDIT_AFTER, 0, &insn); }
-void hd_edit_replace(hd_edit *edit, uint32_t at, hd_instruction insn) { add_step(edit, at, HD_EDIT_REPLACE, 0, &insn); }
-void hd_edit_remove(hd_edit *edit, uint32_t at) { add_step(edit, at, HD_EDIT_REMOVE, 0, NULL); }
-
-uint32_t hd_edit_label_before(hd_edit *edit, uint32_t at, const char *name)
-{
-    uint32_t label = new_label(edit->function, name, at);
-    add_step(edit, at, HD_EDIT_LABEL, label, NULL);
-    return label;
-}
+void hd_edit_before(hd_edit *edit, uint32_t at, hd_instruction insn) { add_step(edit, at, HD_EDIT_BEFORE, &insn); }
+void hd_edit_after(hd_edit *edit, uint32_t at, hd_instruction insn) { add_step(edit, at, HD_EDIT_AFTER, &insn); }
+void hd_edit_replace(hd_edit *edit, uint32_t at, hd_instruction insn) { add_step(edit, at, HD_EDIT_REPLACE, &insn); }
+void hd_edit_remove(hd_edit *edit, uint32_t at) { add_step(edit, at, HD_EDIT_REMOVE, NULL); }
 
 /* ---- applying it ------------------------------------------------------------------------------------------------- */
 
@@ -222,9 +210,6 @@ static int compare_steps(const void *left, const void *right)
     bool a_after = a->kind == HD_EDIT_AFTER, b_after = b->kind == HD_EDIT_AFTER;
     if (a_after != b_after)
         return a_after ? 1 : -1;
-    bool a_label = a->kind == HD_EDIT_LABEL, b_label = b->kind == HD_EDIT_LABEL;
-    if (a_label != b_label)
-        return a_label ? -1 : 1;
     return (a->order > b->order) - (a->order < b->order);
 }
 
@@ -250,18 +235,10 @@ static void put_fresh(rebuild *r, hd_instruction insn)
     put_instruction(r, insn);
 }
 
-static void put_label(rebuild *r, uint32_t label)
-{
-    r->function->labels.items[label].span = (hd_span){r->text, r->text};
-    hd_array_push(&r->statements, (hd_statement){HD_STATEMENT_LABEL, label, {r->text, r->text}});
-}
-
 /* Applies the insertions before instruction `at`. */
 static void put_before(rebuild *r, uint32_t at)
 {
     r->moved[at] = r->instructions.count;
-    for (; r->step < r->steps_end && r->step->at == at && r->step->kind == HD_EDIT_LABEL; r->step++)
-        put_label(r, r->step->label);
     for (const hd_edit_step *s = r->step; s < r->steps_end && s->at == at; s++)
         if (s->kind == HD_EDIT_BEFORE)
             put_fresh(r, s->insn);

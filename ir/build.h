@@ -20,7 +20,7 @@ uint32_t hd_make_registers(hd_function *function, const char *stem, hd_type type
  * to the name if it is in use. The size is set later: hd_local_resize. */
 uint32_t hd_make_local(hd_function *function, const char *name, uint32_t align);
 void hd_local_resize(hd_module *module, uint32_t symbol, uint32_t bytes);
-/* A label at the current end of the body; for other positions see hd_edit_label_before. */
+/* A label at the current end of the body. */
 uint32_t hd_make_label(hd_function *function, const char *name);
 
 /* ---- operands; an aggregate (vector, address, pair, list) is followed by its `count` elements -------------------- */
@@ -40,17 +40,10 @@ uint32_t hd_append_instruction(hd_function *function, hd_instruction insn);
 
 /* ---- edits ------------------------------------------------------------------------------------------------------- */
 
-typedef enum hd_edit_kind {
-    HD_EDIT_AFTER,
-    HD_EDIT_LABEL,
-    HD_EDIT_BEFORE,
-    HD_EDIT_REPLACE,
-    HD_EDIT_REMOVE
-} hd_edit_kind;
+typedef enum hd_edit_kind { HD_EDIT_AFTER, HD_EDIT_BEFORE, HD_EDIT_REPLACE, HD_EDIT_REMOVE } hd_edit_kind;
 typedef struct hd_edit_step {
     uint32_t at, order; /* ordinal before the edit; order in which steps were requested */
     uint8_t kind;
-    uint32_t label;
     hd_instruction insn;
 } hd_edit_step;
 
@@ -68,8 +61,6 @@ void hd_edit_after(hd_edit *edit, uint32_t at, hd_instruction insn);
 void hd_edit_replace(hd_edit *edit, uint32_t at, hd_instruction insn);
 /* Removes the instruction and its annotations; its labels move to the next instruction. */
 void hd_edit_remove(hd_edit *edit, uint32_t at);
-/* Adds a label before what is inserted before `at`. */
-uint32_t hd_edit_label_before(hd_edit *edit, uint32_t at, const char *name);
 /* Applies all steps, drops the CFG and marks the function changed; returns true if there was any step. The edit is then
  * empty and freed. */
 bool hd_edit_end(hd_edit *edit);

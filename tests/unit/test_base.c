@@ -224,23 +224,18 @@ static void bitset_agrees_with_flags(void **state)
     uint64_t seed = 7;
     for (uint32_t bits = 0; bits < 300; bits += 1 + bits / 20) {
         hd_arena arena = {0};
-        hd_bitset s = hd_bitset_new(&arena, bits), other = hd_bitset_new(&arena, bits);
-        bool flag[300] = {false}, other_flag[300] = {false};
+        hd_bitset s = hd_bitset_new(&arena, bits);
+        bool flag[300] = {false};
         for (uint32_t i = 0; i < bits; i++) {
             uint32_t bit = (uint32_t)(unit_random(&seed) % bits);
             bool remove = unit_random(&seed) % 4 == 0;
             flag[bit] = !remove;
             (remove ? hd_bitset_remove : hd_bitset_add)(&s, bit);
-            bit = (uint32_t)(unit_random(&seed) % bits);
-            other_flag[bit] = true;
-            hd_bitset_add(&other, bit);
         }
         uint32_t count = 0, seen = 0;
-        bool grows = false;
         for (uint32_t i = 0; i < bits; i++) {
             assert_int_equal(hd_bitset_has(&s, i), flag[i]);
             count += flag[i];
-            grows |= other_flag[i] && !flag[i];
         }
         assert_int_equal(hd_bitset_count(&s), count);
         HD_BITSET_EACH (&s, i) {
@@ -248,11 +243,6 @@ static void bitset_agrees_with_flags(void **state)
             seen++;
         }
         assert_int_equal(seen, count);
-        assert_int_equal(hd_bitset_equal(&s, &other), memcmp(flag, other_flag, sizeof flag) == 0);
-        assert_int_equal(hd_bitset_unite(&s, &other), grows);
-        assert_false(hd_bitset_unite(&s, &other));
-        for (uint32_t i = 0; i < bits; i++)
-            assert_int_equal(hd_bitset_has(&s, i), flag[i] || other_flag[i]);
         hd_bitset_clear(&s);
         assert_int_equal(hd_bitset_next(&s, 0), bits);
         hd_arena_free(&arena);
@@ -271,9 +261,8 @@ static void hash_values_are_fixed(void **state)
     for (size_t begin = 0, step = 1; begin < sizeof text; begin += step, step = step * 2 + 1)
         hd_hasher_add(hasher, text + begin, begin + step < sizeof text ? step : sizeof text - begin);
     assert_true(hd_hasher_value(hasher) == hd_hash(text, sizeof text));
-    hd_hasher_reset(hasher);
     hd_hasher_add(hasher, NULL, 0);
-    assert_true(hd_hasher_value(hasher) == hd_hash("", 0));
+    assert_true(hd_hasher_value(hasher) == hd_hash(text, sizeof text));
     hd_hasher_free(hasher);
 }
 
