@@ -182,24 +182,6 @@ static void name_kernel(const hd_report_job *job, report_kernel_work *work)
     k->arch = report_gpu_of(&job->common, work->input)->name;
 }
 
-/* Machine code is reported as it is: nothing is simplified, estimated or allocated. */
-static void work_on_machine_code(report_kernel_work *work, work_item *item)
-{
-    report_machine(work);
-    item->numbers = (hd_architected){work->kernel->machine.named, work->kernel->machine.predicates, 0, 0};
-    if (item->reported && work->common->options->techniques)
-        report_techniques(work);
-}
-
-static void work_on_ptx(report_kernel_work *work, work_item *item)
-{
-    report_resources(work);
-    report_cap(work);
-    report_estimate(work);
-    if (report_allocation(work, &item->numbers) && item->reported && work->common->options->techniques)
-        report_techniques(work);
-}
-
 static void work_on(void *opaque, uint32_t index, uint32_t worker_index)
 {
     hd_report_job *job = opaque;
@@ -220,7 +202,18 @@ static void work_on(void *opaque, uint32_t index, uint32_t worker_index)
     report_code(&work);
     report_lines(&work);
     report_values(&work);
-    (work.kernel->is_machine ? work_on_machine_code : work_on_ptx)(&work, item);
+    bool wants_techniques = item->reported && job->options.techniques;
+    if (work.kernel->is_machine) { /* it is reported as it is: nothing is simplified, estimated or allocated */
+        report_machine(&work);
+        item->numbers = (hd_architected){work.kernel->machine.named, work.kernel->machine.predicates, 0, 0};
+    } else {
+        report_resources(&work);
+        report_cap(&work);
+        report_estimate(&work);
+        wants_techniques = report_allocation(&work, &item->numbers) && wants_techniques;
+    }
+    if (wants_techniques)
+        report_techniques(&work);
     hd_pass_context_free(&work.context);
     hd_arena_free(&work.scratch);
     hd_function_drop_cfg(work.function);
@@ -237,15 +230,6 @@ static void start_workers(hd_report_job *job)
 }
 
 /* ---- registers along calls --------------------------------------------------------------------------------------- */
-
-/* Functions are allocated separately. If a kernel exceeds its cap only together with its callees, that allocation does
- * not determine its spills. */
-static void stack_frame(hd_report_kernel *k, uint32_t total)
-{
-    if (total > k->cap.registers && total > k->allocated && k->is_entry)
-        k->predicted.unknown = "it exceeds the cap together with the functions that it calls";
-    k->allocated = total;
-}
 
 /* Functions by their callees: callers[first[f]] .. callers[first[f + 1]]; those that call through a register, which may
  * call any function, are listed under the number after the last function's. */
@@ -321,8 +305,15 @@ static void stack_frames(hd_report_job *job)
     if (!job->any_calls)
         return;
     const hd_ra_frame *frames = hd_regalloc_frames(module, &job->arena);
-    for (uint32_t i = 0; i < job->items.count; i++)
-        stack_frame(&job->items.items[i].kernel, frames[job->items.items[i].function].total);
+    for (uint32_t i = 0; i < job->items.count; i++) {
+        hd_report_kernel *k = &job->items.items[i].kernel;
+        uint32_t total = frames[job->items.items[i].function].total;
+        /* Functions are allocated separately. If a kernel exceeds its cap only together with its callees, that
+         * allocation does not determine its spills. */
+        if (total > k->cap.registers && total > k->allocated && k->is_entry)
+            k->predicted.unknown = "it exceeds the cap together with the functions that it calls";
+        k->allocated = total;
+    }
     pass_unknown_to_callers(job);
 }
 
@@ -355,15 +346,6 @@ static void start_ptxas(hd_report_job *job)
         job->ptxas_result.unknown = "ptxas was not asked";
 }
 
-static report_item *list_kernels(hd_report_job *job)
-{
-    report_item *all = HD_ARENA_ARRAY(&job->arena, report_item, job->items.count + 1);
-    for (uint32_t i = 0; i < job->items.count; i++)
-        all[i] = (report_item){&job->items.items[i].kernel,
-                               job->common.module->functions.items[job->items.items[i].function]};
-    return all;
-}
-
 static void finish_ptxas(hd_report_job *job)
 {
     hd_ptxas_result *result = &job->ptxas_result;
@@ -372,14 +354,16 @@ static void finish_ptxas(hd_report_job *job)
     job->report.ptxas_version = result->version;
     job->report.ptxas_unknown = result->unknown;
     job->common.ptxas_alone = result->alone;
+    report_item *all = HD_ARENA_ARRAY(&job->arena, report_item, job->items.count + 1);
     for (uint32_t i = 0; i < job->items.count; i++) {
         hd_report_kernel *k = &job->items.items[i].kernel;
+        all[i] = (report_item){k, job->common.module->functions.items[job->items.items[i].function]};
         k->ptxas = report_ptxas_numbers(result, good && k->is_entry, k->name);
         if (good && !k->is_entry)
             k->ptxas.unknown = "ptxas reports nothing for this function";
     }
     if (good)
-        report_ptxas_messages(&job->common, result, list_kernels(job), job->items.count, &job->arena);
+        report_ptxas_messages(&job->common, result, all, job->items.count, &job->arena);
 }
 
 /* ---- the occupancy, and what other register caps would make of it ------------------------------------------------ */
@@ -468,21 +452,16 @@ static void describe(hd_report_job *job)
             report->kernels[report->kernel_count++] = job->items.items[i].kernel;
 }
 
-/* Options that would change what machine code is. */
-static bool takes_options(hd_report_job *job)
-{
-    if (!job->common.module->is_machine || !job->options.max_registers)
-        return true;
-    hd_report(job->diagnostics, HD_DIAG_MACHINE_CODE, job->common.module->source, (hd_span){0, 0},
-              "--max-registers is for PTX: the registers of machine code are allocated, and --registers says how many");
-    return false;
-}
-
 static hd_status run(hd_report_job *job)
 {
     hd_module *module = job->common.module;
     uint32_t errors = job->diagnostics->error_count;
-    if (errors || !takes_options(job) || !hd_module_check_selection(module, job->options.kernel, job->diagnostics) ||
+    bool unfit = module->is_machine && job->options.max_registers;
+    if (!errors && unfit)
+        hd_report(
+            job->diagnostics, HD_DIAG_MACHINE_CODE, module->source, (hd_span){0, 0},
+            "--max-registers is for PTX: the registers of machine code are allocated, and --registers says how many");
+    if (errors || unfit || !hd_module_check_selection(module, job->options.kernel, job->diagnostics) ||
         !report_registers_fit(module, job->options.kernel) || !choose_gpu(job))
         return hd_status_of(job->diagnostics);
     report_assume_generation(module, job->gpu);
@@ -537,32 +516,23 @@ hd_source *hd_report_source(const hd_report_job *job) { return job->common.modul
 
 hd_status hd_report_status(const hd_report_job *job) { return job->status; }
 
-static void free_worker(worker *w)
-{
-    if (w->module) {
-        hd_module_free(w->module);
-        hd_diagnostics_free(&w->diagnostics);
-    }
-    hd_arena_free(&w->arena);
-}
-
-static void free_uses(hd_report_job *job)
-{
-    for (uint32_t i = 0; job->common.uses && i < job->common.module->functions.count; i++) {
-        hd_array_free(&job->common.uses[i].callees);
-        hd_array_free(&job->common.uses[i].variables);
-    }
-}
-
 void hd_report_free(hd_report_job *job)
 {
     if (!job)
         return;
     for (uint32_t i = 0; i < job->items.count; i++)
         hd_diagnostics_free(&job->items.items[i].diagnostics);
-    for (uint32_t i = 0; i < job->worker_count; i++)
-        free_worker(&job->workers[i]);
-    free_uses(job);
+    for (worker *w = job->workers; w < job->workers + job->worker_count; w++) {
+        if (w->module) {
+            hd_module_free(w->module);
+            hd_diagnostics_free(&w->diagnostics);
+        }
+        hd_arena_free(&w->arena);
+    }
+    for (uint32_t i = 0; job->common.uses && i < job->common.module->functions.count; i++) {
+        hd_array_free(&job->common.uses[i].callees);
+        hd_array_free(&job->common.uses[i].variables);
+    }
     for (uint32_t t = 0; job->common.technique_passes && t < HD_TECHNIQUE_COUNT; t++)
         hd_pipeline_free(job->common.technique_passes[t]);
     hd_pipeline_free(job->common.clean);
