@@ -190,12 +190,6 @@ static void compare_all(comparison *c, hd_diagnostics *diagnostics)
 
 /* ---- the table --------------------------------------------------------------------------------------------------- */
 
-/* A statistic without a column of its own. */
-static bool is_detail(const hd_statistic *s)
-{
-    return s->value && strcmp(s->name, HD_STATISTIC_WORDS) != 0 && strcmp(s->name, HD_STATISTIC_BITS) != 0;
-}
-
 static void write_row(hd_writer *out, const char *name, const row *r)
 {
     if (r->refusal)
@@ -212,10 +206,12 @@ static void write_row(hd_writer *out, const char *name, const row *r)
         hd_write_format(out, "  %11llu  %10llu  %7.2f  %9llu  %s\n", (unsigned long long)r->annotations,
                         (unsigned long long)r->size.words, r->size.percent, (unsigned long long)r->size.bits,
                         r->verdict);
-    for (uint32_t s = 0; s < r->statistics.count && *r->verdict; s++)
-        if (is_detail(&r->statistics.items[s]))
-            hd_write_format(out, "%12s%12llu  %s\n", "", (unsigned long long)r->statistics.items[s].value,
-                            r->statistics.items[s].name);
+    for (uint32_t i = 0; i < r->statistics.count && *r->verdict; i++) {
+        const hd_statistic *s = &r->statistics.items[i];
+        bool has_column = strcmp(s->name, HD_STATISTIC_WORDS) == 0 || strcmp(s->name, HD_STATISTIC_BITS) == 0;
+        if (s->value && !has_column)
+            hd_write_format(out, "%12s%12llu  %s\n", "", (unsigned long long)s->value, s->name);
+    }
 }
 
 static hd_status write_table(const comparison *c, hd_writer *out)
@@ -232,14 +228,6 @@ static hd_status write_table(const comparison *c, hd_writer *out)
             status = HD_STATUS_WRONG;
     }
     return status;
-}
-
-static void free_comparison(comparison *c)
-{
-    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
-        hd_array_free(&c->rows[t].statistics);
-    hd_array_free(&c->times);
-    hd_arena_free(&c->arena);
 }
 
 hd_module *hd_techniques_compare(hd_source *source, const hd_rewrite_options *options, hd_writer *out,
@@ -269,7 +257,10 @@ hd_module *hd_techniques_compare(hd_source *source, const hd_rewrite_options *op
     *status = write_table(&c, out);
     if (options->pipeline.log && options->pipeline.time_passes)
         hd_pass_times_write(options->pipeline.log, c.times.items, c.times.count);
-    free_comparison(&c);
+    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
+        hd_array_free(&c.rows[t].statistics);
+    hd_array_free(&c.times);
+    hd_arena_free(&c.arena);
     module->diagnostics = diagnostics;
     hd_diagnostics_free(&own);
     return module;

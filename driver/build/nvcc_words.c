@@ -51,28 +51,21 @@ static bool names_lto(const char *before, const char *word)
     return at && at[4] >= '0' && at[4] <= '9' && (word[0] == '-' || is_one_of(before, takers));
 }
 
-/* Options whose argument may be a file that ends in .ptx and is no input. */
-static bool takes_name(const char *word)
-{
-    static const char *const takers[] = {"-o",  "--output-file",       "-MT", "--dependency-target-name",
-                                         "-MF", "--dependency-output", NULL};
-    return is_one_of(word, takers);
-}
-
 static void look_at(scan *s, const char *word)
 {
     static const char *const lto[] = {"-dlto",   "--dlink-time-opt", "-lto",       "--lto", "-ltoir",
                                       "--ltoir", "-optix-ir",        "--optix-ir", NULL};
+    /* options whose argument may be a file that ends in .ptx and is no input */
+    static const char *const takers[] = {"-o",  "--output-file",       "-MT", "--dependency-target-name",
+                                         "-MF", "--dependency-output", NULL};
     if (is_switched_on(word, lto) || names_lto(s->before, word))
         refuse(s, word, "the front end writes no PTX then, which ptxas and the step before it would read");
-    else if (s->rewrites && *word != '-' && ends_with(word, ".ptx") && !takes_name(s->before))
+    else if (s->rewrites && *word != '-' && ends_with(word, ".ptx") && !is_one_of(s->before, takers))
         refuse(s, word, "a PTX input goes to ptxas as it is: run 'heddle rewrite' on it");
     s->before = word;
 }
 
 static void scan_text(scan *s, const char *text, uint32_t depth);
-
-static bool names_file(const char *word) { return strcmp(word, "-optf") == 0 || strcmp(word, "--options-file") == 0; }
 
 /* FILE,FILE: what cannot be read, nvcc reports. */
 static void scan_files(scan *s, const char *list, uint32_t depth)
@@ -95,7 +88,7 @@ static void scan_word(scan *s, const char *word, uint32_t depth)
 {
     const char *equals = strchr(word, '=');
     bool inside = strncmp(word, "-optf=", 6) == 0 || strncmp(word, "--options-file=", 15) == 0;
-    if (inside || names_file(s->before)) {
+    if (inside || strcmp(s->before, "-optf") == 0 || strcmp(s->before, "--options-file") == 0) {
         scan_files(s, inside ? equals + 1 : word, depth);
         s->before = "";
     } else {

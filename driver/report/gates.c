@@ -334,11 +334,6 @@ static void judge_value(const hd_gate *gate, const hd_report_kernel *kernel, fai
         add_failure(f, gate, take_text(&found, arena), arena);
 }
 
-static hd_span header_of(hd_source *source, const hd_report_kernel *kernel)
-{
-    return source && kernel->position.ptx_line ? hd_source_line(source, kernel->position.ptx_line) : (hd_span){0, 0};
-}
-
 uint32_t hd_gates_check_report(hd_gates *gates, hd_report_module *report, hd_source *source, hd_arena *arena,
                                hd_diagnostics *diagnostics)
 {
@@ -353,8 +348,9 @@ uint32_t hd_gates_check_report(hd_gates *gates, hd_report_module *report, hd_sou
         if (!kernel->failed_gate_count)
             continue;
         failing++;
-        hd_report(diagnostics, HD_DIAG_UNMET_GATE, source, header_of(source, kernel), "'%s' does not meet %s",
-                  kernel->demangled, f.list);
+        uint32_t line = kernel->position.ptx_line;
+        hd_span header = source && line ? hd_source_line(source, line) : (hd_span){0, 0};
+        hd_report(diagnostics, HD_DIAG_UNMET_GATE, source, header, "'%s' does not meet %s", kernel->demangled, f.list);
     }
     hd_array_free(&f.texts);
     return failing;

@@ -76,8 +76,10 @@ void report_budget(hd_report_kernel *k, hd_arena *arena)
     b->ignored = ignores_steps(&k->ptxas);
     for (uint32_t i = 0; i < b->step_count; i++) {
         const hd_report_budget_step *s = &b->steps[i];
-        b->least = s->releases && s->registers < b->least ? s->registers : b->least;
-        b->most = !s->releases && s->registers > b->most ? s->registers : b->most;
+        if (s->releases)
+            b->least = hd_min(b->least, s->registers);
+        else
+            b->most = hd_max(b->most, s->registers);
     }
     uint64_t spare = (uint64_t)b->groups * (b->initial - b->least);
     b->granted = b->most == b->least ? b->groups : (uint32_t)(spare / (b->most - b->least));

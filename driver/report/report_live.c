@@ -162,20 +162,16 @@ void report_live_start(report_kernel_work *work, uint32_t block)
             }
 }
 
-static void drop(hd_live_walk *w, uint32_t reg)
-{
-    uint32_t last = w->members[--w->count];
-    w->members[w->position[reg]] = last;
-    w->position[last] = w->position[reg];
-}
-
 static void drop_undefined(report_live *live, uint32_t reg)
 {
     hd_live_walk *w = &live->walk;
     bool defined = live->stamp[reg] == w->block + 1 && live->first[reg] < w->ordinal;
-    if (hd_live_has(w, reg) && hd_bitset_has(&live->partial, reg) && !defined &&
-        !hd_register_set_has(w->liveness->live_in[w->block], reg))
-        drop(w, reg);
+    if (!hd_live_has(w, reg) || !hd_bitset_has(&live->partial, reg) || defined ||
+        hd_register_set_has(w->liveness->live_in[w->block], reg))
+        return;
+    uint32_t last = w->members[--w->count];
+    w->members[w->position[reg]] = last;
+    w->position[last] = w->position[reg];
 }
 
 void report_live_step(report_kernel_work *work)

@@ -145,37 +145,27 @@ static uint32_t bank_cycles(const machine_walk *w)
     return most;
 }
 
-static bool has_conflict(const machine_walk *w, const hd_instruction *insn)
-{
-    const hd_sass_row *row = hd_insn_machine(w->function, insn)->row;
-    uint32_t cycles = row ? unit_cycles(w, row) : 0;
-    return cycles && bank_cycles(w) > cycles;
-}
-
-static void count_conflict(machine_walk *w, uint32_t depth)
-{
-    uint64_t weight = 1;
-    for (uint32_t d = 0; d < depth && d < WORST_LOOP_DEPTH; d++)
-        weight *= 10;
-    w->work->kernel->bank_conflicts++;
-    w->work->kernel->bank_conflicts_weighted += weight;
-}
-
 static void walk_banks(report_kernel_work *work)
 {
     const hd_function *f = work->function;
     machine_walk w = {.work = work, .function = f, .generation = f->machine->generation};
     for (uint32_t b = 0; b < work->cfg->block_count; b++) {
         const hd_block *block = &work->cfg->blocks[b];
+        uint64_t weight = 1;
         uint32_t depth = block->loop == HD_NONE ? 0 : work->cfg->loops[block->loop].depth;
+        for (uint32_t d = 0; d < depth && d < WORST_LOOP_DEPTH; d++)
+            weight *= 10;
         memset(&w.cache, 0, sizeof w.cache);
         memset(w.accessed, 0, sizeof w.accessed);
         for (uint32_t i = block->first; block->reachable && i < block->end; i++) {
             const hd_instruction *insn = &f->instructions.items[i];
             work->kernel->machine.reuse_flags += (uint64_t)__builtin_popcount(f->machine->reuse[i]);
             use_cache(&w, i);
-            if (has_conflict(&w, insn))
-                count_conflict(&w, depth);
+            const hd_sass_row *row = hd_insn_machine(f, insn)->row;
+            uint32_t cycles = row ? unit_cycles(&w, row) : 0;
+            bool conflict = cycles && bank_cycles(&w) > cycles;
+            work->kernel->bank_conflicts += conflict;
+            work->kernel->bank_conflicts_weighted += conflict ? weight : 0;
             forget_written(&w, insn);
             note_accesses(&w, insn, i);
         }

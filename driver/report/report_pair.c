@@ -46,12 +46,6 @@ static hd_report_pair_line *add_line(hd_report_pair *pair, const hd_report_line 
     return row;
 }
 
-static void set_machine(hd_report_pair_line *row, const hd_report_line *line)
-{
-    row->machine_instructions += line->instructions;
-    row->machine_pressure = hd_max(row->machine_pressure, line->max_pressure);
-}
-
 /* Both lists by number: those of one number are compared by file. */
 static void join_lines(hd_report_pair *pair, const hd_report_kernel *ptx, hd_arena *arena)
 {
@@ -71,7 +65,9 @@ static void join_lines(hd_report_pair *pair, const hd_report_kernel *ptx, hd_are
             uint32_t at = first;
             while (at < pair->line_count && !is_same_file(pair->lines[at].file, right[r]->file))
                 at++;
-            set_machine(at < pair->line_count ? &pair->lines[at] : add_line(pair, right[r]), right[r]);
+            hd_report_pair_line *row = at < pair->line_count ? &pair->lines[at] : add_line(pair, right[r]);
+            row->machine_instructions += right[r]->instructions;
+            row->machine_pressure = hd_max(row->machine_pressure, right[r]->max_pressure);
         }
     }
     if (pair->line_count)

@@ -107,13 +107,6 @@ static const hd_function *named_function(const hd_module *module, const char *te
     return NULL;
 }
 
-/* Line numbers in the text: "injected in around line 12". */
-static uint32_t line_in(const char *text)
-{
-    const char *at = strstr(text, "around line ");
-    return at ? (uint32_t)strtoul(at + strlen("around line "), NULL, 10) : 0;
-}
-
 static void add_message(hd_report_kernel *k, const hd_report_message *m, hd_arena *arena)
 {
     hd_report_message *grown = HD_ARENA_ARRAY(arena, hd_report_message, k->ptxas.message_count + 1);
@@ -126,7 +119,8 @@ static void add_message(hd_report_kernel *k, const hd_report_message *m, hd_aren
 static match match_message(const report_common *c, const hd_ptxas_message *said, const report_item *item)
 {
     const hd_function *named = named_function(c->module, said->text);
-    uint32_t line = said->line ? said->line : line_in(said->text);
+    const char *around = strstr(said->text, "around line "); /* "injected in around line 12" */
+    uint32_t line = said->line || !around ? said->line : (uint32_t)strtoul(around + strlen("around line "), NULL, 10);
     match m = {0};
     if (named && item->function != named)
         return m;

@@ -112,13 +112,7 @@ static void read_ptxas(reader *r, const json_t *kernel, hd_report_kernel *into)
     into->ptxas.message_count = (uint32_t)json_array_size(messages);
 }
 
-static void read_spills(reader *r, const json_t *kernel, hd_report_kernel *into)
-{
-    if (!json_is_object(find_member(kernel, "predicted_spills")))
-        into->predicted.unknown = "the report does not have it";
-    for (uint32_t i = 0; !into->predicted.unknown && i < sizeof spill_rows / sizeof *spill_rows; i++)
-        read_number(r, kernel, &spill_rows[i], into);
-}
+static const char lacking[] = "the report does not have it";
 
 /* null if registers were not allocated */
 static void read_allocation(reader *r, const json_t *kernel, hd_report_kernel *into)
@@ -127,19 +121,10 @@ static void read_allocation(reader *r, const json_t *kernel, hd_report_kernel *i
     if (!into->left_virtual)
         read_number(r, kernel, &conflicts_row, into);
     if (json_is_null(find_member(kernel, allocated_row.path)))
-        into->allocated_unknown = "the report does not have it";
+        into->allocated_unknown = lacking;
     else
         read_number(r, kernel, &allocated_row, into);
 }
-
-/* Whether the occupancy is an upper bound; reports of schema 1 may lack the key. */
-static void read_conditions(const json_t *kernel, hd_report_kernel *into)
-{
-    const json_t *known = find_member(kernel, "occupancy.dynamic_shared_known");
-    into->dynamic_shared_unknown = json_is_false(known);
-}
-
-static const char lacking[] = "the report does not have it";
 
 /* A kernel of machine code: what is null is unknown. */
 static void read_machine(reader *r, const json_t *kernel, hd_report_kernel *into)
@@ -175,8 +160,12 @@ static void read_kernel(reader *r, const json_t *kernel, hd_report_kernel *into)
     if (!json_is_number(fraction) || into->occupancy.fraction < 0 || into->occupancy.fraction > 1)
         bad_kernel(r, "occupancy.fraction", "a fraction");
     read_ptxas(r, kernel, into);
-    read_conditions(kernel, into);
-    read_spills(r, kernel, into);
+    /* the occupancy is an upper bound; reports of schema 1 may lack the key */
+    into->dynamic_shared_unknown = json_is_false(find_member(kernel, "occupancy.dynamic_shared_known"));
+    if (!json_is_object(find_member(kernel, "predicted_spills")))
+        into->predicted.unknown = lacking;
+    for (uint32_t i = 0; !into->predicted.unknown && i < sizeof spill_rows / sizeof *spill_rows; i++)
+        read_number(r, kernel, &spill_rows[i], into);
     read_allocation(r, kernel, into);
     if (into->is_machine)
         read_machine(r, kernel, into);

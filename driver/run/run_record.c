@@ -312,21 +312,18 @@ static void write_steps(record *r)
     }
 }
 
-/* Where the module's variables begin: as in the program's run, unless they were placed after buffers. */
-static uint64_t base_of(const record *r, const json_t *module)
+static void write_launch_file(record *r, hd_writer *to)
 {
+    r->to = to;
+    const json_t *module = r->modules.items[0];
+    /* where the module's variables begin: as in the program's run, unless they were placed after buffers */
     uint64_t base = (uint64_t)json_integer_value(json_object_get(module, "base"));
     bool same = r->modules.count == 1 && json_is_true(json_object_get(module, "first"));
-    return same ? base : base + (1ull << 40);
-}
-
-static void write_all(record *r)
-{
-    const json_t *module = r->modules.items[0];
     const char *until = r->run->has_ended ? "" : ", until it was killed or called _exit";
     hd_write_format(r->to, "# %s, as it ran on %s%s.\nmodule: %s\naddress_bits: 64\nmemory_base: 0x%" PRIx64 "\n",
                     r->run->program, r->run->gpu ? r->run->gpu : "", until,
-                    r->modules.count > 1 ? HD_RUN_LINKED_FILE : run_string(module, "file"), base_of(r, module));
+                    r->modules.count > 1 ? HD_RUN_LINKED_FILE : run_string(module, "file"),
+                    same ? base : base + ((uint64_t)1 << 40));
     write_buffers(r, false);
     write_buffers(r, true);
     write_textures(r);
@@ -349,12 +346,6 @@ static bool write_file(const record *r, const char *name, void (*write)(record *
     if (!good)
         hd_report(d, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "%s cannot be written: %s", path, strerror(errno));
     return good;
-}
-
-static void write_launch_file(record *r, hd_writer *to)
-{
-    r->to = to;
-    write_all(r);
 }
 
 static void write_linked(record *r, hd_writer *to)
