@@ -59,13 +59,13 @@ static void finish(raw *r)
     put_number(r, hd_hash(r->bytes, end), 8);
 }
 
-/* RICH and a section of these bytes; freed by the caller. */
+/* RICH and a section of these bytes, decimal and hexadecimal; freed by the caller. */
 static char *with_section(const raw *r)
 {
     char *text = malloc(strlen(RICH) + 64 + r->count * 5u), *at = stpcpy(text, RICH);
     at = stpcpy(at, ".section .heddle { .b8 ");
     for (uint32_t i = 0; i < r->count; i++)
-        at += sprintf(at, i ? ",%u" : "%u", r->bytes[i]);
+        at += sprintf(at, i % 3 == 0 ? "%s%u" : i % 3 == 1 ? "%s0x%x" : "%s0x%X", i ? "," : "", r->bytes[i]);
     stpcpy(at, "\n}\n");
     return text;
 }
