@@ -1,20 +1,16 @@
 /* See file_list.h. */
 #include "base/file_list.h"
 
+#include "base/path.h"
+
 #include <stdio.h>
 #include <sys/stat.h>
-
-static const char *name_in_folder(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
 
 /* Where there is no file, its folder and name; false: neither is there, or it is no regular file. */
 static bool identify(const char *path, bool is_output, hd_listed_file *file)
 {
     struct stat facts;
-    const char *name = name_in_folder(path);
+    const char *name = hd_path_name(path);
     file->name = "";
     if (stat(path, &facts) != 0) {
         size_t length = (size_t)(name - path);

@@ -1,6 +1,8 @@
 /* -o of commands that write an output for each input: standard output or a file for one, a folder for any number. */
 #include "cli/cli.h"
 
+#include "base/path.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -17,16 +19,10 @@ bool hd_cli_outputs_are_many(const hd_cli *cli)
     return out && *out && (out[strlen(out) - 1] == '/' || is_folder(out));
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static int compare_base_names(const void *a, const void *b)
 {
     const char *const *x = a, *const *y = b;
-    return strcmp(base_name(*x), base_name(*y));
+    return strcmp(hd_path_name(*x), hd_path_name(*y));
 }
 
 /* Two inputs that would share an output, or one without a name. */
@@ -37,7 +33,7 @@ static bool names_differ(hd_cli *cli)
     char **sorted = hd_arena_copy(&cli->arena, cli->operands, count * sizeof *sorted);
     qsort(sorted, count, sizeof *sorted, compare_base_names);
     for (size_t i = 0; i < count; i++) {
-        if (strcmp(sorted[i], "-") == 0 || !*base_name(sorted[i])) {
+        if (strcmp(sorted[i], "-") == 0 || !*hd_path_name(sorted[i])) {
             hd_cli_usage_error("-o %s: '%s' has no name for its output there", out, sorted[i]);
             return false;
         }
@@ -79,5 +75,5 @@ const char *hd_cli_output_of(hd_cli *cli, const char *input)
         return NULL;
     if (!hd_cli_outputs_are_many(cli))
         return out;
-    return hd_arena_printf(&cli->arena, "%s%s%s", out, out[strlen(out) - 1] == '/' ? "" : "/", base_name(input));
+    return hd_arena_printf(&cli->arena, "%s%s%s", out, out[strlen(out) - 1] == '/' ? "" : "/", hd_path_name(input));
 }

@@ -1,6 +1,7 @@
 /* heddle nvcc: calls nvcc in a shadow folder (driver/build/toolkit.h), whose front end is this program with --step. */
 #include "cli/cli.h"
 
+#include "base/path.h"
 #include "base/temporary.h"
 #include "driver/build/cached_rewrite.h"
 #include "driver/build/nvcc_words.h"
@@ -29,12 +30,6 @@ typedef struct step {
     bool again;         /* only for the places of errors */
 } step;
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static bool rewrites(const hd_cli *cli) { return hd_cli_has(cli, HD_CLI_PASSES) || hd_cli_has(cli, HD_CLI_CANONICAL); }
 
 static bool reports(const hd_cli *cli) { return hd_cli_has(cli, HD_CLI_REPORT) || hd_cli_has(cli, HD_CLI_REQUIRE); }
@@ -51,9 +46,9 @@ typedef struct call {
 static call split_call(const hd_cli *cli)
 {
     call c = {.words = (const char *const *)cli->operands, .count = (uint32_t)cli->operand_count};
-    if (c.count && strcmp(base_name(*c.words), "ccache") == 0)
+    if (c.count && strcmp(hd_path_name(*c.words), "ccache") == 0)
         c.ccache = *c.words++, c.count--;
-    if (c.count && strcmp(base_name(*c.words), "nvcc") == 0)
+    if (c.count && strcmp(hd_path_name(*c.words), "nvcc") == 0)
         c.nvcc = *c.words++, c.count--;
     return c;
 }
@@ -216,7 +211,7 @@ static void report(hd_cli *cli, const step *s, const hd_source *text)
 /* The name that the file has with --keep: "/tmp/tmpxft_0000_0000-6_a.ptx" is gone when the message is read. */
 static const char *kept_name(const char *path)
 {
-    const char *name = base_name(path);
+    const char *name = hd_path_name(path);
     if (strncmp(name, "tmpxft_", 7) != 0)
         return path;
     for (int i = 0; i < 3 && strchr(name, '_'); i++)

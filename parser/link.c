@@ -2,6 +2,7 @@
 #include "parser/link.h"
 #include "base/hash.h"
 #include "base/index.h"
+#include "base/search.h"
 #include "parser/parse.h"
 #include <ctype.h>
 #include <inttypes.h>
@@ -226,11 +227,6 @@ static void copy_name(copying *c, const char *name, size_t length, bool part)
         hd_write_format(to, "$%u", c->number + 1);
 }
 
-static bool is_word(const char *at, size_t length, const char *word)
-{
-    return strlen(word) == length && memcmp(at, word, length) == 0;
-}
-
 static void copy_span(copying *c, hd_span span)
 {
     hd_writer *to = &c->linker->result->text;
@@ -244,12 +240,13 @@ static void copy_span(copying *c, hd_span span)
                 after++;
             size_t length = (size_t)(after - at);
             bool directive = at > text && at[-1] == '.';
-            if (directive && c->visible && is_word(at, length, "extern"))
+            if (directive && c->visible && hd_is_name(at, length, "extern"))
                 hd_write_string(to, "visible");
             else
                 copy_name(c, at, length, directive || (after < end && *after == '.'));
-            c->file_next = c->file_next || (directive && (is_word(at, length, "loc") || is_word(at, length, "file"))) ||
-                           is_word(at, length, "inlined_at");
+            c->file_next = c->file_next ||
+                           (directive && (hd_is_name(at, length, "loc") || hd_is_name(at, length, "file"))) ||
+                           hd_is_name(at, length, "inlined_at");
         } else {
             hd_write_char(to, *at);
             after++;

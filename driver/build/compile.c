@@ -2,6 +2,7 @@
  * memfd_create. */
 #include "driver/build/compile.h"
 
+#include "base/path.h"
 #include "driver/build/process.h"
 #include "driver/build/toolkit.h"
 #include "driver/report/tool.h"
@@ -34,7 +35,7 @@ static bool names_arch(const hd_compilation *c)
 /* "a.ptx" of "dir/a.cu" */
 static const char *ptx_name(const char *path, hd_arena *arena)
 {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *name = hd_path_name(path);
     return hd_arena_printf(arena, "%.*s.ptx", (int)(strlen(name) - 3), name);
 }
 

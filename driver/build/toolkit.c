@@ -3,6 +3,7 @@
 #include "driver/build/toolkit.h"
 
 #include "base/open.h"
+#include "base/path.h"
 #include "base/writer.h"
 #include "driver/build/process.h"
 
@@ -15,12 +16,6 @@
 #include <unistd.h>
 
 /* ---- finding it -------------------------------------------------------------------------------------------------- */
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
 
 /* The path where links lead, in the arena; NULL: there is nothing. */
 static const char *resolve(hd_arena *arena, const char *path)
@@ -50,7 +45,7 @@ static bool is_machine_code(const char *path)
 static const char *if_nvcc(hd_arena *arena, const char *path)
 {
     const char *real = is_program(path) && is_machine_code(path) ? resolve(arena, path) : NULL;
-    return real && strcmp(base_name(real), "nvcc") == 0 ? path : NULL;
+    return real && strcmp(hd_path_name(real), "nvcc") == 0 ? path : NULL;
 }
 
 /* The line "#$ _HERE_=FOLDER" of what nvcc --dryrun prints. */
@@ -115,7 +110,7 @@ static bool find_profile(hd_toolkit *toolkit, const char *nvcc, hd_arena *arena)
 {
     hd_source profile;
     toolkit->nvcc = nvcc;
-    toolkit->folder = hd_arena_string(arena, nvcc, (size_t)(base_name(nvcc) - nvcc - 1));
+    toolkit->folder = hd_arena_string(arena, nvcc, (size_t)(hd_path_name(nvcc) - nvcc - 1));
     if (!hd_source_read(&profile, hd_arena_printf(arena, "%s/nvcc.profile", toolkit->folder)))
         return false;
     toolkit->profile = hd_arena_string(arena, profile.text, profile.length);

@@ -6,6 +6,7 @@
  *
  * Complexity: linear in operands, and in the lists of variables that callers get, except for sorting.
  */
+#include "base/compare.h"
 #include "base/components.h"
 #include "driver/report/report_work.h"
 
@@ -55,18 +56,12 @@ static uint32_t barriers_of(const hd_function *f, const hd_instruction *insn)
     return 1;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Ascending, without duplicates. */
 static void sort(hd_u32_array *ids)
 {
     uint32_t kept = 0;
     if (ids->count)
-        qsort(ids->items, ids->count, sizeof *ids->items, ascending);
+        qsort(ids->items, ids->count, sizeof *ids->items, hd_compare_u32);
     for (uint32_t i = 0; i < ids->count; i++)
         if (!kept || ids->items[kept - 1] != ids->items[i])
             ids->items[kept++] = ids->items[i];

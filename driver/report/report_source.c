@@ -3,6 +3,7 @@
  * holds one for part of its life only. Linear in the values and their lines. */
 #include "driver/report/report_work.h"
 
+#include "base/path.h"
 #include "base/source_files.h"
 #include <ctype.h>
 
@@ -69,7 +70,7 @@ static const char *shown(const hd_source *source, hd_span span, hd_arena *arena)
 
 static const char *value_at(hd_source_files *files, const char *beside, const hd_report_position *p, hd_arena *arena)
 {
-    const char *slash = strrchr(p->file, '/'), *name = slash ? slash + 1 : p->file;
+    const char *name = hd_path_name(p->file);
     hd_source *source = hd_source_files_find(files, p->file, beside);
     hd_span span = source ? expression_at(source, hd_source_line(source, p->line), p->column) : (hd_span){0};
     if (span.begin == span.end)

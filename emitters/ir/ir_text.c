@@ -1,6 +1,7 @@
 /* Text listings: tokens, the IR, liveness. Linear in the output. */
 #include "emitters/ir/dump.h"
 
+#include "base/compare.h"
 #include "emitters/ir/ptx.h"
 #include "ir/spell.h"
 #include "lexer/lexer.h"
@@ -126,12 +127,6 @@ typedef struct live_lists {
     hd_u32_array members, ends;
 } live_lists;
 
-static int compare_ids(const void *a, const void *b)
-{
-    uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-    return left < right ? -1 : left > right;
-}
-
 /* Fills the lists from the last instruction to the first. */
 static void collect_live(hd_live_walk *walk, const hd_block *block, uint32_t b, live_lists *lists)
 {
@@ -143,7 +138,7 @@ static void collect_live(hd_live_walk *walk, const hd_block *block, uint32_t b, 
         if (walk->count) {
             uint32_t *list = hd_array_extend(&lists->members, walk->count);
             memcpy(list, walk->members, walk->count * sizeof *list);
-            qsort(list, walk->count, sizeof *list, compare_ids);
+            qsort(list, walk->count, sizeof *list, hd_compare_u32);
         }
         hd_array_push(&lists->ends, lists->members.count);
     }

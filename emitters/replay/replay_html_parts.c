@@ -1,6 +1,8 @@
 /* Pieces that all parts of the replay's page use: see replay_page.h. */
 #include "emitters/replay/replay_page.h"
 
+#include "base/path.h"
+
 #include <math.h>
 
 void page_launch_name(hd_writer *w, const hd_replay_report *report, const hd_replay_kernel *kernel)
@@ -11,9 +13,8 @@ void page_launch_name(hd_writer *w, const hd_replay_report *report, const hd_rep
     page_text(w, kernel->demangled);
     if (same < 2)
         return;
-    const char *slash = strrchr(kernel->file, '/');
     hd_write_format(w, " <small>launch %u of ", kernel->launch);
-    page_text(w, slash ? slash + 1 : kernel->file);
+    page_text(w, hd_path_name(kernel->file));
     hd_write_string(w, "</small>");
 }
 

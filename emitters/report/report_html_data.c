@@ -2,6 +2,8 @@
  * findings as JSON, and the source texts. Linear. */
 #include "emitters/report/report_page.h"
 
+#include "base/compare.h"
+
 static void write_number(hd_writer *w, const char *key, uint64_t value)
 {
     hd_write_format(w, "\"%s\":%llu,", key, (unsigned long long)value);
@@ -304,12 +306,6 @@ void page_kernel(hd_writer *writer, const hd_report_module *report, uint32_t ind
 
 enum { WHOLE_BYTES = 65536, LINES_AROUND = 12 };
 
-static int compare_lines(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* The lines of one file that kernels name, ascending, possibly with duplicates. */
 static hd_u32_array lines_of(const hd_report_module *report, const char *file)
 {
@@ -319,7 +315,7 @@ static hd_u32_array lines_of(const hd_report_module *report, const char *file)
             if (!strcmp(report->kernels[k].lines[i].file, file))
                 hd_array_push(&lines, report->kernels[k].lines[i].line);
     if (lines.count)
-        qsort(lines.items, lines.count, sizeof *lines.items, compare_lines);
+        qsort(lines.items, lines.count, sizeof *lines.items, hd_compare_u32);
     return lines;
 }
 

@@ -1,5 +1,6 @@
 /* The report for the terminal: a table if there are several kernels, then each kernel, the most useful facts first. For
  * many kernels only the table is shown; with `listing`, the instructions follow. */
+#include "base/path.h"
 #include "base/shown.h"
 #include "emitters/report/quantity.h"
 #include "emitters/report/report_text_print.h"
@@ -16,9 +17,8 @@ static const char *line_name(const hd_report_position *p) { return p->in_listing
 /* The same for tables, short: without the file's folder. */
 static const char *short_position(const hd_report_position *position, char *buffer, size_t size)
 {
-    const char *slash = position->file ? strrchr(position->file, '/') : NULL;
     if (position->file)
-        snprintf(buffer, size, "%s:%u", slash ? slash + 1 : position->file, position->line);
+        snprintf(buffer, size, "%s:%u", hd_path_name(position->file), position->line);
     else if (position->ptx_line)
         snprintf(buffer, size, "%s %u", line_name(position), position->ptx_line);
     else

@@ -2,6 +2,8 @@
  * machine code. */
 #include "emitters/report/report_text_print.h"
 
+#include "base/path.h"
+
 #include <stdio.h>
 
 enum { LINES_AT_MOST = 12 };
@@ -143,13 +145,12 @@ static void write_pair_lines(text_printer *p)
                     "machine", p->s->off);
     for (uint32_t i = 0; i < pair->line_count; i++) {
         const hd_report_pair_line *l = &pair->lines[i];
-        const char *slash = strrchr(l->file, '/');
         if (difference(l) < least) {
             left++;
             continue;
         }
         text_more(p);
-        snprintf(name, sizeof name, "%s:%u", slash ? slash + 1 : l->file, l->line);
+        snprintf(name, sizeof name, "%s:%u", hd_path_name(l->file), l->line);
         hd_write_format(p->w, "%-40s %5u %7u  %8u %7u\n", name, l->ptx_instructions, l->machine_instructions,
                         l->ptx_pressure, l->machine_pressure);
     }

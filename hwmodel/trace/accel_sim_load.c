@@ -4,6 +4,8 @@
  * regular kernels reach a ratio of 300, and the format allows 7,000. */
 #include "hwmodel/trace/accel_sim.h"
 
+#include "base/path.h"
+
 #include <errno.h>
 #include <lzma.h>
 #include <string.h>
@@ -25,8 +27,7 @@ bool hd_traced_is_name(const char *path)
 
 bool hd_traced_is_list(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    return strncmp(slash ? slash + 1 : path, "kernelslist", strlen("kernelslist")) == 0;
+    return strncmp(hd_path_name(path), "kernelslist", strlen("kernelslist")) == 0;
 }
 
 /* ---- files ------------------------------------------------------------------------------------------------------- */

@@ -13,6 +13,7 @@
  */
 #include "passes/analysis/liveness.h"
 #include "base/bits.h"
+#include "base/compare.h"
 #include "base/search.h"
 
 /* ---- sets -------------------------------------------------------------------------------------------------------- */
@@ -373,12 +374,6 @@ static hd_register_set *find_live_in(scan *from, const hd_cfg *cfg, hd_arena *ar
     return live_in;
 }
 
-static int compare_words(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 static hd_register_set words_of_set(const hd_storage *storage, hd_register_set registers, hd_arena *arena)
 {
     hd_u32_array words = {0};
@@ -387,7 +382,7 @@ static hd_register_set words_of_set(const hd_storage *storage, hd_register_set r
             hd_array_push(&words, word);
     uint32_t count = 0;
     if (words.count)
-        qsort(words.items, words.count, sizeof *words.items, compare_words);
+        qsort(words.items, words.count, sizeof *words.items, hd_compare_u32);
     for (uint32_t i = 0; i < words.count; i++) /* names may overlap */
         if (!count || words.items[i] != words.items[count - 1])
             words.items[count++] = words.items[i];

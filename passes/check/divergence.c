@@ -3,6 +3,7 @@
  * Registers written between a divergent branch and its join are searched only where they can be found: registers live
  * into the join, not yet divergent, and written in a block between the two in a topological order of strongly connected
  * components. All branches of a join known by then are searched together, until each register was found. */
+#include "base/compare.h"
 #include "base/search.h"
 #include "ir/sregs.h"
 #include "passes/check/facts_private.h"
@@ -104,12 +105,6 @@ static void find_keys(divergence *d, hd_arena *scratch)
     }
 }
 
-static int ascending(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* By register, the keys of the blocks that write it. */
 static void list_writers(divergence *d, hd_arena *scratch)
 {
@@ -122,7 +117,7 @@ static void list_writers(divergence *d, hd_arena *scratch)
                 d->writers[count++] = d->keys[d->facts->cfg->block_of[registers->accesses[a].ordinal]];
         d->writer_first[r + 1] = count;
         if (count > d->writer_first[r])
-            qsort(d->writers + d->writer_first[r], count - d->writer_first[r], sizeof *d->writers, ascending);
+            qsort(d->writers + d->writer_first[r], count - d->writer_first[r], sizeof *d->writers, hd_compare_u32);
     }
 }
 

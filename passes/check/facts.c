@@ -1,5 +1,6 @@
 /* Accesses and liveness, per register or word: see facts.h. Divergence is in divergence.c. */
 #include "passes/check/facts_private.h"
+#include "base/compare.h"
 #include "base/search.h"
 
 static bool is_module_wide(const hd_function *f, uint32_t reg)
@@ -196,12 +197,6 @@ static void start_from_reads(live_search *s)
     }
 }
 
-static int ascending(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 static void find_live_blocks(live_search *s)
 {
     hd_lives *items = s->items;
@@ -215,7 +210,7 @@ static void find_live_blocks(live_search *s)
             live_out_of(s, hd_block_predecessors(items->cfg, block)[p]);
     }
     if (items->live.count > first)
-        qsort(items->live.items + first, items->live.count - first, sizeof *items->live.items, ascending);
+        qsort(items->live.items + first, items->live.count - first, sizeof *items->live.items, hd_compare_u32);
 }
 
 static void find_liveness(hd_lives *items, hd_arena *arena, hd_arena *scratch)

@@ -7,6 +7,8 @@
  */
 #include "passes/estimate/estimate_work.h"
 
+#include "base/compare.h"
+
 /* The operand that names the callee. */
 static const hd_operand *callee_of(const hd_function *f, const hd_instruction *insn)
 {
@@ -28,16 +30,10 @@ static bool calls_symbol(const hd_function *f, uint32_t symbol)
     return false;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 static void sort(hd_u32_array *symbols)
 {
     if (symbols->count)
-        qsort(symbols->items, symbols->count, sizeof *symbols->items, ascending);
+        qsort(symbols->items, symbols->count, sizeof *symbols->items, hd_compare_u32);
 }
 
 typedef struct named {          /* lists of functions, with duplicates */
@@ -73,7 +69,7 @@ static bool keeps_convention(const hd_module *m, const named *n, uint32_t symbol
 {
     const hd_function *callee = hd_module_function(m, m->symbols.items[symbol].name);
     return !callee || !callee->has_body || calls_symbol(callee, symbol) ||
-           (n->taken.count && bsearch(&symbol, n->taken.items, n->taken.count, sizeof symbol, ascending));
+           (n->taken.count && bsearch(&symbol, n->taken.items, n->taken.count, sizeof symbol, hd_compare_u32));
 }
 
 uint32_t estimate_count_calls(const hd_function *f)

@@ -2,6 +2,8 @@
  * algorithms for graph manipulation", CACM 1973), without recursion. */
 #include "passes/graph/oddparts.h"
 
+#include "base/compare.h"
+
 void hd_odd_parts_push(hd_odd_parts *parts, const uint32_t *edges, uint32_t count)
 {
     hd_array_push(&parts->first, parts->edges.count);
@@ -94,12 +96,6 @@ static bool is_odd(search *s, uint32_t from)
     return false;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* The component is complete: all edges from `edge` on. */
 static void take_component(search *s, uint32_t edge)
 {
@@ -111,7 +107,7 @@ static void take_component(search *s, uint32_t edge)
         hd_array_clear(&s->found);
         for (uint32_t i = from; i < s->open.count; i++)
             hd_array_push(&s->found, s->part->edge.items[s->open.items[i]]);
-        qsort(s->found.items, s->found.count, sizeof *s->found.items, compare_numbers);
+        qsort(s->found.items, s->found.count, sizeof *s->found.items, hd_compare_u32);
         hd_odd_parts_push(s->odd, s->found.items, s->found.count);
     }
     s->open.count = from;

@@ -15,6 +15,8 @@
  * Complexity: O((intervals + edges) log intervals + intervals N): lists of watchers are merged shorter into longer. */
 #include "passes/technique/ltrf_work.h"
 
+#include "base/compare.h"
+
 enum { MOST_SEEN = 3 };
 
 typedef struct watcher {             /* an interval; after the intervals, a hub */
@@ -141,12 +143,6 @@ static void unite(merger *m, const ltrf_interval *a, const ltrf_interval *b)
     }
 }
 
-static int compare_watchers(const void *left, const void *right)
-{
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    return (a > b) - (a < b);
-}
-
 /* Watchers of a merged interval: hubs from first to last, which depend on earlier ones; then intervals, which depend on
  * hubs. */
 static void look_again(merger *m, hd_u32_array *watchers)
@@ -160,7 +156,7 @@ static void look_again(merger *m, hd_u32_array *watchers)
         items[hubs++] = it;
     }
     if (hubs)
-        qsort(items, hubs, sizeof *items, compare_watchers);
+        qsort(items, hubs, sizeof *items, hd_compare_u32);
     for (uint32_t i = 0; i < watchers->count; i++)
         if (items[i] >= m->count || m->plan->merged_into[items[i]] == items[i])
             look(m, items[i]);

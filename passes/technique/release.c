@@ -26,6 +26,8 @@
  * Deterministic. */
 #include "passes/technique/release_work.h"
 
+#include "base/compare.h"
+
 enum { SLOTS = 3 };
 
 typedef struct release_mark {
@@ -239,12 +241,6 @@ static void flag_starts(release_pass *p)
 
 /* ---- annotations ------------------------------------------------------------------------------------------------- */
 
-static int compare_words(const void *left, const void *right)
-{
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    return a < b ? -1 : a > b;
-}
-
 /* By instruction: where its words begin in *sorted. */
 static uint32_t *sort_marks(release_pass *p, uint32_t **sorted)
 {
@@ -270,7 +266,7 @@ static void annotate(release_pass *p, hd_register_set renamed)
             hd_annotate(f, (hd_annotation){.kind = HD_ANNOTATION_PIR, .instruction = i, .value = p->pir[i]});
         if (!count)
             continue;
-        qsort(sorted + first[i], count, sizeof *sorted, compare_words);
+        qsort(sorted + first[i], count, sizeof *sorted, hd_compare_u32);
         hd_annotate_list(f, (hd_annotation){.kind = HD_ANNOTATION_PBR, .instruction = i}, sorted + first[i], count);
     }
     hd_annotate_list(f, (hd_annotation){.kind = HD_ANNOTATION_RELEASE_RENAMED, .instruction = HD_NONE}, renamed.items,

@@ -10,6 +10,7 @@
  * Linear in operands and sizes of the live sets; candidates are sorted. */
 #include "passes/technique/release_work.h"
 
+#include "base/compare.h"
 #include "passes/analysis/resident.h"
 
 #include <stdlib.h>
@@ -141,12 +142,6 @@ static int compare_candidates(const void *left, const void *right)
     return a->word < b->word ? -1 : 1;
 }
 
-static int compare_words(const void *left, const void *right)
-{
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    return a < b ? -1 : a > b;
-}
-
 hd_register_set release_choose(const release_life *lives, uint32_t words, uint32_t most, hd_arena *scratch)
 {
     candidate *all = HD_ARENA_ARRAY(scratch, candidate, (size_t)words + 1);
@@ -160,6 +155,6 @@ hd_register_set release_choose(const release_life *lives, uint32_t words, uint32
     uint32_t *chosen = HD_ARENA_ARRAY(scratch, uint32_t, (size_t)count + 1);
     for (uint32_t i = 0; i < count; i++)
         chosen[i] = all[i].word;
-    qsort(chosen, count, sizeof *chosen, compare_words);
+    qsort(chosen, count, sizeof *chosen, hd_compare_u32);
     return (hd_register_set){chosen, count};
 }
