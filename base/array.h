@@ -49,6 +49,9 @@ void *hd_array_grow(void *items, uint32_t *capacity, uint64_t needed, size_t ite
           : (void)0),                                                                                             \
      (a)->count += (uint32_t)(n), hd_array_at(a, (a)->count - (n)))
 #define hd_array_pop(a) ((a)->items[--(a)->count])
+/* Removes element `at`, and keeps the order of the others. Evaluates its arguments more than once. */
+#define hd_array_remove(a, at) \
+    ((void)((a)->count--, memmove((a)->items + (at), (a)->items + (at) + 1, ((a)->count - (at)) * sizeof *(a)->items)))
 #define hd_array_last(a) ((a)->items[(a)->count - 1])
 #define hd_array_clear(a) ((void)((a)->count = 0))
 #define hd_array_fit(a)                                                                   \

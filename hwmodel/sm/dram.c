@@ -29,8 +29,7 @@ static hd_dram_request take_first_ready(hd_dram *d)
             break;
         }
     hd_dram_request request = d->queue.items[first];
-    d->queue.count--;
-    memmove(d->queue.items + first, d->queue.items + first + 1, (d->queue.count - first) * sizeof *d->queue.items);
+    hd_array_remove(&d->queue, first);
     return request;
 }
 

@@ -418,8 +418,7 @@ static bool access_reserved(hd_sm *sm)
     bool fills = sm->jobs.items[what.job].accesses.items[what.access].what.kind == HD_RF_FILL;
     if (fills && sm->fetch_count >= sm->setup.machine->l1.mshrs)
         return false;
-    sm->reserved.count--;
-    memmove(sm->reserved.items, sm->reserved.items + 1, sm->reserved.count * sizeof what);
+    hd_array_remove(&sm->reserved, 0);
     if (fills) {
         uint32_t f = sm_fetch_line(sm, SM_NO_CACHE, &line, HD_MEMORY_READ);
         sm_fetch *to = &sm->fetches.items[f];
@@ -440,11 +439,8 @@ void sm_access_memory(hd_sm *sm)
 {
     if (access_reserved(sm))
         return;
-    if (!sm->memory_queue.count || !work_on(sm, sm->memory_queue.items[0]))
-        return;
-    sm->memory_queue.count--;
-    memmove(sm->memory_queue.items, sm->memory_queue.items + 1,
-            sm->memory_queue.count * sizeof *sm->memory_queue.items);
+    if (sm->memory_queue.count && work_on(sm, sm->memory_queue.items[0]))
+        hd_array_remove(&sm->memory_queue, 0);
 }
 
 /* ---- answers ----------------------------------------------------------------------------------------------------- */

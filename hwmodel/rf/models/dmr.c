@@ -236,12 +236,6 @@ static bool reads(const hd_rf_step *step, const dmr_item *item)
 
 /* ---- verification ------------------------------------------------------------------------------------------------ */
 
-static void remove_at(dmr_items *items, uint32_t at)
-{
-    items->count--;
-    memmove(items->items + at, items->items + at + 1, (items->count - at) * sizeof *items->items);
-}
-
 /* Comparisons of these threads differ. */
 static void notice(hd_dmr *m, const dmr_item *item, uint32_t threads)
 {
@@ -280,7 +274,7 @@ static void verify(hd_dmr *m, const dmr_item *item, hd_access_sink *sink)
     uint32_t lanes = (uint32_t)__builtin_popcount(item->lanes), at = 0;
     while (m->unverified.items[at].number != item->number)
         at++;
-    remove_at(&m->unverified, at);
+    hd_array_remove(&m->unverified, at);
     compare_repetition(m, item);
     hd_rf_event(&m->model, HD_COUNTER_DMR_VERIFIED, lanes);
     hd_rf_event(&m->model, HD_COUNTER_DMR_REDUNDANT, lanes);
@@ -315,7 +309,7 @@ static void dequeue(hd_dmr *m, uint32_t at, hd_access_sink *sink)
     access_queue(item, HD_RF_READ, sink);
     verify(m, item, sink);
     m->used -= item->entries;
-    remove_at(&m->queue, at);
+    hd_array_remove(&m->queue, at);
 }
 
 /* The oldest queued instruction of a free type; asked: that a consumer waits for. HD_NONE: there is none. */
@@ -372,7 +366,7 @@ static void repeat_stalled(hd_dmr *m, uint32_t *free, hd_access_sink *sink)
         }
         used |= 1u << item.type;
         verify(m, &item, sink);
-        remove_at(&m->pending, p);
+        hd_array_remove(&m->pending, p);
     }
     *free &= ~used;
 }
@@ -402,7 +396,7 @@ static uint32_t dmr_idle_slot(hd_rf_model *model, uint32_t units, uint64_t now, 
         }
         decided++;
         if (check_pending(m, p, &free, sink))
-            remove_at(&m->pending, p);
+            hd_array_remove(&m->pending, p);
         else
             p++;
     }
