@@ -3,6 +3,7 @@
  * A turn goes on at once to the next long-latency load, or to what may need a result that is awaited, which sets of
  * words (code.h) show nearly always; instruction by instruction where the model may refuse one. */
 #include "hwmodel/count/schedule.h"
+#include "hwmodel/rf/turns.h"
 
 typedef struct resident_cta {
     hd_record *record;
@@ -10,23 +11,23 @@ typedef struct resident_cta {
     uint32_t issued[HD_RECORD_WARPS]; /* barrier instructions of each warp; UINT32_MAX: ended */
 } resident_cta;
 
-enum { AWAITED = 16 }; /* words that a warp may wait for before it leaves in any case */
+enum { AWAITED = 16 /* words; a warp that would await more leaves until all are there */ };
 
-typedef struct awaited_word { /* of a long-latency load */
+typedef struct awaited_word { /* a result of a long-latency load */
     uint32_t frame, word;
     uint64_t ready;
 } awaited_word;
 
-typedef struct resident_warp { /* first what is looked at while it waits */
-    resident_cta *of;
+typedef struct resident_warp { /* what decides whether it can join comes first */
+    resident_cta *cta;
     uint32_t index;
-    uint64_t ready;          /* instructions issued before it may come back */
-    uint64_t all_loads_done; /* instructions issued before all that it waits for is there */
-    uint64_t touches;        /* of the words that it waits for */
-    uint32_t awaits;
-    uint64_t refused;   /* the round in which it was refused last */
-    hd_gate gate;       /* by which it was */
-    hd_warp_event turn; /* of its segment, what the model has not taken: [from, end); `end` is to be issued next */
+    uint64_t ready;          /* when it may join; this and all other times are counts of instructions issued */
+    uint64_t all_loads_done; /* when all that it awaits is there */
+    uint64_t touches;        /* sets of the words that it awaits (code.h) */
+    uint32_t awaits;         /* count of `awaited` */
+    uint64_t refused;        /* the round in which a gate refused it last */
+    hd_gate gate;            /* what the model answered last */
+    hd_warp_event turn;      /* of its segment, what the model has not taken: [from, end); `end` is to be issued next */
     awaited_word awaited[AWAITED];
     hd_record_cursor cursor; /* at the segment of the turn */
 } resident_warp;
@@ -35,19 +36,19 @@ struct hd_schedule {
     hd_walk *walk;
     const hd_rf_ops *ops; /* of the model; empty if it steers nothing in this launch */
     hd_rf_residency residency;
-    uint32_t most_ctas;            /* that the SM can hold at all */
-    uint32_t turn;                 /* most instructions of one */
+    uint32_t turn_most;            /* instructions of a turn */
     HD_ARRAY(hd_record *) arrived; /* not resident yet */
     HD_ARRAY(resident_cta *) residents;
-    HD_ARRAY(resident_warp *) active;
-    HD_ARRAY(resident_warp *) waiting; /* in order of arrival */
+    HD_ARRAY(resident_warp *) active;  /* in the order in which they joined */
+    HD_ARRAY(resident_warp *) waiting; /* the queue */
     uint64_t now;
-    uint64_t none_before;    /* of those that wait no warp can go on */
-    uint32_t place, refused; /* whose turn it is in `active`; refusals since an instruction was issued */
+    uint64_t none_before; /* no warp of the queue can join before; UINT64_MAX: none ever can */
+    uint32_t place;       /* in `active`: whose turn it is */
+    uint32_t refused;     /* refusals since an instruction was issued */
+    uint64_t round;       /* how often instructions were issued, from 1 on */
     uint64_t most_bytes;
-    uint64_t round; /* instructions were issued so often */
     bool deadlocked;
-    hd_gate gate; /* what the model said last */
+    hd_gate gate; /* what the model answered last, for any warp */
 };
 
 hd_schedule *hd_schedule_new(hd_walk *walk)
@@ -93,14 +94,12 @@ void hd_schedule_launch(hd_schedule *s, const hd_rf_residency *residency, uint32
     const hd_rf_model *model = s->walk->model;
     drop_all(s);
     s->residency = *residency;
-    if (model->active_warps && model->active_warps < s->residency.active)
-        s->residency.active = model->active_warps;
+    s->residency.active = hd_turn_active(model, residency->active);
     hd_walk_launch(s->walk, function, &s->residency);
     s->ops = s->walk->ungated ? &none : model->info->ops;
     s->walk->offers = s->ops->idle_slot != NULL;
-    s->turn = model->turn ? model->turn : s->ops->rank_warp ? 1 : UINT32_MAX;
+    s->turn_most = model->turn ? model->turn : s->ops->rank_warp ? 1 : UINT32_MAX;
     s->round = 1;
-    s->most_ctas = s->ops->may_launch_cta && residency->most_ctas ? residency->most_ctas : residency->ctas;
     s->now = s->none_before = s->place = s->refused = 0;
 }
 
@@ -108,14 +107,14 @@ bool hd_schedule_locked(const hd_schedule *s) { return s->deadlocked; }
 
 hd_stall hd_schedule_stall(const hd_schedule *s) { return (hd_stall)s->gate.reason; }
 
-static bool held_at_barrier(resident_warp *w) { return hd_record_waits(&w->cursor, w->index, w->of->issued); }
+static bool held_at_barrier(resident_warp *w) { return hd_record_waits(&w->cursor, w->index, w->cta->issued); }
 
 static hd_rf_wait wait_of(resident_warp *w)
 {
     const char *awaited = hd_stall_texts[w->gate.ready ? HD_STALL_NONE : w->gate.reason];
     bool held = !awaited && held_at_barrier(w);
     return (hd_rf_wait){.sm = HD_NONE,
-                        .cta = w->of->record->cta,
+                        .cta = w->cta->record->cta,
                         .warp = w->index,
                         .function = w->turn.segment->function,
                         .instruction = hd_segment_instruction(w->turn.segment, w->turn.end),
@@ -127,11 +126,10 @@ static hd_rf_wait wait_of(resident_warp *w)
 
 uint32_t hd_schedule_waits(const hd_schedule *s, hd_rf_wait *waits, uint32_t most)
 {
-    for (uint32_t k = 0; k < s->active.count && k < most; k++)
-        waits[k] = wait_of(s->active.items[k]);
-    for (uint32_t k = s->active.count; k < s->active.count + s->waiting.count && k < most; k++)
-        waits[k] = wait_of(s->waiting.items[k - s->active.count]);
-    return s->active.count + s->waiting.count;
+    uint32_t active = s->active.count, count = active + s->waiting.count;
+    for (uint32_t k = 0; k < count && k < most; k++)
+        waits[k] = wait_of(k < active ? s->active.items[k] : s->waiting.items[k - active]);
+    return count;
 }
 
 uint64_t hd_schedule_most_bytes(const hd_schedule *s) { return s->most_bytes; }
@@ -152,26 +150,26 @@ static void run_warp_event(hd_schedule *s, hd_warp_event_kind kind, const hd_rec
 
 static void end_warp(hd_schedule *s, resident_warp *w)
 {
-    resident_cta *of = w->of;
-    of->issued[w->index] = UINT32_MAX;
-    run_warp_event(s, HD_WARP_ENDS, of->record, w->index);
+    resident_cta *cta = w->cta;
+    cta->issued[w->index] = UINT32_MAX;
+    s->none_before = 0; /* others may wait for it */
+    run_warp_event(s, HD_WARP_ENDS, cta->record, w->index);
     free(w);
-    if (--of->live)
+    if (--cta->live)
         return;
-    run_warp_event(s, HD_CTA_ENDS, of->record, 0);
+    run_warp_event(s, HD_CTA_ENDS, cta->record, 0);
     uint32_t at = 0;
-    while (s->residents.items[at] != of)
+    while (s->residents.items[at] != cta)
         at++;
-    for (s->residents.count--; at < s->residents.count; at++)
-        s->residents.items[at] = s->residents.items[at + 1];
-    hd_record_release(of->record);
-    free(of);
+    hd_array_remove(&s->residents, at);
+    hd_record_release(cta->record);
+    free(cta);
 }
 
 /* Makes the warp's next segment ready; the model takes returns on the way. */
 static bool load_next(hd_schedule *s, resident_warp *w)
 {
-    const hd_record *record = w->of->record;
+    const hd_record *record = w->cta->record;
     const hd_record_step *next = &w->cursor.step;
     hd_warp_event e = {.cta = record->cta, .warp = record->warps[w->index].warp};
     if (!hd_record_next(&w->cursor))
@@ -191,22 +189,21 @@ static bool load_next(hd_schedule *s, resident_warp *w)
 
 static void start_cta(hd_schedule *s)
 {
-    resident_cta *of = hd_calloc(1, sizeof *of);
-    of->record = s->arrived.items[0];
-    of->live = of->record->warp_count;
-    s->arrived.count--;
-    memmove(s->arrived.items, s->arrived.items + 1, s->arrived.count * sizeof *s->arrived.items);
-    hd_array_push(&s->residents, of);
+    resident_cta *cta = hd_calloc(1, sizeof *cta);
+    cta->record = s->arrived.items[0];
+    cta->live = cta->record->warp_count;
+    hd_array_remove(&s->arrived, 0);
+    hd_array_push(&s->residents, cta);
     s->none_before = 0;
-    for (uint32_t k = 0, count = of->record->warp_count; k < count; k++) {
-        __builtin_prefetch(of->record->warps[k].bytes.items);
-        run_warp_event(s, HD_WARP_BEGINS, of->record, k);
+    for (uint32_t k = 0, count = cta->record->warp_count; k < count; k++) {
+        __builtin_prefetch(cta->record->warps[k].bytes.items);
+        run_warp_event(s, HD_WARP_BEGINS, cta->record, k);
     }
-    for (uint32_t k = 0, count = of->record->warp_count; k < count; k++) {
+    for (uint32_t k = 0, count = cta->record->warp_count; k < count; k++) {
         resident_warp *w = hd_calloc(1, sizeof *w);
-        w->of = of;
+        w->cta = cta;
         w->index = k;
-        hd_record_open(&w->cursor, &of->record->warps[k]);
+        hd_record_open(&w->cursor, &cta->record->warps[k]);
         if (load_next(s, w))
             hd_array_push(&s->waiting, w);
         else
@@ -216,32 +213,12 @@ static void start_cta(hd_schedule *s)
 
 static void start_ctas(hd_schedule *s)
 {
-    while (s->arrived.count && s->residents.count < s->most_ctas &&
-           (!s->ops->may_launch_cta || s->ops->may_launch_cta(s->walk->model, s->arrived.items[0]->cta)))
+    while (s->arrived.count &&
+           hd_turn_admits(s->ops, s->walk->model, &s->residency, s->residents.count, s->arrived.items[0]->cta))
         start_cta(s);
 }
 
 /* ---- who is active ----------------------------------------------------------------------------------------------- */
-
-static resident_warp *remove_waiting(hd_schedule *s, uint32_t at)
-{
-    resident_warp *w = s->waiting.items[at];
-    s->waiting.count--;
-    memmove(s->waiting.items + at, s->waiting.items + at + 1, (s->waiting.count - at) * sizeof *s->waiting.items);
-    return w;
-}
-
-/* The place in the queue of the warp that can go on first, now or later; HD_NONE: none can. */
-static uint32_t earliest_ready_warp(const hd_schedule *s)
-{
-    uint32_t first = HD_NONE;
-    for (uint32_t k = 0; k < s->waiting.count; k++) {
-        resident_warp *w = s->waiting.items[k];
-        if (!held_at_barrier(w) && (first == HD_NONE || w->ready < s->waiting.items[first]->ready))
-            first = k;
-    }
-    return first;
-}
 
 /* The rank that the model gives the warp for its next instruction. */
 static uint32_t rank_of(hd_schedule *s, const resident_warp *w)
@@ -252,39 +229,42 @@ static uint32_t rank_of(hd_schedule *s, const resident_warp *w)
     return s->ops->rank_warp(s->walk->model, &step, s->now);
 }
 
-/* The place in the queue of the ready warp with the highest rank; HD_NONE where none is ready, and then none_before is
- * the earliest time at which one is. */
-static uint32_t choose_waiting(hd_schedule *s)
+/* The place in the queue of the warp that joins first; HD_NONE where none is ready, and then none_before is the earliest
+ * time at which one is. */
+static uint32_t first_waiting(hd_schedule *s)
 {
+    hd_turn turn = HD_TURN_UNCLAIMED;
     uint64_t soonest = UINT64_MAX;
-    uint32_t best = HD_NONE, best_rank = 0;
     if (s->now < s->none_before)
         return HD_NONE;
-    for (uint32_t k = 0; k < s->waiting.count; k++) {
+    for (uint32_t k = 0; k < s->waiting.count && (s->ops->rank_warp || turn.warp == HD_NONE); k++) {
         resident_warp *w = s->waiting.items[k];
         if (held_at_barrier(w))
             continue;
-        if (w->ready > s->now) {
+        if (w->ready <= s->now)
+            hd_turn_claim(&turn, k, rank_of(s, w), k);
+        else
             soonest = w->ready < soonest ? w->ready : soonest;
-            continue;
-        }
-        if (!s->ops->rank_warp)
-            return k;
-        uint32_t rank = rank_of(s, w);
-        if (best == HD_NONE || rank > best_rank) {
-            best = k;
-            best_rank = rank;
-        }
     }
-    if (best == HD_NONE)
+    if (turn.warp == HD_NONE)
         s->none_before = soonest;
-    return best;
+    return turn.warp;
+}
+
+/* The place in the queue of the warp that can go on first, now or later; HD_NONE: none can. */
+static uint32_t earliest_waiting(const hd_schedule *s)
+{
+    hd_turn turn = HD_TURN_UNCLAIMED;
+    for (uint32_t k = 0; k < s->waiting.count; k++)
+        if (!held_at_barrier(s->waiting.items[k]))
+            hd_turn_claim(&turn, k, 0, s->waiting.items[k]->ready);
+    return turn.warp;
 }
 
 static void switch_warp(hd_schedule *s, const resident_warp *w, hd_warp_event_kind kind)
 {
     if (s->walk->model->info->ops->warp_switch)
-        run_warp_event(s, kind, w->of->record, w->index);
+        run_warp_event(s, kind, w->cta->record, w->index);
 }
 
 /* Time passes until `then`, and nothing issues. */
@@ -296,32 +276,32 @@ static void pass_time(hd_schedule *s, uint64_t then)
     s->now = then > s->now ? then : s->now;
 }
 
+static void activate(hd_schedule *s, uint32_t at)
+{
+    resident_warp *w = s->waiting.items[at];
+    hd_array_remove(&s->waiting, at);
+    hd_array_push(&s->active, w);
+    switch_warp(s, w, HD_WARP_ACTIVE);
+}
+
 static void fill_active(hd_schedule *s)
 {
     while (s->waiting.count && s->active.count < s->residency.active) {
-        uint32_t at = choose_waiting(s);
-        if (at == HD_NONE && !s->active.count)
-            at = earliest_ready_warp(s);
-        if (at == HD_NONE)
+        uint32_t at = first_waiting(s);
+        if (at != HD_NONE)
+            activate(s, at);
+        else if (s->active.count || s->none_before == UINT64_MAX)
             return;
-        resident_warp *w = remove_waiting(s, at);
-        pass_time(s, w->ready); /* where nobody could go on */
-        hd_array_push(&s->active, w);
-        switch_warp(s, w, HD_WARP_ACTIVE);
+        else
+            pass_time(s, s->none_before);
     }
 }
 
-static resident_warp *remove_active(hd_schedule *s, uint32_t at)
+/* The warp whose turn it is leaves, and may come back at that time. The next one is in its place then. */
+static void deactivate(hd_schedule *s, uint64_t ready)
 {
-    resident_warp *w = s->active.items[at];
-    s->active.count--;
-    memmove(s->active.items + at, s->active.items + at + 1, (s->active.count - at) * sizeof *s->active.items);
-    return w;
-}
-
-static void deactivate(hd_schedule *s, uint32_t at, uint64_t ready)
-{
-    resident_warp *w = remove_active(s, at);
+    resident_warp *w = s->active.items[s->place];
+    hd_array_remove(&s->active, s->place);
     w->ready = ready;
     s->none_before = ready < s->none_before ? ready : s->none_before;
     switch_warp(s, w, HD_WARP_INACTIVE);
@@ -416,31 +396,24 @@ static bool note_refusal(hd_schedule *s)
     uint64_t all = s->active.count + s->waiting.count;
     s->refused++;
     s->active.items[s->place]->refused = s->round;
-    if (s->refused > all * (all + 1 + s->residency.latency)) {
-        s->deadlocked = true;
+    bool all_refused = s->refused % s->active.count == 0;
+    uint64_t wake = all_refused ? first_wake(s) : 0;
+    s->deadlocked = s->refused > all * (all + 1 + s->residency.latency) || wake > s->now + HD_RF_IDLE_CYCLES;
+    if (s->deadlocked)
         return false;
-    }
-    uint64_t wake = s->refused % s->active.count ? 0 : first_wake(s);
-    if (wake > s->now + HD_RF_IDLE_CYCLES) {
-        s->deadlocked = true;
-        return false;
-    }
-    if (wake)
+    uint32_t at = HD_NONE;
+    if (wake) {
         pass_time(s, wake);
-    if (wake || s->refused % s->active.count || !s->waiting.count) {
-        s->place++;
-        return true;
+    } else if (all_refused && s->waiting.count) {
+        pass_time(s, s->now + 1);
+        at = earliest_waiting(s);
     }
-    pass_time(s, s->now + 1);
-    uint32_t at = earliest_ready_warp(s);
     if (at == HD_NONE) {
         s->place++;
-        return true;
+    } else {
+        deactivate(s, s->now);
+        activate(s, at); /* those that wait are before the one that left */
     }
-    resident_warp *in = remove_waiting(s, at);
-    deactivate(s, s->place, s->now);
-    hd_array_push(&s->active, in);
-    switch_warp(s, in, HD_WARP_ACTIVE);
     return true;
 }
 
@@ -471,7 +444,7 @@ static uint64_t advance(hd_schedule *s, resident_warp *w, uint8_t stop)
     w->cursor.step.waits = 0;
     w->turn.end = stop;
     if (t->barrier && stop == t->count) {
-        w->of->issued[w->index]++;
+        w->cta->issued[w->index]++;
         s->none_before = 0; /* others may wait for it */
     }
     if (t->loads >> (stop - 1) & 1 && !await_results(s, w))
@@ -497,20 +470,22 @@ static bool go_on(hd_schedule *s, resident_warp *w, uint8_t end, uint64_t *ready
 /* A turn: false where the model failed. */
 static bool issue(hd_schedule *s, resident_warp *w)
 {
-    uint32_t count = w->turn.segment->count, rest = count - w->turn.end, most = s->turn < rest ? s->turn : rest;
+    uint32_t count = w->turn.segment->count, rest = count - w->turn.end,
+             most = s->turn_most < rest ? s->turn_most : rest;
     uint64_t ready;
     if (!go_on(s, w, (uint8_t)(w->turn.end + most), &ready))
         return false;
     if (w->turn.end == count) {
         if (!load_next(s, w)) {
-            end_warp(s, remove_active(s, s->place)); /* the next one is in its place now */
+            hd_array_remove(&s->active, s->place);
+            end_warp(s, w);
             return true;
         }
         uint64_t then = next_issue_at(s, w);
         ready = then > ready ? then : ready;
     }
     if (ready > s->now || held_at_barrier(w))
-        deactivate(s, s->place, ready > s->now ? ready : s->now);
+        deactivate(s, ready > s->now ? ready : s->now);
     else
         s->place++;
     return true;
@@ -519,25 +494,20 @@ static bool issue(hd_schedule *s, resident_warp *w)
 /* The active warp of highest rank that was not refused in this round; the next one in turn where several have it. */
 static uint32_t highest_rank(hd_schedule *s)
 {
-    uint32_t best = HD_NONE, best_rank = 0;
+    hd_turn turn = HD_TURN_UNCLAIMED;
     for (uint32_t k = 0; k < s->active.count; k++) {
         uint32_t at = (s->place + k) % s->active.count;
         const resident_warp *w = s->active.items[at];
-        uint32_t rank = w->refused == s->round ? 0 : rank_of(s, w);
-        if (w->refused != s->round && (best == HD_NONE || rank > best_rank)) {
-            best = at;
-            best_rank = rank;
-        }
+        if (w->refused != s->round)
+            hd_turn_claim(&turn, at, rank_of(s, w), k);
     }
-    return best == HD_NONE ? s->place : best;
+    return turn.warp == HD_NONE ? s->place : turn.warp;
 }
 
 static bool one_turn(hd_schedule *s)
 {
-    if (s->arrived.count)
-        start_ctas(s);
-    if (s->waiting.count && s->active.count < s->residency.active && (s->now >= s->none_before || !s->active.count))
-        fill_active(s);
+    start_ctas(s);
+    fill_active(s);
     if (!s->active.count) {
         s->deadlocked = true;
         return false;
@@ -575,7 +545,7 @@ bool hd_schedule_add(hd_schedule *s, hd_record *record)
     hd_record_share(record, 1);
     hd_array_push(&s->arrived, record);
     start_ctas(s);
-    while (s->arrived.count || s->residents.count >= s->most_ctas)
+    while (s->arrived.count || s->residents.count >= hd_turn_ctas(s->ops, &s->residency))
         if (!one_turn(s))
             return false;
     while (bytes_of(s) > s->residency.bytes)

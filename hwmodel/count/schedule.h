@@ -1,26 +1,22 @@
 /* Scheduled order: the order in which a coupled model sees the warps of a launch, which is as one SM that runs the
- * whole grid would issue them, if every instruction took one cycle and every long-latency load `latency` of them.
+ * whole grid would issue them, if every instruction took one cycle and every long-latency load `latency` of them. Warps
+ * take turns by the rules of rf/turns.h, and by these:
  *
- *   blocks    become resident in the order of their index as soon as fewer than `ctas` are; where the model has
- *             may_launch_cta, as soon as it agrees and fewer than `most_ctas` are
- *   waiting   their warps queue up, lowest index first, in order of arrival
- *   active    at most `active` warps (active_warps of the model, if that is less), which take turns, round robin. A
- *             place that gets free goes to the first waiting warp that can go on, which is the last of the round
+ *   clock     instructions issued. It jumps when no warp can issue
+ *   blocks    become resident in the order of their index, and their warps come to the queue, lowest index first
  *   turn      the instructions of a segment (record/event.h), or what is left of one: at most 64 of one frame, which
  *             may jump or change the active mask seven times; ends with a barrier, and, once it has 16, with a jump
  *             back. At most the model's `turn`, if that is not 0; one instruction if the model has rank_warp. Ends
  *             before the warp leaves, or may_issue is false
- *   leaving   a warp goes to the end of the queue before the first instruction that reads or overwrites what a load
- *             from global, local or generic memory or of a texture, or an atomic that brings a value, has not brought
- *             yet (`latency` instructions issued since, or none of the others can go on); where it would wait for more
- *             than 16 words; and where it waits for the other warps of its block at a barrier
+ *   order     round robin: a warp that joins is the last of the round
+ *   leaving   before the first instruction that reads or overwrites what a load from global, local or generic memory or
+ *             of a texture, or an atomic that brings a value, has not brought yet (`latency` instructions issued since);
+ *             where the warp would wait for more than 16 words; and where it waits for the other warps of its block at
+ *             a barrier
  *   refusal   a warp whose may_issue is false when its turn begins loses it, and its place if all active ones lost
- *             theirs; where the gate says when to ask again, it is not asked before, and if all active ones are
- *             refused, time passes until the first of these times
- *   rank      of several waiting warps that can go on, and of several active ones, that with the highest rank_warp of
- *             the model is first
+ *             theirs and another warp waits; where the gate says when to ask again, it is not asked before, and if
+ *             all active ones are refused, time passes until the first of these times
  *   idle      in each cycle, the units on which nothing issues are offered to the model's idle_slot
- *   switch    the model's warp_switch is called for who leaves (out, NULL) and who comes (NULL, in)
  *
  * The order depends on the records, the model's answers and the residency alone. The interpreter runs blocks one after
  * another, so records of resident blocks are kept (record/record.h): at most `ctas` of them. Where they take more than

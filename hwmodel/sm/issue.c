@@ -242,37 +242,22 @@ static bool is_long(const sm_warp *w)
     return w->reason == HD_SM_SLOT_MEMORY || w->reason == HD_SM_SLOT_BARRIER || (w->reason >= HD_SM_SLOTS && !w->wakes);
 }
 
-/* Those of the set that the technique ranks highest. */
-static uint64_t highest_ranked(hd_sm *sm, uint64_t slots)
+static uint32_t rank_of(const hd_sm *sm, const sm_warp *w)
 {
-    uint32_t (*rank_warp)(hd_rf_model *, const hd_rf_step *, uint64_t) = sm->model->info->ops->rank_warp;
-    uint64_t best = 0;
-    uint32_t highest = 0;
-    for (uint64_t rest = slots; rest && rank_warp; rest &= rest - 1) {
-        uint32_t slot = (uint32_t)__builtin_ctzll(rest);
-        uint32_t rank = sm->warps[slot].has_step ? rank_warp(sm->model, &sm->warps[slot].step, sm->now) : 0;
-        if (rank > highest || !best)
-            best = 0;
-        if (rank >= highest || !best)
-            best |= bit_of(slot);
-        highest = rank > highest ? rank : highest;
-    }
-    return best ? best : slots;
+    const hd_rf_ops *ops = sm->model->info->ops;
+    return ops->rank_warp && w->has_step ? ops->rank_warp(sm->model, &w->step, sm->now) : 0;
 }
 
-/* The warp that waits for a place, can go on, and is ranked highest by the technique; the first where several are.
- * Returns the count of waiting warps where none can. */
-static uint32_t first_waiting(hd_sm *sm, const sm_scheduler *s)
+/* The place in the queue of the warp that joins first; HD_NONE: all of them wait long. */
+static uint32_t first_waiting(const hd_sm *sm, const sm_scheduler *s)
 {
-    uint64_t able = 0;
-    uint32_t i = 0;
-    for (uint32_t k = 0; k < s->waiting.count; k++)
-        able |= is_long(&sm->warps[s->waiting.items[k]]) ? 0 : bit_of(s->waiting.items[k]);
-    if (able)
-        able = highest_ranked(sm, able);
-    while (i < s->waiting.count && !(able & bit_of(s->waiting.items[i])))
-        i++;
-    return i;
+    hd_turn turn = HD_TURN_UNCLAIMED;
+    for (uint32_t i = 0; i < s->waiting.count; i++) {
+        const sm_warp *w = &sm->warps[s->waiting.items[i]];
+        if (!is_long(w))
+            hd_turn_claim(&turn, i, rank_of(sm, w), i);
+    }
+    return turn.warp;
 }
 
 /* Warps that wait long leave; the first of those that can go on comes in their place. */
@@ -286,54 +271,39 @@ static void change_active(hd_sm *sm, sm_scheduler *s)
     }
     while (has_room(sm, s)) {
         uint32_t i = first_waiting(sm, s);
-        if (i == s->waiting.count)
+        if (i == HD_NONE)
             return;
         uint32_t slot = s->waiting.items[i];
-        s->waiting.count--;
-        memmove(s->waiting.items + i, s->waiting.items + i + 1, s->waiting.count - i);
+        hd_array_remove(&s->waiting, i);
         activate(sm, s, slot);
     }
 }
 
 /* ---- choosing ---------------------------------------------------------------------------------------------------- */
 
-static uint32_t oldest(const hd_sm *sm, uint64_t slots)
+/* Where the slot is in the order of the scheduler's policy. */
+static uint64_t order_of(const hd_sm *sm, const sm_scheduler *s, uint32_t slot)
 {
-    uint32_t best = (uint32_t)__builtin_ctzll(slots);
-    for (uint64_t rest = slots & (slots - 1); rest; rest &= rest - 1) {
-        uint32_t slot = (uint32_t)__builtin_ctzll(rest);
-        best = sm->order[slot] < sm->order[best] ? slot : best;
-    }
-    return best;
-}
-
-static uint32_t youngest(const hd_sm *sm, uint64_t slots)
-{
-    uint32_t best = (uint32_t)__builtin_ctzll(slots);
-    for (uint64_t rest = slots & (slots - 1); rest; rest &= rest - 1) {
-        uint32_t slot = (uint32_t)__builtin_ctzll(rest);
-        best = sm->order[slot] > sm->order[best] ? slot : best;
-    }
-    return best;
-}
-
-static uint32_t next_after(uint64_t slots, uint32_t last)
-{
-    uint64_t after = last < 63 ? slots & ~((bit_of(last) << 1) - 1) : 0;
-    return (uint32_t)__builtin_ctzll(after ? after : slots);
-}
-
-/* The warp of a set, which is not empty, that the technique, and then the policy, takes first. */
-static uint32_t first_of(hd_sm *sm, const sm_scheduler *s, uint64_t slots)
-{
-    slots = highest_ranked(sm, slots);
     switch (sm->setup.machine->core.policy) {
-    case HD_POLICY_GTO: return slots & bit_of(s->last) ? s->last : oldest(sm, slots);
-    case HD_POLICY_GTY: return slots & bit_of(s->last) ? s->last : youngest(sm, slots);
+    case HD_POLICY_GTO: return slot == s->last ? 0 : 1 + sm->order[slot];
+    case HD_POLICY_GTY: return slot == s->last ? 0 : UINT64_MAX - sm->order[slot];
     case HD_POLICY_LRR:
-    case HD_POLICY_TWO_LEVEL: return next_after(slots, s->last);
+    case HD_POLICY_TWO_LEVEL: break;
     }
-    return next_after(slots, s->last);
+    return (slot - s->last - 1) % SM_WARPS;
+}
+
+/* The warp that goes first of a set, which is not empty. */
+static uint32_t first_of(const hd_sm *sm, const sm_scheduler *s, uint64_t slots)
+{
+    hd_turn turn = HD_TURN_UNCLAIMED;
+    if (!(slots & (slots - 1)))
+        return (uint32_t)__builtin_ctzll(slots);
+    for (; slots; slots &= slots - 1) {
+        uint32_t slot = (uint32_t)__builtin_ctzll(slots);
+        hd_turn_claim(&turn, slot, rank_of(sm, &sm->warps[slot]), order_of(sm, s, slot));
+    }
+    return turn.warp;
 }
 
 /* ---- issue ------------------------------------------------------------------------------------------------------- */

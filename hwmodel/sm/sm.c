@@ -118,9 +118,8 @@ static uint32_t active_warps_of(const hd_sm *sm)
     bool two_level = m->core.policy == HD_POLICY_TWO_LEVEL;
     if (!two_level && !sm->model->info->ops->warp_switch && !sm->model->active_warps)
         return 0;
-    uint32_t active = two_level ? m->core.active_warps * m->core.schedulers : sm->residency.active;
-    if (sm->model->active_warps && sm->model->active_warps < active)
-        active = sm->model->active_warps;
+    uint32_t active =
+        hd_turn_active(sm->model, two_level ? m->core.active_warps * m->core.schedulers : sm->residency.active);
     return active > m->core.schedulers ? active / m->core.schedulers : 1;
 }
 
@@ -131,21 +130,15 @@ void hd_sm_launch(hd_sm *sm, const hd_rf_residency *residency, uint32_t function
     sm->residency = *residency;
     sm->residency.banks = m->core.banks;
     sm->active_warps = active_warps_of(sm);
-    sm->residency.active = sm->active_warps ? sm->active_warps * m->core.schedulers : SM_WARPS;
-    if (sm->model->active_warps && sm->model->active_warps < sm->residency.active)
-        sm->residency.active = sm->model->active_warps;
+    sm->residency.active =
+        hd_turn_active(sm->model, sm->active_warps ? sm->active_warps * m->core.schedulers : SM_WARPS);
     hd_walk_launch(sm->setup.walk, function, &sm->residency);
 }
 
 bool hd_sm_has_room(hd_sm *sm, uint32_t cta)
 {
-    const hd_rf_ops *ops = sm->model->info->ops;
-    uint32_t warps = sm->residency.cta_warps;
-    if (sm->resident_warps + warps > SM_WARPS)
-        return false;
-    if (ops->may_launch_cta && sm->residency.most_ctas)
-        return sm->resident < sm->residency.most_ctas && ops->may_launch_cta(sm->model, cta);
-    return sm->resident < sm->residency.ctas;
+    return sm->resident_warps + sm->residency.cta_warps <= SM_WARPS &&
+           hd_turn_admits(sm->model->info->ops, sm->model, &sm->residency, sm->resident, cta);
 }
 
 static uint32_t free_place(hd_sm *sm)

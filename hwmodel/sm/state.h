@@ -2,6 +2,7 @@
 #ifndef HD_HWMODEL_SM_STATE_H
 #define HD_HWMODEL_SM_STATE_H
 
+#include "hwmodel/rf/turns.h"
 #include "hwmodel/sm/cache.h"
 #include "hwmodel/sm/coalesce.h"
 #include "hwmodel/sm/sm.h"
