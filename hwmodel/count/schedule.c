@@ -315,7 +315,7 @@ static const hd_rf_code *code_of(const hd_schedule *s, const resident_warp *w)
     return s->walk->code->functions[w->turn.segment->function];
 }
 
-/* The results of the long-latency load that was issued last. false: there is no room for them. */
+/* The warp awaits the results of the long-latency load that it issued last. false: there is no room for them. */
 static bool await_results(hd_schedule *s, resident_warp *w)
 {
     const hd_rf_code *code = code_of(s, w);
@@ -333,13 +333,13 @@ static bool await_results(hd_schedule *s, resident_warp *w)
     return true;
 }
 
+/* The last load of the word is the latest. */
 static uint64_t word_ready_at(const resident_warp *w, uint32_t frame, uint32_t word)
 {
-    uint64_t ready = 0;
-    for (uint32_t a = 0; a < w->awaits; a++)
-        if (w->awaited[a].word == word && w->awaited[a].frame == frame && w->awaited[a].ready > ready)
-            ready = w->awaited[a].ready;
-    return ready;
+    for (uint32_t a = w->awaits; a--;)
+        if (w->awaited[a].word == word && w->awaited[a].frame == frame)
+            return w->awaited[a].ready;
+    return 0;
 }
 
 /* When everything that the warp's next instruction reads or overwrites is there. */
@@ -389,10 +389,11 @@ static uint64_t first_wake(const hd_schedule *s)
     return first;
 }
 
-/* All active warps were refused one after another: the one whose turn it is gives its place to one that waits. */
+/* The warp whose turn it is loses it and, when all active ones were refused in a row, its place to the one that can go on first.
+ * false: they were refused so often that none can go on any more. */
 static bool note_refusal(hd_schedule *s)
 {
-    /* a warp that was swapped out rejoins the active set `latency` issues later */
+    /* A round of refusals takes a cycle: `latency` rounds bring all loads, and each further one gives a place away. */
     uint64_t all = s->active.count + s->waiting.count;
     s->refused++;
     s->active.items[s->place]->refused = s->round;
@@ -417,8 +418,8 @@ static bool note_refusal(hd_schedule *s)
     return true;
 }
 
-/* Where the instructions end that can be issued after the warp's next one without a look at anything: after a
- * long-latency load, before one that may need a word that the warp waits for, or at `end`. */
+/* The end of the instructions, from the warp's next one on, between which nothing has to be checked: after a
+ * long-latency load, before an instruction that may need a word that the warp awaits, or `end`. */
 static uint8_t end_of_run(const hd_schedule *s, const resident_warp *w, uint8_t end)
 {
     const hd_segment *t = w->turn.segment;
@@ -434,7 +435,7 @@ static uint8_t end_of_run(const hd_schedule *s, const resident_warp *w, uint8_t 
     return stop;
 }
 
-/* The warp's next instructions, before `stop`, are issued. Returns when the one after them in the segment can be. */
+/* Issues the warp's next instructions, before `stop`. Returns when the one after them in the segment can issue. */
 static uint64_t advance(hd_schedule *s, resident_warp *w, uint8_t stop)
 {
     const hd_segment *t = w->turn.segment;
@@ -452,8 +453,9 @@ static uint64_t advance(hd_schedule *s, resident_warp *w, uint8_t stop)
     return stop < t->count ? next_issue_at(s, w) : 0;
 }
 
-/* Up to `end` of the segment, where nothing is in the way; *ready: when the warp can go on. false: the model failed. */
-static bool go_on(hd_schedule *s, resident_warp *w, uint8_t end, uint64_t *ready)
+/* Issues up to `end` of the segment, unless something is in the way; *ready: when the warp can go on. false: the model
+ * failed. */
+static bool issue_until(hd_schedule *s, resident_warp *w, uint8_t end, uint64_t *ready)
 {
     bool asks = s->ops->may_issue;
     do {
@@ -467,13 +469,13 @@ static bool go_on(hd_schedule *s, resident_warp *w, uint8_t end, uint64_t *ready
     return true;
 }
 
-/* A turn: false where the model failed. */
-static bool issue(hd_schedule *s, resident_warp *w)
+/* The warp takes its turn. false: the model failed. */
+static bool take_turn(hd_schedule *s, resident_warp *w)
 {
     uint32_t count = w->turn.segment->count, rest = count - w->turn.end,
              most = s->turn_most < rest ? s->turn_most : rest;
     uint64_t ready;
-    if (!go_on(s, w, (uint8_t)(w->turn.end + most), &ready))
+    if (!issue_until(s, w, (uint8_t)(w->turn.end + most), &ready))
         return false;
     if (w->turn.end == count) {
         if (!load_next(s, w)) {
@@ -517,7 +519,7 @@ static bool one_turn(hd_schedule *s)
     if (s->ops->rank_warp)
         s->place = highest_rank(s);
     resident_warp *w = s->active.items[s->place];
-    return may_issue(s, w) ? issue(s, w) : note_refusal(s);
+    return may_issue(s, w) ? take_turn(s, w) : note_refusal(s);
 }
 
 bool hd_schedule_drain(hd_schedule *s, bool all)
