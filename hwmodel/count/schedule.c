@@ -3,6 +3,7 @@
  * A turn goes on at once to the next long-latency load, or to what may need a result that is awaited, which sets of
  * words (code.h) show nearly always; instruction by instruction where the model may refuse one. */
 #include "hwmodel/count/schedule.h"
+#include "base/minmax.h"
 #include "hwmodel/rf/turns.h"
 
 typedef struct resident_cta {
@@ -244,7 +245,7 @@ static uint32_t first_waiting(hd_schedule *s)
         if (w->ready <= s->now)
             hd_turn_claim(&turn, k, rank_of(s, w), k);
         else
-            soonest = w->ready < soonest ? w->ready : soonest;
+            soonest = hd_min(soonest, w->ready);
     }
     if (turn.warp == HD_NONE)
         s->none_before = soonest;
@@ -273,7 +274,7 @@ static void pass_time(hd_schedule *s, uint64_t then)
     for (; s->now < then && s->ops->idle_slot; s->now++)
         if (!hd_walk_idle(s->walk, UINT32_MAX, s->now))
             break; /* nor in what follows */
-    s->now = then > s->now ? then : s->now;
+    s->now = hd_max(s->now, then);
 }
 
 static void activate(hd_schedule *s, uint32_t at)
@@ -303,7 +304,7 @@ static void deactivate(hd_schedule *s, uint64_t ready)
     resident_warp *w = s->active.items[s->place];
     hd_array_remove(&s->active, s->place);
     w->ready = ready;
-    s->none_before = ready < s->none_before ? ready : s->none_before;
+    s->none_before = hd_min(s->none_before, ready);
     switch_warp(s, w, HD_WARP_INACTIVE);
     hd_array_push(&s->waiting, w);
 }
@@ -352,14 +353,10 @@ static uint64_t next_issue_at(const hd_schedule *s, const resident_warp *w)
     uint32_t next = hd_segment_instruction(w->turn.segment, w->turn.end);
     if (!(code->touches[next] & w->touches))
         return 0;
-    for (uint32_t k = code->source_first[next]; k < code->source_first[next + 1]; k++) {
-        uint64_t then = word_ready_at(w, w->turn.frame, code->sources[k]);
-        ready = then > ready ? then : ready;
-    }
-    for (uint32_t d = code->destination_first[next]; d < code->destination_first[next + 1]; d++) {
-        uint64_t then = word_ready_at(w, w->turn.frame, code->destinations[d].word);
-        ready = then > ready ? then : ready;
-    }
+    for (uint32_t k = code->source_first[next]; k < code->source_first[next + 1]; k++)
+        ready = hd_max(ready, word_ready_at(w, w->turn.frame, code->sources[k]));
+    for (uint32_t d = code->destination_first[next]; d < code->destination_first[next + 1]; d++)
+        ready = hd_max(ready, word_ready_at(w, w->turn.frame, code->destinations[d].word));
     return ready;
 }
 
@@ -472,8 +469,7 @@ static bool issue_until(hd_schedule *s, resident_warp *w, uint8_t end, uint64_t 
 /* The warp takes its turn. false: the model failed. */
 static bool take_turn(hd_schedule *s, resident_warp *w)
 {
-    uint32_t count = w->turn.segment->count, rest = count - w->turn.end,
-             most = s->turn_most < rest ? s->turn_most : rest;
+    uint32_t count = w->turn.segment->count, most = hd_min(s->turn_most, count - w->turn.end);
     uint64_t ready;
     if (!issue_until(s, w, (uint8_t)(w->turn.end + most), &ready))
         return false;
@@ -483,11 +479,10 @@ static bool take_turn(hd_schedule *s, resident_warp *w)
             end_warp(s, w);
             return true;
         }
-        uint64_t then = next_issue_at(s, w);
-        ready = then > ready ? then : ready;
+        ready = hd_max(ready, next_issue_at(s, w));
     }
     if (ready > s->now || held_at_barrier(w))
-        deactivate(s, ready > s->now ? ready : s->now);
+        deactivate(s, hd_max(ready, s->now));
     else
         s->place++;
     return true;
@@ -553,7 +548,6 @@ bool hd_schedule_add(hd_schedule *s, hd_record *record)
     while (bytes_of(s) > s->residency.bytes)
         if (!hd_schedule_drain(s, false))
             return false;
-    uint64_t bytes = bytes_of(s);
-    s->most_bytes = bytes > s->most_bytes ? bytes : s->most_bytes;
+    s->most_bytes = hd_max(s->most_bytes, bytes_of(s));
     return true;
 }

@@ -14,6 +14,7 @@
 #ifndef HD_HWMODEL_RF_TURNS_H
 #define HD_HWMODEL_RF_TURNS_H
 
+#include "base/minmax.h"
 #include "hwmodel/rf/technique.h"
 
 /* The warp that goes first of all that claimed the turn. Begins as HD_TURN_UNCLAIMED. */
@@ -34,7 +35,7 @@ static inline void hd_turn_claim(hd_turn *turn, uint32_t warp, uint32_t rank, ui
 /* The most active warps, where the driver's policy has `most`. */
 static inline uint32_t hd_turn_active(const hd_rf_model *model, uint32_t most)
 {
-    return model->active_warps && model->active_warps < most ? model->active_warps : most;
+    return model->active_warps ? hd_min(model->active_warps, most) : most;
 }
 
 /* The most resident blocks. ops: of the model, or none of its hooks where it steers nothing. */
