@@ -13,9 +13,10 @@
  *             of a texture, or an atomic that brings a value, has not brought yet (`latency` instructions issued since);
  *             where the warp would wait for more than 16 words; and where it waits for the other warps of its block at
  *             a barrier
- *   refusal   a warp whose may_issue is false when its turn begins loses it, and its place if all active ones lost
- *             theirs and another warp waits; where the gate says when to ask again, it is not asked before, and if
- *             all active ones are refused, time passes until the first of these times
+ *   refusal   a warp whose may_issue is false when its turn begins loses it. If all active ones lost theirs, its place
+ *             goes to the warp of the queue whose loads come first, which then waits for them no longer. Where the gate
+ *             says when to ask again, it is not asked before, and if all active ones are refused, time passes until the
+ *             first of these times
  *   idle      in each cycle, the units on which nothing issues are offered to the model's idle_slot
  *
  * The order depends on the records, the model's answers and the residency alone. The interpreter runs blocks one after
