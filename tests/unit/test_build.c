@@ -1,4 +1,5 @@
 /* Functions made in memory and edited, and the validator's view of broken ones. */
+#include "tests/unit/ptx_file.h"
 #include "tests/unit/unit.h"
 
 #include "emitters/ir/ptx.h"
@@ -12,16 +13,6 @@ typedef struct subject {
     hd_module *module;
     hd_function *function;
 } subject;
-
-static const char module_text[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
-                                  ".visible .entry f ()\n{\n    .reg .u32 %r<4>;\n    .reg .pred %p<2>;\n"
-                                  "    mov.u32 %r1, 1; // one\n"
-                                  "L:\n"
-                                  "    add.u32 %r1, %r1, 2;\n"
-                                  "    setp.lt.u32 %p1, %r1, 9;\n"
-                                  "    @%p1 bra L;\n"
-                                  "    ret;\n"
-                                  "}\n";
 
 static void open_module(subject *s, const char *text)
 {
@@ -75,7 +66,7 @@ static void edits_keep_what_they_do_not_touch(void **state)
     subject s;
     hd_edit edit;
     (void)state;
-    open_module(&s, module_text);
+    open_module(&s, ptx_file("build-module"));
     hd_function_cfg(s.function);
     hd_annotate(s.function, (hd_annotation){.kind = 17, .instruction = 2, .value = 1});
     hd_annotate(s.function, (hd_annotation){.kind = 17, .instruction = 1, .value = 1});
@@ -111,7 +102,7 @@ static void edits_are_printed(void **state)
     subject s;
     hd_edit edit;
     (void)state;
-    open_module(&s, module_text);
+    open_module(&s, ptx_file("build-module"));
     hd_edit_begin(&edit, s.function);
     hd_edit_after(&edit, 0, move(&s, "%r1", 10));
     hd_edit_before(&edit, 1, move(&s, "%r1", 11));
@@ -149,13 +140,13 @@ static void an_edit_without_steps_changes_nothing(void **state)
     subject s;
     hd_edit edit;
     (void)state;
-    open_module(&s, module_text);
+    open_module(&s, ptx_file("build-module"));
     hd_function_cfg(s.function);
     hd_edit_begin(&edit, s.function);
     assert_false(hd_edit_end(&edit));
     assert_non_null(s.function->cfg);
     assert_false(s.function->changed);
-    expect_module(&s, false, module_text);
+    expect_module(&s, false, ptx_file("build-module"));
     done(&s);
 }
 
@@ -271,7 +262,7 @@ static void the_validator_finds_what_is_broken(void **state)
     (void)state;
     for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         subject s;
-        open_module(&s, module_text);
+        open_module(&s, ptx_file("build-module"));
         assert_true(hd_ir_validate(s.module));
         cases[i].harm(s.function);
         if (hd_ir_validate(s.module))
@@ -286,7 +277,7 @@ static void the_validator_finds_what_is_broken(void **state)
 static void what_a_pass_did_is_taken_back(void **state)
 {
     subject s;
-    open_module(&s, module_text);
+    open_module(&s, ptx_file("build-module"));
     hd_function *before = hd_function_copy(s.function);
     hd_pipeline *passes = hd_pipeline_parse("select,regalloc", &s.diagnostics);
     assert_true(hd_pipeline_run_function(passes, s.function, NULL, NULL, &s.diagnostics));
@@ -294,7 +285,7 @@ static void what_a_pass_did_is_taken_back(void **state)
     assert_true(hd_ir_validate_function(before, &s.diagnostics));
     hd_function_restore(s.function, before);
     assert_false(s.function->changed);
-    expect_module(&s, false, module_text);
+    expect_module(&s, false, ptx_file("build-module"));
     before = hd_function_copy(s.function);
     assert_true(hd_pipeline_run_function(passes, s.function, NULL, NULL, &s.diagnostics));
     assert_true(hd_ir_validate(s.module));
@@ -320,38 +311,25 @@ static void run_passes_in(subject *s, hd_module *module, const char *list, hd_pa
 static void run_passes(subject *s, hd_module *module, const char *list) { run_passes_in(s, module, list, NULL); }
 
 /* It has a register of module scope, a call, a variable with an initializer, annotations. */
-static const char copied_text[] =
-    ".version 2.3\n.target sm_20\n.address_size 64\n.reg .u32 %old;\n"
-    ".global .align 4 .u32 data[2] = {1, 2};\n"
-    ".func (.reg .u32 %out) g (.reg .u32 %in)\n{\n    add.u32 %out, %in, 0x10;\n    ret;\n}\n"
-    ".visible .entry f ()\n{\n    .reg .u32 %r<4>;\n    .reg .pred %p<2>;\n"
-    "    mov.u32 %r1, 1; //@bow both\n"
-    "L:\n"
-    "    call (%r2), g, (%r1);\n"
-    "    add.u32 %r1, %r2, 2;\n"
-    "    setp.lt.u32 %p1, %r1, 9;\n"
-    "    @%p1 bra L;\n"
-    "    ret;\n"
-    "}\n";
 
 /* Passes do with a copy what they do with the module itself, and neither sees what becomes of the other. */
 static void a_copy_of_a_module_is_another_one(void **state)
 {
     static const char passes[] = "select,regalloc,demo,ltrf";
     subject s, copy, copy_of_copy;
-    open_module(&s, copied_text);
+    open_module(&s, ptx_file("build-copied"));
     copy = copy_of_copy = s;
     copy.module = hd_module_copy(s.module, &s.diagnostics);
     run_passes(&s, copy.module, passes);
-    expect_module(&s, false, copied_text);
+    expect_module(&s, false, ptx_file("build-copied"));
     copy_of_copy.module = hd_module_copy(s.module, &s.diagnostics);
     run_passes(&s, s.module, passes);
-    expect_module(&copy_of_copy, false, copied_text);
+    expect_module(&copy_of_copy, false, ptx_file("build-copied"));
     hd_writer text;
     hd_writer_to_memory(&text);
     assert_true(hd_emit_ptx(&text, s.module, &(hd_emit_options){0}));
     hd_write_char(&text, '\0');
-    assert_string_not_equal(text.buffer.items, copied_text);
+    assert_string_not_equal(text.buffer.items, ptx_file("build-copied"));
     expect_module(&copy, false, text.buffer.items);
     hd_writer_free(&text);
     hd_module_free(copy_of_copy.module);
@@ -365,8 +343,8 @@ static void contexts_outlive_pipelines(void **state)
 {
     static const char *const lists[] = {"bow", "release", "clean", "ltrf", "corf", "regalloc", "bow,ltrf", "release"};
     subject s, other;
-    open_module(&s, copied_text);
-    open_module(&other, copied_text);
+    open_module(&s, ptx_file("build-copied"));
+    open_module(&other, ptx_file("build-copied"));
     hd_pass_contexts contexts;
     hd_pass_contexts_open(&contexts, s.module, &s.diagnostics);
     const void *uniformity = NULL;

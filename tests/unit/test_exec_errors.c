@@ -1,6 +1,7 @@
 /* Kernel faults: every kind with its place, thread, address and nearest allocation; source lines with what they were
  * inlined into; and kernels that run for ever, also where they count or write what is there already. */
 #include "kernel.h"
+#include "ptx_file.h"
 
 #include <stdlib.h>
 
@@ -196,12 +197,7 @@ static void divisions_by_zero(void **state)
 static void places_in_the_source(void **state)
 {
     (void)state;
-    static const char text[] = ".version 8.0\n.target sm_80\n.address_size 64\n.file 1 \"main.cu\"\n.file 2 \"lib.h\"\n"
-                               ".func f()\n{\n.reg .b64 %rd<3>;\nmov.u64 %rd1, 16;\n.loc 1 30 1\n.loc 2 20 5, "
-                               "function_name $n, inlined_at 1 30 "
-                               "1\n.loc 2 9 3, function_name $n, inlined_at 2 20 5\nld.u32 %rd2, [%rd1];\nret;\n}\n"
-                               ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n.loc 1 40 1\ncall f;\nret;\n}\n"
-                               ".section .debug_str\n{\n$n:\n.b8 0\n}\n";
+    const char *text = ptx_file("exec_errors-places_in_the_source");
     kernel_run run = {.text = text, .out = out, .out_bytes = 4};
     run_kernel(&run);
     expect_fault(&run, 13, "kernel k, block", "");

@@ -1,6 +1,7 @@
 /* Control flow of the interpreter: divergence, loops, tables, early exits, calls, barriers, exchange between lanes,
  * events, and the faults of each. Expected results are worked out one thread at a time. */
 #include "kernel.h"
+#include "ptx_file.h"
 
 static uint32_t out[1024];
 
@@ -190,29 +191,7 @@ static void exit_inside_divergence(void **state)
 static void calls(void **state)
 {
     (void)state;
-    static const char text[] =
-        ".version 8.0\n.target sm_80\n.address_size 64\n"
-        ".func (.param .b32 result) fib(.param .b32 n)\n{\n.reg .pred %p1;\n.reg .b32 %r<9>;\nld.param.u32 %r1, "
-        "[n];\nsetp.lt.u32 %p1, %r1, 2;\n"
-        "st.param.b32 [result], %r1;\n@%p1 ret;\nsub.u32 %r2, %r1, 1;\nsub.u32 %r3, %r1, 2;\n{\n.param .b32 a;\n.param "
-        ".b32 b;\n"
-        "st.param.b32 [a], %r2;\ncall (b), fib, (a);\nld.param.b32 %r4, [b];\n}\n{\n.param .b32 b;\ncall (b), fib, "
-        "(%r3);\nld.param.b32 %r5, [b];\n}\n"
-        "add.u32 %r6, %r4, %r5;\nst.param.b32 [result], %r6;\nret;\n}\n"
-        ".func touch(.param .b64 p, .param .align 8 .b8 pair[16])\n{\n.reg .b64 %rd<9>;\n.local .align 8 .b8 "
-        "mine[16];\n.reg .b32 %r<4>;\n"
-        "ld.param.u64 %rd1, [p];\nld.param.u64 %rd2, [pair+8];\nmov.u64 %rd3, mine;\nst.local.u64 [%rd3+8], "
-        "%rd2;\ncvta.local.u64 %rd4, %rd3;\n"
-        "ld.u32 %r1, [%rd4+8];\nst.u32 [%rd1], %r1;\nsetp_done: ret;\n}\n"
-        ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n.reg .b64 %rd<9>;\n.reg .b32 %r<9>;\n.reg .pred "
-        "%p<3>;\nld.param.u64 %rd1, [out];\n"
-        "mov.u32 %r1, %tid.x;\nmad.wide.u32 %rd2, %r1, 4, %rd1;\nand.b32 %r2, %r1, 7;\nsetp.ne.u32 %p1, %r1, "
-        "5;\nmov.u32 %r3, 77;\n"
-        "{\n.param .b32 n;\n.param .b32 r;\nst.param.b32 [n], %r2;\n@%p1 call (r), fib, (n);\n@%p1 ld.param.b32 %r3, "
-        "[r];\n}\n"
-        "st.global.u32 [%rd2], %r3;\nadd.u32 %r4, %r1, 1000;\ncvt.u64.u32 %rd4, %r4;\nadd.u64 %rd3, %rd2, 128;\n"
-        "{\n.param .b64 p;\n.param .align 8 .b8 pair[16];\nst.param.b64 [p], %rd3;\nst.param.b64 [pair+8], %rd4;\ncall "
-        "touch, (p, pair);\n}\nret;\n}\n";
+    const char *text = ptx_file("exec_flow-calls");
     static const uint32_t fibonacci[] = {0, 1, 1, 2, 3, 5, 8, 13};
     memset(out, 0, sizeof out);
     kernel_run run = {.text = text, .in = out, .in_bytes = 4, .out = out, .out_bytes = sizeof out};
@@ -227,13 +206,7 @@ static void calls(void **state)
 static void exit_inside_a_call(void **state)
 {
     (void)state;
-    static const char text[] =
-        ".version 8.0\n.target sm_80\n.address_size 64\n"
-        ".func leave(.param .b32 n)\n{\n.reg .pred %p1;\n.reg .b32 %r<9>;\nld.param.u32 %r1, [n];\nsetp.lt.u32 %p1, "
-        "%r1, 4;\n@%p1 exit;\nret;\n}\n"
-        ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n.reg .b64 %rd<9>;\n.reg .b32 %r<9>;\nld.param.u64 "
-        "%rd1, [out];\nmov.u32 %r1, %tid.x;\n"
-        "mad.wide.u32 %rd2, %r1, 4, %rd1;\ncall leave, (%r1);\nactivemask.b32 %r2;\nst.global.u32 [%rd2], %r2;\n}\n";
+    const char *text = ptx_file("exec_flow-exit_inside_a_call");
     memset(out, 0, sizeof out);
     kernel_run run = {.text = text, .in = out, .in_bytes = 4, .out = out, .out_bytes = sizeof out};
     run_kernel(&run);
@@ -246,13 +219,7 @@ static void exit_inside_a_call(void **state)
 static void guarded_call_with_register_result(void **state)
 {
     (void)state;
-    static const char text[] =
-        ".version 8.0\n.target sm_80\n.address_size 64\n.func (.param .b32 r) twice(.param .b32 n)\n{\n.reg .b32 "
-        "%r<3>;\n"
-        "ld.param.u32 %r1, [n];\nadd.u32 %r1, %r1, %r1;\nst.param.b32 [r], %r1;\nret;\n}\n"
-        ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n.reg .b64 %rd<9>;\n.reg .b32 %r<9>;\n.reg .pred %p1;\n"
-        "ld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\nmad.wide.u32 %rd2, %r1, 4, %rd1;\nsetp.lt.u32 %p1, %r1, 7;\n"
-        "mov.u32 %r2, 77;\n@%p1 call (%r2), twice, (%r1);\nst.global.u32 [%rd2], %r2;\nret;\n}\n";
+    const char *text = ptx_file("exec_flow-guarded_call_with_register_result");
     kernel_run run = {.text = text, .in = out, .in_bytes = 4, .out = out, .out_bytes = sizeof out};
     run_kernel(&run);
     expect_done(&run);
@@ -506,14 +473,7 @@ static void float_reductions(void **state)
 static void special_registers(void **state)
 {
     (void)state;
-    static const char text[] =
-        ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 in, .param .u64 out)\n{\n"
-        ".reg .b64 %rd<9>;\n.reg .b32 %r<19>;\nld.param.u64 %rd1, [out];\nmov.u32 %r1, %ctaid.x;\nmov.u32 %r2, "
-        "%ntid.x;\nmov.u32 %r3, %tid.x;\n"
-        "mad.lo.u32 %r4, %r1, %r2, %r3;\nmad.wide.u32 %rd2, %r4, 4, %rd1;\nmov.u32 %r5, %lanemask_lt;\npopc.b32 %r6, "
-        "%r5;\nmov.u32 %r7, %warpid;\n"
-        "mad.lo.u32 %r6, %r7, 100, %r6;\nmov.u32 %r8, %nctaid.x;\nmad.lo.u32 %r6, %r8, 10000, %r6;\nmov.u32 %r9, "
-        "%laneid;\nadd.u32 %r6, %r6, %r9;\nst.global.u32 [%rd2], %r6;\nret;\n}\n";
+    const char *text = ptx_file("exec_flow-special_registers");
     kernel_run run = {
         .text = text, .in = out, .in_bytes = 4, .out = out, .out_bytes = sizeof out, .grid = 3, .block = 80};
     run_kernel(&run);
@@ -582,21 +542,19 @@ static bool take(void *context, const hd_event *e)
     return !l->stop_after || --l->stop_after;
 }
 
-static const char event_text[] = ".version 8.0\n.target sm_80\n.address_size 64\n.func f()\n{\nret;\n}\n"
-                                 ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n.reg .b64 %rd<9>;\n.reg .b32 "
-                                 "%r<9>;\n.reg .pred %p1;\nld.param.u64 %rd1, [out];\n"
-                                 "mov.u32 %r1, %tid.x;\nsetp.eq.u32 %p1, %r1, 1;\n@%p1 bra A;\n@%p1 mov.u32 %r1, "
-                                 "5;\nA: call f;\nmad.wide.u32 %rd2, %r1, 4, %rd1;\n"
-                                 "st.global.u32 [%rd2], %r1;\n}\n";
-
 /* The first load is none: LEA takes the constant. */
 static void events(void **state)
 {
     (void)state;
     log l = {.text = ""};
     hd_sink sink = {take, &l, 0, NULL};
-    kernel_run run = {
-        .text = event_text, .in = out, .in_bytes = 4, .out = out, .out_bytes = sizeof out, .block = 3, .sink = &sink};
+    kernel_run run = {.text = ptx_file("exec_flow-events"),
+                      .in = out,
+                      .in_bytes = 4,
+                      .out = out,
+                      .out_bytes = sizeof out,
+                      .block = 3,
+                      .sink = &sink};
     run_kernel(&run);
     assert_string_equal(l.text, "launch cta0 warp0:7 0.0.1:7/7 0.0.2:7/7 0.0.3:7/2 0.0.4:5/0 0.0.5:7/7 call1 "
                                 "0.1.0:7/7 return0 0.0.6:7/7 "
@@ -615,8 +573,13 @@ static void event_columns(void **state)
     (void)state;
     log l = {.text = ""};
     hd_sink sink = {take, &l, HD_COLUMN_ADDRESSES | HD_COLUMN_RESULTS, NULL};
-    kernel_run run = {
-        .text = event_text, .in = out, .in_bytes = 4, .out = out, .out_bytes = sizeof out, .block = 3, .sink = &sink};
+    kernel_run run = {.text = ptx_file("exec_flow-events"),
+                      .in = out,
+                      .in_bytes = 4,
+                      .out = out,
+                      .out_bytes = sizeof out,
+                      .block = 3,
+                      .sink = &sink};
     run_kernel(&run);
     const char *text = strstr(l.text, "0.0.1:");
     assert_non_null(text);

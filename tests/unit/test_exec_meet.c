@@ -2,6 +2,7 @@
  * sides of a return come one after the other, and what a SIMT stack cannot run is a limit of the model, not a fault of
  * the kernel. */
 #include "kernel.h"
+#include "ptx_file.h"
 
 enum { THREADS = 64, ENDED = 11 }; /* threads 11 .. 63 end early, so of the first warp lanes 11 .. 31 */
 
@@ -148,13 +149,7 @@ static void ended_lanes_issue_nothing(void **state)
 static void in_a_function(void **state)
 {
     (void)state;
-    static const char text[] = ".version 8.0\n.target sm_80\n.address_size 64\n.func (.reg .b32 %r0) f(.reg .b32 "
-                               "%r1)\n{\nredux.sync.add.s32 %r0, %r1, -1;\nret;\n}\n"
-                               ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n.reg .pred %p1;\n.reg .b32 "
-                               "%r<3>;\n.reg .b64 %d<2>;\nmov.u32 %r1, %tid.x;\n"
-                               "ld.param.u64 %d0, [out];\nmad.wide.u32 %d1, %r1, 4, %d0;\nsetp.ge.u32 %p1, %r1, "
-                               "11;\n@%p1 bra E;\ncall (%r2), f, (%r1);\n"
-                               "st.global.u32 [%d1], %r2;\nE: ret;\n}\n";
+    const char *text = ptx_file("exec_meet-in_a_function");
     memset(out, 0, sizeof out);
     kernel_run run = {.text = text, .in = out, .in_bytes = 4, .out = out, .out_bytes = sizeof out};
     run_kernel(&run);

@@ -1,6 +1,7 @@
 /* Memory of the interpreter: every space, width and vector form, generic addresses, atomics, initial values, and the
  * faults. */
 #include "kernel.h"
+#include "ptx_file.h"
 
 #include <math.h>
 
@@ -109,39 +110,7 @@ static void scattered(void **state)
 static void spaces_and_generic_addresses(void **state)
 {
     (void)state;
-    static const char text[] =
-        ".version 8.0\n.target sm_80\n.address_size 64\n.const .align 4 .b32 table[4] = {10, 20, 30, 40};\n"
-        ".global .align 4 .f32 scale = 0f40000000;\n.global .align 8 .u64 pointer = generic(table) + 4;\n.global "
-        ".align 4 .b32 grid[2][3] = {{1, 2}, {4}};\n"
-        ".global .align 1 .b8 text[5] = {104, 105, 0xff, 0, 1};\n.extern .shared .align 16 .b8 dynamic[];\n"
-        ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n.reg .b64 %rd<29>;\n.reg .b32 %r<29>;\n.reg .f32 "
-        "%f<4>;\n.reg .pred %p<9>;\n"
-        ".shared .align 4 .b32 mine[32];\n.local .align 8 .b8 own[64];\n"
-        "ld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\nmad.wide.u32 %rd2, %r1, 4, %rd1;\nand.b32 %r2, %r1, "
-        "3;\nmul.wide.u32 %rd3, %r2, 4;\n"
-        "mov.u64 %rd4, table;\nadd.u64 %rd5, %rd4, %rd3;\nld.const.u32 %r3, [%rd5];\nld.global.u64 %rd6, "
-        "[pointer];\nld.u32 %r4, [%rd6];\nadd.u32 %r3, %r3, %r4;\n"
-        "cvta.const.u64 %rd7, %rd5;\nld.u32 %r5, [%rd7];\nadd.u32 %r3, %r3, %r5;\nst.global.u32 [%rd2], %r3;\n"
-        "ld.global.f32 %f1, [scale];\nadd.f32 %f1, %f1, 0f3F800000;\nst.global.f32 [%rd2+128], %f1;\n"
-        "mov.u64 %rd8, mine;\ncvt.u32.u64 %r6, %rd8;\nmad.lo.u32 %r6, %r1, 4, %r6;\nst.shared.u32 [%r6], "
-        "%r1;\ncvt.u64.u32 %rd9, %r6;\ncvta.shared.u64 %rd10, %rd9;\n"
-        "isspacep.shared %p1, %rd10;\n@%p1 ld.u32 %r7, [%rd10];\nmov.u32 %r8, dynamic;\nmad.lo.u32 %r8, %r1, 4, "
-        "%r8;\nst.shared.u32 [%r8], 1000;\n"
-        "ld.shared.u32 %r9, [%r6];\nld.shared.u32 %r10, [%r8];\nadd.u32 %r9, %r9, %r10;\nadd.u32 %r9, %r9, "
-        "%r7;\nst.global.u32 [%rd2+256], %r9;\n"
-        "mov.u64 %rd11, own;\ncvta.local.u64 %rd12, %rd11;\nadd.u64 %rd13, %rd12, %rd3;\nst.u32 [%rd13], "
-        "%r1;\nst.local.u64 [own+32], %rd10;\n"
-        "cvta.to.local.u64 %rd14, %rd13;\nld.local.u32 %r11, [%rd14];\nld.local.v2.u32 {%r12, %r13}, "
-        "[own+32];\nsub.u64 %rd15, %rd10, 1;\n"
-        "cvt.u32.u64 %r14, %rd10;\nsub.u32 %r12, %r12, %r14;\nadd.u32 %r11, %r11, %r12;\nst.global.u32 [%rd2+384], "
-        "%r11;\n"
-        "ld.global.u32 %r15, [grid+12];\nld.global.u32 %r16, [grid+4];\nld.global.u32 %r17, [grid+8];\nld.global.u8 "
-        "%r18, [text+2];\nmad.lo.u32 %r15, %r15, 10, %r16;\n"
-        "mad.lo.u32 %r15, %r15, 10, %r17;\nadd.u32 %r15, %r15, %r18;\nst.global.u32 [%rd2+512], %r15;\n"
-        "mov.b64 %rd20, in;\ncvta.param.u64 %rd21, %rd20;\nld.u64 %rd22, [%rd21+8];\nld.param.u64 %rd23, "
-        "[%rd20+8];\nsetp.eq.u64 %p2, %rd22, %rd1;\n"
-        "setp.eq.and.u64 %p2, %rd23, %rd1, %p2;\nisspacep.global %p3, %rd1;\nand.pred %p2, %p2, %p3;\nselp.u32 %r20, "
-        "1, 0, %p2;\nst.global.u32 [%rd2+640], %r20;\nret;\n}\n";
+    const char *text = ptx_file("exec_memory-spaces_and_generic_addresses");
     memset(out, 0, sizeof out);
     kernel_run run = {
         .text = text, .in = in, .in_bytes = sizeof in, .out = out, .out_bytes = sizeof out, .shared = 128};
@@ -279,21 +248,7 @@ static void immediates(void **state)
  * bytes. */
 static void initializers(void **state)
 {
-    static const char text[] =
-        ".version 8.0\n.target sm_80\n.address_size 64\n.const .align 4 .b32 table[4] = {10, 20, 30, 40};\n"
-        ".global .align 8 .f64 wide[4] = {0f3FC00000, 0d4004000000000000, -0.75, 0fFF800000};\n"
-        ".global .align 8 .f32 narrow[4] = {0f3FC00000, 0d4004000000000000, -0.75, 0d3FF0000010000000};\n"
-        ".global .align 8 .b16 rows[2][2][3] = {{{1}, {2, 3}}, {{4, 5, 6}, {7}}};\n"
-        ".global .align 8 .u64 both[2] = {generic(table) + 8, table + 8};\n"
-        ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n.reg .b64 %rd<9>;\n.reg .b32 %r<5>;\n"
-        "ld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %rd2, %r1, 8;\nadd.u64 %rd1, %rd1, %rd2;\n"
-        "and.b64 %rd2, %rd2, 31;\nmov.u64 %rd3, wide;\nadd.u64 %rd4, %rd3, %rd2;\nld.global.u64 %rd5, [%rd4];\n"
-        "st.global.u64 [%rd1], %rd5;\nand.b64 %rd2, %rd2, 15;\nmov.u64 %rd3, narrow;\nadd.u64 %rd4, %rd3, %rd2;\n"
-        "ld.global.u64 %rd5, [%rd4];\nst.global.u64 [%rd1+32], %rd5;\nmov.u64 %rd3, rows;\n"
-        "ld.global.u64 %rd5, [%rd3];\nst.global.u64 [%rd1+64], %rd5;\nld.global.u64 %rd5, [%rd3+8];\n"
-        "st.global.u64 [%rd1+96], %rd5;\nld.global.u64 %rd5, [%rd3+16];\nst.global.u64 [%rd1+128], %rd5;\n"
-        "ld.global.u64 %rd5, [both];\nld.u32 %r2, [%rd5];\nld.global.u64 %rd5, [both+8];\n"
-        "ld.const.u32 %r3, [%rd5];\nst.global.v2.u32 [%rd1+160], {%r2, %r3};\nret;\n}\n";
+    const char *text = ptx_file("exec_memory-initializers");
     static const double wide[4] = {1.5, 2.5, -0.75, -INFINITY};
     static const float narrow[4] = {1.5f, 2.5f, -0.75f, 1.0f};
     static const uint16_t rows[12] = {1, 0, 0, 2, 3, 0, 4, 5, 6, 7, 0, 0};

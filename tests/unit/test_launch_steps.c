@@ -1,5 +1,6 @@
 /* Launch files: steps and their repetitions, values that are put in when a session opens, expectations, textures; every
  * mistake with its line and column. */
+#include "ptx_file.h"
 #include "unit.h"
 
 #include "hwmodel/launch/launch.h"
@@ -30,29 +31,6 @@ static hd_launch_file *read_text(const char *text, hd_diagnostics *diagnostics)
 
 /* add(p, n): p[0] += n, in every thread; put(p, v ...): 32 bytes of parameters to p; first: *g++ of a device variable.
  */
-static const char ptx[] =
-    ".version 8.0\n.target sm_80\n.address_size 64\n.global .u64 pointers[2];\n.global .align 4 .u32 counter = 5;\n"
-    ".global .texref T;\n.const .align 8 .b8 both[24];\n"
-    ".visible .entry add(.param .u64 p, .param .u32 n)\n{\n.reg .b64 %rd<3>;\n.reg .b32 %r<9>;\nld.param.u64 %rd1, "
-    "[p];\nld.param.u32 %r1, [n];\natom.global.add.u32 %r2, [%rd1], %r1;\nret;\n}\n"
-    ".visible .entry put(.param .u64 p, .param .align 8 .b8 s[32])\n{\n.reg .b64 %rd<9>;\n"
-    "ld.param.u64 %rd1, [p];\nld.param.u64 %rd2, [s];\nld.param.u64 %rd3, [s+8];\nld.param.u64 %rd4, [s+16];\n"
-    "ld.param.u64 %rd5, [s+24];\nst.global.u64 [%rd1], %rd2;\nst.global.u64 [%rd1+8], %rd3;\nst.global.u64 [%rd1+16], "
-    "%rd4;\nst.global.u64 [%rd1+24], %rd5;\nret;\n}\n"
-    ".visible .entry follow(.param .u64 p)\n{\n.reg .b64 %rd<9>;\n.reg .b32 %r<9>;\nld.param.u64 %rd1, [p];\n"
-    "ld.global.u64 %rd2, [pointers+8];\nld.global.u32 %r1, [%rd2];\nld.const.u64 %rd3, [both+8];\nld.global.u32 %r2, "
-    "[%rd3];\nld.const.u32 %r3, [both];\nst.global.v2.u32 [%rd1], {%r1, %r2};\nst.global.u32 [%rd1+8], %r3;\nret;\n}\n"
-    ".visible .entry count()\n{\n.reg .b64 %rd<9>;\n.reg .b32 %r<9>;\nmov.u64 %rd1, counter;\natom.global.add.u32 %r1, "
-    "[%rd1], 1;\nret;\n}\n"
-    ".visible .entry look(.param .u64 p, .param .u64 t)\n{\n.reg .b64 %rd<9>;\n.reg .b32 %r<9>;\n.reg .f32 %f<9>;\n"
-    "ld.param.u64 %rd1, [p];\nld.param.u64 %rd2, [t];\nmov.f32 %f1, 0f40100000;\n"
-    "tex.1d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%rd2, {%f1}];\nmov.u32 %r1, 1;\n"
-    "tex.1d.v4.f32.s32 {%f6, %f3, %f4, %f5}, [T, {%r1}];\nst.global.v2.f32 [%rd1], {%f2, %f6};\nret;\n}\n"
-    ".visible .entry paint(.param .u64 s)\n{\n.reg .b64 %rd<9>;\n.reg .b32 %r<9>;\nld.param.u64 %rd1, [s];\nmov.u32 "
-    "%r1, "
-    "%tid.x;\nshl.b32 %r2, %r1, 2;\nsust.b.2d.b32.trap [%rd1, {%r2, %r1}], %r1;\nret;\n}\n"
-    ".visible .entry big()\n{\n.shared .align 4 .b8 block[40000];\n.reg .b32 %r1;\nst.shared.u32 [block], "
-    "%r1;\nret;\n}\n";
 
 typedef struct opened {
     hd_diagnostics diagnostics;
@@ -69,6 +47,7 @@ static void open_session(opened *o, const char *yaml)
     o->file = read_text(yaml, &o->diagnostics);
     if (!o->file->valid)
         fail_msg("%s", o->diagnostics.first->message);
+    const char *ptx = ptx_file("launch_steps-kernels");
     hd_source_from_memory(&o->source, "k.ptx", ptx, strlen(ptx));
     o->module = hd_parse_ptx(&o->source, &(hd_parse_options){0}, &o->diagnostics);
     if (o->diagnostics.error_count)

@@ -3,6 +3,7 @@
  * same must compute what the program does; most of it must be refused. PROGRAM_COUNT=N spoils N programs. */
 #include "kernel.h"
 #include "program.h"
+#include "ptx_file.h"
 
 #include "emitters/ir/ptx.h"
 #include "ir/build.h"
@@ -306,11 +307,7 @@ static void a_lost_end_is_refused(void **state)
 
 static void a_moved_label_is_refused(void **state)
 {
-    static const char text[] =
-        ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 in)\n{\n.reg .b32 %a;\n.reg .b64 %p;\n"
-        ".reg .pred %q;\nld.param.u64 %p, [in];\nld.global.u32 %a, [%p];\nL:\nadd.u32 %a, %a, 3;\n"
-        "st.global.u32 [%p+4], %a;\nsetp.lt.u32 %q, %a, 90;\n@%q bra L;\nsetp.lt.u32 %q, %a, 99;\n@%q bra E;\n"
-        "st.global.u32 [%p+8], %a;\nE:\nst.global.u32 [%p+12], %a;\nret;\n}\n";
+    const char *text = ptx_file("regalloc_check-a_moved_label_is_refused");
     allocated a;
     (void)state;
     open_allocated(&a, text, 0);
@@ -407,15 +404,7 @@ static void copies_of_old_values_are_refused(void **state)
  * by element; each other register of an operand in the result is refused. */
 static void results_of_expanded_instructions_are_apart(void **state)
 {
-    static const char text[] =
-        ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 in)\n{\n"
-        ".reg .b32 %a<4>, %b<4>, %z;\n.reg .f32 %c<8>, %d<8>, %e<8>;\n.reg .b64 %p;\nld.param.u64 %p, [in];\n"
-        "ld.global.v4.b32 {%a0, %a1, %a2, %a3}, [%p];\nld.global.v4.b32 {%b0, %b1, %b2, %b3}, [%p+16];\n"
-        "ld.global.v4.f32 {%c0, %c1, %c2, %c3}, [%p+32];\nld.global.v4.f32 {%c4, %c5, %c6, %c7}, [%p+48];\n"
-        "wmma.mma.sync.aligned.row.row.m16n16k8.f32.tf32.tf32.f32 {%e0, %e1, %e2, %e3, %e4, %e5, %e6, %e7}, "
-        "{%a0, %a1, %a2, %a3}, {%b0, %b1, %b2, %b3}, {%c0, %c0, %c0, %c0, %c0, %c0, %c0, %c0};\n"
-        "wmma.mma.sync.aligned.row.row.m16n16k8.f32.tf32.tf32.f32 {%d7, %d6, %d5, %d4, %d3, %d2, %d1, %d0}, "
-        "{%a0, %a1, %a2, %a3}, {%b0, %b1, %b2, %b3}, {%c7, %c6, %c5, %c4, %c3, %c2, %c1, %c0};\nret;\n}\n";
+    const char *text = ptx_file("regalloc_check-results_of_expanded_instructions_are_apart");
     enum { SOURCES = 16, RESULTS = 8 };
     allocated a;
     uint32_t last = 0, refused = 0, kept = 0;
