@@ -61,7 +61,7 @@ int hd_cli_cache(hd_cli *cli)
     hd_suggestion near = hd_suggest(cli->operands[0]);
     char phrase[HD_SUGGEST_PHRASE];
     hd_store cache;
-    int format = hd_cli_choice(cli, HD_CLI_FORMAT), action = 0;
+    int format = hd_cli_choice(cli, HD_OPTION_FORMAT), action = 0;
     if (format < 0)
         return HD_STATUS_USAGE;
     for (; action < ACTIONS && strcmp(actions[action], cli->operands[0]) != 0; action++)

@@ -29,7 +29,7 @@ static hd_status check_one(hd_cli_part *part)
     if (cli->diagnostics.error_count)
         return HD_STATUS_REJECTED;
     hd_check_result result;
-    hd_status status = hd_check_module(module, cli->values[HD_CLI_KERNEL], part->meter, &cli->diagnostics, &result);
+    hd_status status = hd_check_module(module, cli->values[HD_OPTION_KERNEL], part->meter, &cli->diagnostics, &result);
     if (status == HD_STATUS_REJECTED)
         return status;
     part->selected = result.functions;
@@ -47,7 +47,7 @@ int hd_cli_check(hd_cli *cli)
 {
     hd_output output;
     hd_each each = {.run = check_one, .join = hd_cli_part_write_text, .output = &output.writer};
-    if (!hd_cli_inputs_fit(cli) || !hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &each.threads))
+    if (!hd_cli_inputs_fit(cli) || !hd_cli_number(cli, HD_OPTION_THREADS, &each.threads))
         return HD_STATUS_USAGE;
     hd_cli_open(cli, &output, NULL);
     hd_status status = hd_cli_each_input(cli, &each, NULL);

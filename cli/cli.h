@@ -1,4 +1,4 @@
-/* The command line: one table of subcommands (commands.def), one of options (options.def), one file a subcommand.
+/* The command line: one table of subcommands (commands.def), one of options (base/options.def), one file a subcommand.
  *
  * main() reads the options by the tables (options.c) and calls the subcommand; afterwards it renders the diagnostics
  * on standard error. A subcommand does its job through driver/ and returns an exit status (driver/status.h). Its
@@ -12,6 +12,7 @@
 #include "base/file_list.h"
 #include "base/meter.h"
 #include "base/output.h"
+#include "driver/api/settings.h"
 #include "driver/status.h"
 #include "parser/parse.h"
 #include <pthread.h>
@@ -24,13 +25,6 @@ typedef enum hd_command {
     HD_COMMAND_COUNT
 } hd_command;
 
-typedef enum hd_cli_option {
-#define HD_CLI_OPTION(id, letter, name, argument, commands, help) HD_CLI_##id,
-#include "cli/options.def"
-#undef HD_CLI_OPTION
-    HD_CLI_OPTION_COUNT
-} hd_cli_option;
-
 typedef struct hd_cli_kept {
     void *thing;
     void (*free)(void *);
@@ -38,9 +32,9 @@ typedef struct hd_cli_kept {
 
 typedef struct hd_cli {
     hd_command command;
-    const char *values[HD_CLI_OPTION_COUNT]; /* as given last; "" for one without argument; NULL: not given */
-    HD_ARRAY(const char *) settings;         /* of --set, all of them */
-    char **options;                          /* the words before the operands, as given */
+    const char *values[HD_OPTION_COUNT]; /* as given last; "" for one without argument; NULL: not given */
+    HD_ARRAY(const char *) settings;     /* of --set, all of them */
+    char **options;                      /* the words before the operands, as given */
     int option_count;
     char **operands;
     int operand_count;
@@ -67,13 +61,17 @@ typedef struct hd_cli_command {
 } hd_cli_command;
 extern const hd_cli_command hd_cli_commands[HD_COMMAND_COUNT];
 
+/* Marks of an option, a mask: base/options.def. */
+enum { HD_CLI_READS = 1, HD_CLI_WRITES = 2, HD_CLI_OF_MODELS = 4, HD_CLI_OF_PTX = 8 };
+
 typedef struct hd_cli_option_row {
     char letter;
     const char *name, *argument;
     uint32_t commands; /* mask */
+    uint32_t marks;
     const char *help;
 } hd_cli_option_row;
-extern const hd_cli_option_row hd_cli_options[HD_CLI_OPTION_COUNT];
+extern const hd_cli_option_row hd_cli_options[HD_OPTION_COUNT];
 
 /* ---- help.c ------------------------------------------------------------------------------------------------------ */
 
@@ -91,23 +89,21 @@ static inline bool hd_cli_is_optional(const hd_cli_option_row *o) { return o->ar
 /* "-" of -MD, -MF, -MT and -MP, which have one dash, as compilers spell them; else "--". */
 static inline const char *hd_cli_dashes(const char *name) { return strlen(name) == 2 && name[0] == 'M' ? "-" : "--"; }
 /* What the option may be given, as the table has it: "portable|extended", "NAME|FILE"; NULL: it takes none. */
-const char *hd_cli_argument(hd_command command, hd_cli_option option);
+const char *hd_cli_argument(hd_command command, hd_option_id option);
 
-static inline bool hd_cli_has(const hd_cli *cli, hd_cli_option option) { return cli->values[option] != NULL; }
+static inline bool hd_cli_has(const hd_cli *cli, hd_option_id option) { return cli->values[option] != NULL; }
+/* The first option with that mark that was given; HD_OPTION_COUNT: none. `from`: to begin with. */
+hd_option_id hd_cli_marked(const hd_cli *cli, uint32_t mark, uint32_t from);
 /* Index of the option's value among the words that the table has for it; 0 where it was not given; -1 (a usage error)
  * for another word. */
-int hd_cli_choice(hd_cli *cli, hd_cli_option option);
-/* The option's number; `otherwise` where it was not given; false (a usage error) where it is no number, above
- * `maximum`, or below `minimum`, which is 0 for the first of them. */
-bool hd_cli_number(hd_cli *cli, hd_cli_option option, uint32_t otherwise, uint32_t maximum, uint32_t *value);
-/* The option's "A:B" with A < B, at most `most` apart; false (a usage error) for another text. */
-bool hd_cli_range(hd_cli *cli, hd_cli_option option, uint64_t most, uint64_t *first, uint64_t *end);
-bool hd_cli_number_from(hd_cli *cli, hd_cli_option option, uint32_t otherwise, uint32_t minimum, uint32_t maximum,
-                        uint32_t *value);
-/* Threads of a block, "256" or "16x16" (their product); 0 where the option was not given. false as above. values.c */
-bool hd_cli_block(hd_cli *cli, hd_cli_option option, uint32_t *threads);
-/* Bytes, "49152", "48K" or "1M" (of 1,024); 0 where the option was not given. false as above. values.c */
-bool hd_cli_bytes(hd_cli *cli, hd_cli_option option, uint32_t maximum, uint32_t *bytes);
+int hd_cli_choice(hd_cli *cli, hd_option_id option);
+/* Sets the members of a job's options (driver/api/settings.h) that options of the command line set; the others keep
+ * their value. false (a usage error) where a number is none, or is outside of what the option takes. values.c */
+bool hd_cli_read_settings(hd_cli *cli, hd_job job, void *options);
+/* The option's number, or its default where it was not given; false as above. values.c */
+bool hd_cli_number(hd_cli *cli, hd_option_id option, uint32_t *value);
+/* The option's "A:B" with A < B, where it was given; false as above. values.c */
+bool hd_cli_range(hd_cli *cli, hd_option_id option, uint64_t *first, uint64_t *end);
 void hd_cli_usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 hd_parse_options hd_cli_parse_options(const hd_cli *cli);
 struct hd_report_options;

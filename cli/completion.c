@@ -82,26 +82,41 @@ static void add_commands(values *v)
 }
 
 /* `argument`: as a table has it, "auto|always|never", "NAME|FILE". */
-static values values_of(hd_cli *cli, hd_cli_option option, const char *argument)
+static values values_of(hd_cli *cli, hd_option_id option, const char *argument)
 {
     values v = {.kind = VALUE_WORDS};
-    if (option == HD_CLI_PASSES || option == HD_CLI_TECHNIQUE)
-        v.kind = VALUE_LIST;
-    else if (strstr(argument, "FILE") || strstr(argument, "PATH"))
-        v.kind = VALUE_FILE;
-    if (option == HD_CLI_PASSES || option == HD_CLI_PRINT_AFTER)
-        add_passes(&v);
-    else if (option == HD_CLI_TECHNIQUE)
-        add_techniques(&v);
-    else if (option == HD_CLI_GPU)
-        add_gpus(&v);
-    else if (option == HD_CLI_WARN)
-        add_warnings(cli, &v);
-    else
-        add_alternatives(cli, &v, argument + (*argument == '['));
+    switch (hd_option_settings[option].value.kind) {
+    case HD_TAKES_PASS: add_passes(&v); return v;
+    case HD_TAKES_PASSES: add_passes(&v), v.kind = VALUE_LIST; return v;
+    case HD_TAKES_TECHNIQUES: add_techniques(&v), v.kind = VALUE_LIST; return v;
+    case HD_TAKES_GPU: add_gpus(&v), v.kind = VALUE_FILE; return v;
+    case HD_TAKES_WARNINGS: add_warnings(cli, &v); return v;
+    case HD_TAKES_PATH:
+    case HD_TAKES_FILE: v.kind = VALUE_FILE; break;
+    case HD_TAKES_FLAG:
+    case HD_TAKES_WORDS:
+    case HD_TAKES_NUMBER:
+    case HD_TAKES_LIMIT:
+    case HD_TAKES_THREADS:
+    case HD_TAKES_BYTES:
+    case HD_TAKES_ADDRESS:
+    case HD_TAKES_RANGE:
+    case HD_TAKES_TEXT:
+    case HD_TAKES_NAME:
+    case HD_TAKES_SETTINGS:
+    case HD_TAKES_COUNT: break;
+    }
+    add_alternatives(cli, &v, argument + (*argument == '['));
     if (!v.words.count && v.kind != VALUE_FILE)
         v.kind = VALUE_NONE;
     return v;
+}
+
+/* Whether each time that the option is given counts. */
+static bool is_repeated(hd_option_id option)
+{
+    hd_option_takes kind = hd_option_settings[option].value.kind;
+    return kind == HD_TAKES_SETTINGS || kind == HD_TAKES_WARNINGS;
 }
 
 /* What completes the command's operands: the words of its row where it has some ("passes|gpus"), else files. */
@@ -144,10 +159,10 @@ static void print_words(const values *v, char between)
 static void print_bash_option(hd_cli *cli, int command, int option)
 {
     const hd_cli_option_row *o = &hd_cli_options[option];
-    const char *argument = hd_cli_argument((hd_command)command, (hd_cli_option)option);
+    const char *argument = hd_cli_argument((hd_command)command, (hd_option_id)option);
     if (!argument)
         return;
-    values v = values_of(cli, (hd_cli_option)option, argument);
+    values v = values_of(cli, (hd_option_id)option, argument);
     printf("    %s:", hd_cli_commands[command].name);
     if (o->letter)
         printf("-%c%s", o->letter, o->name ? "|" : "");
@@ -165,10 +180,10 @@ static void print_bash_command(hd_cli *cli, int command)
 {
     values v = operands_of(cli, (hd_command)command);
     printf("    %s)\n        options='", hd_cli_commands[command].name);
-    for (int i = 0; i < HD_CLI_OPTION_COUNT; i++)
+    for (int i = 0; i < HD_OPTION_COUNT; i++)
         if (takes(command, i)) {
             const hd_cli_option_row *o = &hd_cli_options[i];
-            const char *argument = hd_cli_argument((hd_command)command, (hd_cli_option)i);
+            const char *argument = hd_cli_argument((hd_command)command, (hd_option_id)i);
             if (o->letter)
                 printf("-%c ", o->letter);
             if (o->name)
@@ -187,7 +202,7 @@ static void print_bash(hd_cli *cli)
     printf("# bash completion of heddle %s, as `heddle completion bash` prints it\n", HD_VERSION);
     fputs("_heddle_value()\n{\n    case $1 in\n", stdout);
     for (int c = 0; c < HD_COMMAND_COUNT; c++)
-        for (int i = 0; i < HD_CLI_OPTION_COUNT; i++)
+        for (int i = 0; i < HD_OPTION_COUNT; i++)
             if (takes(c, i))
                 print_bash_option(cli, c, i);
     fputs("    *) return 1 ;;\n    esac\n}\n\n_heddle_command()\n{\n    case $1 in\n", stdout);
@@ -253,9 +268,8 @@ static void print_zsh_action(const values *v)
 static void print_zsh_spelling(hd_cli *cli, int command, int option, const char *spelling, const char *joint)
 {
     const hd_cli_option_row *o = &hd_cli_options[option];
-    const char *argument = hd_cli_argument((hd_command)command, (hd_cli_option)option);
-    printf("            %s'%s%s[", option == HD_CLI_SET || option == HD_CLI_WARN ? "\\*" : "", spelling,
-           argument ? joint : "");
+    const char *argument = hd_cli_argument((hd_command)command, (hd_option_id)option);
+    printf("            %s'%s%s[", is_repeated((hd_option_id)option) ? "\\*" : "", spelling, argument ? joint : "");
     for (const char *p = o->help; *p; p++) {
         if (strchr("[]:\\", *p))
             putchar('\\');
@@ -263,7 +277,7 @@ static void print_zsh_spelling(hd_cli *cli, int command, int option, const char 
     }
     printf("]");
     if (argument) {
-        values v = values_of(cli, (hd_cli_option)option, argument);
+        values v = values_of(cli, (hd_option_id)option, argument);
         printf(":%s:", v.kind == VALUE_FILE ? "file" : "value");
         print_zsh_action(&v);
         hd_array_free(&v.words);
@@ -275,7 +289,7 @@ static void print_zsh_command(hd_cli *cli, int command)
 {
     values v = operands_of(cli, (hd_command)command);
     printf("    %s)\n        _arguments -s -S \\\n", hd_cli_commands[command].name);
-    for (int i = 0; i < HD_CLI_OPTION_COUNT; i++) {
+    for (int i = 0; i < HD_OPTION_COUNT; i++) {
         const hd_cli_option_row *o = &hd_cli_options[i];
         char spelling[64];
         if (!takes(command, i))
@@ -325,14 +339,14 @@ static void print_zsh(hd_cli *cli)
 static void print_fish_option(hd_cli *cli, int command, int option)
 {
     const hd_cli_option_row *o = &hd_cli_options[option];
-    const char *argument = hd_cli_argument((hd_command)command, (hd_cli_option)option);
+    const char *argument = hd_cli_argument((hd_command)command, (hd_option_id)option);
     printf("complete -c heddle -n '__fish_seen_subcommand_from %s'", hd_cli_commands[command].name);
     if (o->letter)
         printf(" -s %c", o->letter);
     if (o->name)
         printf(" %s %s", hd_cli_dashes(o->name)[1] ? "-l" : "-o", o->name);
     if (argument) {
-        values v = values_of(cli, (hd_cli_option)option, argument);
+        values v = values_of(cli, (hd_option_id)option, argument);
         printf("%s%s", hd_cli_is_optional(o) ? "" : v.kind == VALUE_FILE ? " -r" : " -x", v.words.count ? " -a '" : "");
         print_words(&v, ' ');
         printf("%s", v.words.count ? "'" : "");
@@ -359,7 +373,7 @@ static void print_fish(hd_cli *cli)
             printf("'\n");
         }
         hd_array_free(&v.words);
-        for (int i = 0; i < HD_CLI_OPTION_COUNT; i++)
+        for (int i = 0; i < HD_OPTION_COUNT; i++)
             if (takes(c, i))
                 print_fish_option(cli, c, i);
     }

@@ -28,7 +28,7 @@ static bool read_sources(hd_cli *cli, hd_report_options *options, hd_source *sou
 /* false where the gates are bad. */
 static bool read_gates(hd_cli *cli, hd_gates **gates)
 {
-    const char *text = cli->values[HD_CLI_REQUIRE];
+    const char *text = cli->values[HD_OPTION_REQUIRE];
     *gates = text ? hd_gates_parse("--require", text, HD_GATES_OF_CHANGES, &cli->diagnostics) : NULL;
     if (*gates)
         hd_cli_keep(cli, *gates, free_gates);
@@ -38,7 +38,7 @@ static bool read_gates(hd_cli *cli, hd_gates **gates)
 static void emit(hd_cli *cli, const hd_diff *diff, int format)
 {
     hd_output output;
-    if (!hd_cli_open(cli, &output, cli->values[HD_CLI_OUTPUT]))
+    if (!hd_cli_open(cli, &output, cli->values[HD_OPTION_OUTPUT]))
         return;
     emitters[format](&output.writer, diff);
     hd_cli_close(cli, &output, true);
@@ -48,7 +48,7 @@ int hd_cli_diff(hd_cli *cli)
 {
     hd_source *sources[2];
     hd_report_options options;
-    int format = hd_cli_choice(cli, HD_CLI_FORMAT);
+    int format = hd_cli_choice(cli, HD_OPTION_FORMAT);
     if (format < 0 || !hd_cli_report_options(cli, &options) || !read_gates(cli, &options.gates))
         return HD_STATUS_USAGE;
     if (strcmp(cli->operands[0], "-") == 0 && strcmp(cli->operands[1], "-") == 0) {

@@ -18,7 +18,8 @@ static void say_kinds(void) { hd_cli_usage_error("one of --tokens, --ir, --cfg, 
 /* At most one of the kinds may be asked for, without one the listing; -1 with a message where not. */
 static int kind_of(const hd_cli *cli)
 {
-    static const hd_cli_option kinds[] = {HD_CLI_TOKENS, HD_CLI_IR, HD_CLI_CFG, HD_CLI_LIVENESS, HD_CLI_WORDS};
+    static const hd_option_id kinds[] = {HD_OPTION_TOKENS, HD_OPTION_IR, HD_OPTION_CFG, HD_OPTION_LIVENESS,
+                                         HD_OPTION_WORDS};
     int found = -1, count = 0;
     for (int i = 0; i < (int)(sizeof kinds / sizeof *kinds); i++) {
         if (!hd_cli_has(cli, kinds[i]))
@@ -28,7 +29,7 @@ static int kind_of(const hd_cli *cli)
     }
     if (count > 1)
         say_kinds();
-    else if (hd_cli_has(cli, HD_CLI_JSON) && found != DUMP_IR && found != DUMP_CFG)
+    else if (hd_cli_has(cli, HD_OPTION_JSON) && found != DUMP_IR && found != DUMP_CFG)
         hd_cli_usage_error("--json goes with --ir and --cfg");
     else
         return count ? found : DUMP_LISTING;
@@ -64,7 +65,7 @@ static void dump_functions(hd_cli_part *part, const hd_module *module)
     const dump_job *job = part->job;
     for (uint32_t i = 0; i < module->functions.count; i++) {
         hd_function *function = module->functions.items[i];
-        if (!hd_function_selected(function, part->cli.values[HD_CLI_KERNEL]))
+        if (!hd_function_selected(function, part->cli.values[HD_OPTION_KERNEL]))
             continue;
         if (part->selected++)
             hd_write_string(&part->text, job->json ? ",\n" : "\n");
@@ -80,7 +81,7 @@ static void dump_module(hd_cli_part *part, hd_source *source)
     hd_module *module = hd_parse_ptx(source, &options, &cli->diagnostics);
     hd_cli_keep_module(cli, module);
     if (cli->diagnostics.error_count == 0 &&
-        hd_module_check_selection(module, cli->values[HD_CLI_KERNEL], &cli->diagnostics))
+        hd_module_check_selection(module, cli->values[HD_OPTION_KERNEL], &cli->diagnostics))
         dump_functions(part, module);
 }
 
@@ -145,10 +146,10 @@ int hd_cli_dump(hd_cli *cli)
     int kind = kind_of(cli);
     dump_job job = {.each = {.run = dump_one, .join = join_one, .job = &job},
                     .kind = (dump_kind)kind,
-                    .json = hd_cli_has(cli, HD_CLI_JSON)};
-    if (kind < 0 || !hd_cli_inputs_fit(cli) || !hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &job.each.threads))
+                    .json = hd_cli_has(cli, HD_OPTION_JSON)};
+    if (kind < 0 || !hd_cli_inputs_fit(cli) || !hd_cli_number(cli, HD_OPTION_THREADS, &job.each.threads))
         return HD_STATUS_USAGE;
-    if (!hd_cli_open(cli, &output, cli->values[HD_CLI_OUTPUT]))
+    if (!hd_cli_open(cli, &output, cli->values[HD_OPTION_OUTPUT]))
         return HD_STATUS_REJECTED;
     job.each.output = &output.writer;
     hd_status status = hd_cli_each_input(cli, &job.each, NULL);

@@ -15,7 +15,7 @@ static bool is_folder(const char *path)
 
 bool hd_cli_outputs_are_many(const hd_cli *cli)
 {
-    const char *out = cli->values[HD_CLI_OUTPUT];
+    const char *out = cli->values[HD_OPTION_OUTPUT];
     return out && *out && (out[strlen(out) - 1] == '/' || is_folder(out));
 }
 
@@ -28,7 +28,7 @@ static int compare_base_names(const void *a, const void *b)
 /* Two inputs that would share an output, or one without a name. */
 static bool names_differ(hd_cli *cli)
 {
-    const char *out = cli->values[HD_CLI_OUTPUT];
+    const char *out = cli->values[HD_OPTION_OUTPUT];
     size_t count = (size_t)cli->operand_count;
     char **sorted = hd_arena_copy(&cli->arena, cli->operands, count * sizeof *sorted);
     qsort(sorted, count, sizeof *sorted, compare_base_names);
@@ -48,7 +48,7 @@ static bool names_differ(hd_cli *cli)
 
 hd_status hd_cli_prepare_outputs(hd_cli *cli)
 {
-    const char *out = cli->values[HD_CLI_OUTPUT];
+    const char *out = cli->values[HD_OPTION_OUTPUT];
     if (!hd_cli_outputs_are_many(cli)) {
         if (!hd_cli_is_several(cli))
             return HD_STATUS_DONE;
@@ -70,7 +70,7 @@ hd_status hd_cli_prepare_outputs(hd_cli *cli)
 
 const char *hd_cli_output_of(hd_cli *cli, const char *input)
 {
-    const char *out = cli->values[HD_CLI_OUTPUT];
+    const char *out = cli->values[HD_OPTION_OUTPUT];
     if (!out || strcmp(out, "-") == 0)
         return NULL;
     if (!hd_cli_outputs_are_many(cli))

@@ -1,7 +1,7 @@
 /* --help of a command, the overview, and heddle help. */
 #include "cli/cli.h"
 
-static void print_option(hd_command command, hd_cli_option option)
+static void print_option(hd_command command, hd_option_id option)
 {
     const hd_cli_option_row *o = &hd_cli_options[option];
     const char *argument = hd_cli_argument(command, option);
@@ -22,9 +22,9 @@ void hd_cli_print_help(hd_command command)
 {
     const hd_cli_command *row = &hd_cli_commands[command];
     printf("usage: heddle %s [OPTIONS] %s\n%s\n\n", row->name, row->operands, row->summary);
-    for (int i = 0; i < HD_CLI_OPTION_COUNT; i++)
+    for (int i = 0; i < HD_OPTION_COUNT; i++)
         if (hd_cli_options[i].commands >> command & 1)
-            print_option(command, (hd_cli_option)i);
+            print_option(command, (hd_option_id)i);
     printf("\nSee heddle-%s(1).\n", row->name);
 }
 

@@ -91,7 +91,7 @@ int hd_cli_init(hd_cli *cli)
         hd_report(&cli->diagnostics, HD_DIAG_UNKNOWN_KERNEL, source, (hd_span){0, 0}, "the module has no kernel");
         return HD_STATUS_REJECTED;
     }
-    if (!hd_cli_open(cli, &output, cli->values[HD_CLI_OUTPUT]))
+    if (!hd_cli_open(cli, &output, cli->values[HD_OPTION_OUTPUT]))
         return HD_STATUS_REJECTED;
     skeleton s = {m, &output.writer};
     hd_write_format(s.to, "# From the parameters of the kernels: set counts, contents, grids and values.\nmodule: %s\n",

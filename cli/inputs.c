@@ -108,7 +108,7 @@ static void free_parts(void *opaque)
 
 static void check_selection(inputs *all)
 {
-    const char *glob = all->cli->values[HD_CLI_KERNEL];
+    const char *glob = all->cli->values[HD_OPTION_KERNEL];
     uint64_t selected = 0;
     for (uint32_t i = 0; i < all->count; i++)
         selected += all->parts[i].selected;

@@ -178,7 +178,7 @@ static void write_json(hd_writer *out, const list *l, const char *name)
 int hd_cli_list(hd_cli *cli)
 {
     list l = {.cli = cli};
-    int format = hd_cli_choice(cli, HD_CLI_FORMAT), kind = kind_of(cli->operands[0]);
+    int format = hd_cli_choice(cli, HD_OPTION_FORMAT), kind = kind_of(cli->operands[0]);
     if (format < 0 || kind < 0)
         return HD_STATUS_USAGE;
     kinds[kind].add(&l);

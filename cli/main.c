@@ -17,11 +17,11 @@ static int (*const jobs[HD_COMMAND_COUNT])(hd_cli *) = {
 static int run_command(hd_cli *cli)
 {
     const hd_cli_command *row = &hd_cli_commands[cli->command];
-    if (hd_cli_has(cli, HD_CLI_HELP)) {
+    if (hd_cli_has(cli, HD_OPTION_HELP)) {
         hd_cli_print_help(cli->command);
         return HD_STATUS_DONE;
     }
-    if (hd_cli_has(cli, HD_CLI_VERSION)) {
+    if (hd_cli_has(cli, HD_OPTION_VERSION)) {
         puts("heddle " HD_VERSION);
         return HD_STATUS_DONE;
     }
@@ -30,8 +30,7 @@ static int run_command(hd_cli *cli)
         return HD_STATUS_USAGE;
     }
     if (cli->format < 0 || cli->colour < 0 || cli->progress < 0 ||
-        !hd_cli_number(cli, HD_CLI_ERROR_LIMIT, 20, UINT32_MAX, &cli->diagnostics.error_limit) ||
-        !hd_cli_own_files_fit(cli))
+        !hd_cli_number(cli, HD_OPTION_ERROR_LIMIT, &cli->diagnostics.error_limit) || !hd_cli_own_files_fit(cli))
         return HD_STATUS_USAGE;
     return jobs[cli->command](cli);
 }
@@ -94,9 +93,9 @@ static int dispatch(hd_cli *cli, int count, char **arguments)
     cli->command = (hd_command)command;
     if (!hd_cli_read_options(cli, count - 1, arguments + 1))
         return HD_STATUS_USAGE;
-    cli->format = hd_cli_choice(cli, HD_CLI_DIAGNOSTICS);
-    cli->colour = hd_cli_choice(cli, HD_CLI_COLOR);
-    cli->progress = hd_cli_choice(cli, HD_CLI_PROGRESS);
+    cli->format = hd_cli_choice(cli, HD_OPTION_DIAGNOSTICS);
+    cli->colour = hd_cli_choice(cli, HD_OPTION_COLOR);
+    cli->progress = hd_cli_choice(cli, HD_OPTION_PROGRESS);
     return run_command(cli);
 }
 

@@ -30,9 +30,15 @@ typedef struct step {
     bool again;         /* only for the places of errors */
 } step;
 
-static bool rewrites(const hd_cli *cli) { return hd_cli_has(cli, HD_CLI_PASSES) || hd_cli_has(cli, HD_CLI_CANONICAL); }
+static bool rewrites(const hd_cli *cli)
+{
+    return hd_cli_has(cli, HD_OPTION_PASSES) || hd_cli_has(cli, HD_OPTION_CANONICAL);
+}
 
-static bool reports(const hd_cli *cli) { return hd_cli_has(cli, HD_CLI_REPORT) || hd_cli_has(cli, HD_CLI_REQUIRE); }
+static bool reports(const hd_cli *cli)
+{
+    return hd_cli_has(cli, HD_OPTION_REPORT) || hd_cli_has(cli, HD_OPTION_REQUIRE);
+}
 
 /* ---- the driver -------------------------------------------------------------------------------------------------- */
 
@@ -83,12 +89,12 @@ static void add_environment(hd_cli *cli, const step *s, word_array *environment)
     hd_writer_to_memory(&words);
     for (int i = 0; i < cli->option_count; i++)
         hd_write(&words, cli->options[i], strlen(cli->options[i]) + 1);
-    hd_wide_hash parts[2] = {hd_rewrite_settings_hash(&s->rewrite, &cli->diagnostics, cli->values[HD_CLI_GPU]),
+    hd_wide_hash parts[2] = {hd_rewrite_settings_hash(&s->rewrite, &cli->diagnostics, cli->values[HD_OPTION_GPU]),
                              hd_hash_wide(words.buffer.items, words.buffer.count)};
     hd_writer_free(&words);
     hd_array_push(environment, hd_arena_printf(&cli->arena, "CCACHE_NAMESPACE=%s%sheddle-%016" PRIx64,
                                                before ? before : "", before ? "-" : "", hd_hash(parts, sizeof parts)));
-    if (hd_cli_has(cli, HD_CLI_REPORT))
+    if (hd_cli_has(cli, HD_OPTION_REPORT))
         hd_array_push(environment, "CCACHE_DISABLE=1");
     hd_array_push(environment, NULL);
 }
@@ -102,7 +108,7 @@ static int call_nvcc(hd_cli *cli, const step *s, const call *c, const hd_shadow 
     hd_array_push(&words, shadow->files[0]);
     for (uint32_t i = 0; i < c->count; i++)
         hd_array_push(&words, c->words[i]);
-    if (hd_cli_has(cli, HD_CLI_FOR_RUN) && !names_cudart(c)) {
+    if (hd_cli_has(cli, HD_OPTION_FOR_RUN) && !names_cudart(c)) {
         hd_array_push(&words, "-cudart");
         hd_array_push(&words, "shared");
     }
@@ -166,7 +172,7 @@ static const char *value_of(const step *s, const char *option)
 static const char *report_path(hd_cli *cli, const step *s)
 {
     static const char *const suffixes[] = {"txt", "json", "html", "sarif"};
-    const char *folder = cli->values[HD_CLI_REPORT], *source = value_of(s, "--orig_src_file_name");
+    const char *folder = cli->values[HD_OPTION_REPORT], *source = value_of(s, "--orig_src_file_name");
     if (!*folder)
         return NULL;
     char *name = hd_arena_printf(&cli->arena, "%s", source + strspn(source, "./"));
@@ -204,7 +210,7 @@ static void report(hd_cli *cli, const step *s, const hd_source *text)
     hd_source_from_memory(source, text->name, text->text, text->length);
     hd_report_job *job = hd_report_new(source, &s->report, &cli->diagnostics);
     hd_cli_keep(cli, job, free_job);
-    if (hd_cli_has(cli, HD_CLI_REPORT) && hd_report_of(job)->arch && !s->again)
+    if (hd_cli_has(cli, HD_OPTION_REPORT) && hd_report_of(job)->arch && !s->again)
         write_report(cli, s, job);
 }
 
@@ -240,7 +246,7 @@ static void rewrite(hd_cli *cli, const step *s, const char *from)
     if (reports(cli))
         report(cli, s, source);
     hd_writer_to_memory(&text);
-    hd_wide_hash settings = hd_rewrite_settings_hash(&s->rewrite, &cli->diagnostics, cli->values[HD_CLI_GPU]);
+    hd_wide_hash settings = hd_rewrite_settings_hash(&s->rewrite, &cli->diagnostics, cli->values[HD_OPTION_GPU]);
     hd_module *module = hd_cached_rewrite(&s->cache, settings, source, &s->rewrite, &text, &cli->diagnostics);
     if (module)
         hd_cli_keep_module(cli, module);
@@ -306,7 +312,7 @@ static int run_step(hd_cli *cli, step *s)
 {
     s->words = (const char *const *)cli->operands;
     s->count = (uint32_t)cli->operand_count;
-    s->cicc = cli->values[HD_CLI_STEP];
+    s->cicc = cli->values[HD_OPTION_STEP];
     s->output = hd_cicc_output(s->words, s->count);
     size_t length = s->output ? strlen(s->output) : 0;
     if (length < 4 || strcmp(s->output + length - 4, ".ptx") != 0) {
@@ -333,17 +339,17 @@ static int run_step(hd_cli *cli, step *s)
 
 static bool read_options(hd_cli *cli, step *s)
 {
-    if (hd_cli_has(cli, HD_CLI_PASSES) && strcmp(cli->values[HD_CLI_PASSES], "all") == 0) {
+    if (hd_cli_has(cli, HD_OPTION_PASSES) && strcmp(cli->values[HD_OPTION_PASSES], "all") == 0) {
         hd_cli_usage_error("-p all compares techniques and writes no PTX: it belongs to rewrite");
         return false;
     }
-    s->format = hd_cli_choice(cli, HD_CLI_FORMAT);
+    s->format = hd_cli_choice(cli, HD_OPTION_FORMAT);
     if (s->format < 0 || !hd_cli_report_options(cli, &s->report) || !hd_cli_rewrite_options(cli, &s->rewrite))
         return false;
-    if (!hd_cli_has(cli, HD_CLI_PTXAS))
+    if (!hd_cli_has(cli, HD_OPTION_PTXAS))
         s->report.ptxas = NULL;
     s->report.trials = 0; /* a build does not wait for them */
-    if (!hd_cli_has(cli, HD_CLI_THREADS))
+    if (!hd_cli_has(cli, HD_OPTION_THREADS))
         s->report.threads = s->rewrite.pipeline.threads = 1; /* builds run several calls at a time */
     s->rewrite.parse.one_of_several = s->report.parse.one_of_several = true;
     return true;
@@ -358,9 +364,9 @@ int hd_cli_nvcc(hd_cli *cli)
     if (!hd_cli_rewrite_machine(cli, &s->rewrite) || !hd_cli_report_prepare(cli, &s->report) ||
         !hd_store_open(&s->cache, &cli->arena, &cli->diagnostics))
         return hd_cli_status(cli);
-    if (hd_cli_has(cli, HD_CLI_NO_CACHE) || !rewrites(cli))
+    if (hd_cli_has(cli, HD_OPTION_NO_CACHE) || !rewrites(cli))
         s->cache.folder = NULL;
-    if (!hd_cli_has(cli, HD_CLI_STEP))
+    if (!hd_cli_has(cli, HD_OPTION_STEP))
         return run_driver(cli, s);
     hd_writer_to_descriptor(&log, STDERR_FILENO);
     s->rewrite.pipeline.log = &log;

@@ -1,11 +1,9 @@
 /* The tables of subcommands and options, and reading a command line by them. */
 #include "cli/cli.h"
 
-#include "base/scan.h"
 #include "base/shown.h"
 #include "base/suggest.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
@@ -22,10 +20,15 @@ const hd_cli_command hd_cli_commands[HD_COMMAND_COUNT] = {
 
 #define ALL (~0u)
 #define IN(command) (1u << HD_COMMAND_##command)
-const hd_cli_option_row hd_cli_options[HD_CLI_OPTION_COUNT] = {
-#define HD_CLI_OPTION(id, letter, name, argument, commands, help) {letter, name, argument, commands, help},
-#include "cli/options.def"
-#undef HD_CLI_OPTION
+#define READS HD_CLI_READS
+#define WRITES HD_CLI_WRITES
+#define OF_MODELS HD_CLI_OF_MODELS
+#define OF_PTX HD_CLI_OF_PTX
+const hd_cli_option_row hd_cli_options[HD_OPTION_COUNT] = {
+#define HD_OPTION(id, letter, name, argument, value, commands, marks, sets, echo, help) \
+    {letter, name, argument, commands, marks, help},
+#include "base/options.def"
+#undef HD_OPTION
 };
 
 void hd_cli_usage_error(const char *format, ...)
@@ -44,14 +47,14 @@ void hd_cli_usage_error(const char *format, ...)
     hd_writer_free(&to);
 }
 
-enum { LONG_BASE = 256, SHORT_ROOM = 2 * HD_CLI_OPTION_COUNT + 3 };
+enum { LONG_BASE = 256, SHORT_ROOM = 2 * HD_OPTION_COUNT + 3 };
 
 static void make_getopt_tables(hd_command command, struct option *longs, char *shorts)
 {
     if (command == HD_COMMAND_RUN) /* options end where the program begins */
         *shorts++ = '+';
     *shorts++ = ':';
-    for (uint32_t i = 0; i < HD_CLI_OPTION_COUNT; i++) {
+    for (uint32_t i = 0; i < HD_OPTION_COUNT; i++) {
         const hd_cli_option_row *o = &hd_cli_options[i];
         if (!(o->commands >> command & 1))
             continue;
@@ -75,20 +78,21 @@ static int option_of(int code)
 {
     if (code >= LONG_BASE)
         return code - LONG_BASE;
-    for (int i = 0; i < HD_CLI_OPTION_COUNT; i++)
+    for (int i = 0; i < HD_OPTION_COUNT; i++)
         if (hd_cli_options[i].letter && hd_cli_options[i].letter == code)
             return i;
     return -1;
 }
 
 /* -MD, -MF, -MT, -MP have one dash, as compilers have them; getopt_long_only would take -p for any long option too. */
-static void double_dashes(int count, char **arguments)
+static void double_dashes(hd_cli *cli, int count, char **arguments)
 {
-    static const char *const singles[][2] = {{"-MD", "--MD"}, {"-MF", "--MF"}, {"-MT", "--MT"}, {"-MP", "--MP"}};
     for (int i = 1; i < count && strcmp(arguments[i], "--") != 0; i++)
-        for (size_t s = 0; s < sizeof singles / sizeof *singles; s++)
-            if (strcmp(arguments[i], singles[s][0]) == 0)
-                arguments[i] = (char *)(uintptr_t)singles[s][1];
+        for (uint32_t o = 0; o < HD_OPTION_COUNT && arguments[i][0] == '-'; o++) {
+            const char *name = hd_cli_options[o].name;
+            if (name && !hd_cli_dashes(name)[1] && strcmp(arguments[i] + 1, name) == 0)
+                arguments[i] = hd_arena_printf(&cli->arena, "--%s", name);
+        }
 }
 
 static bool take_warning(hd_cli *cli, const char *argument)
@@ -108,26 +112,23 @@ static bool take_warning(hd_cli *cli, const char *argument)
 }
 
 /* What may be any text but none: "--output=$UNSET". */
-static bool is_any_text(const char *argument)
+static bool needs_text(hd_option_takes kind)
 {
-    static const char *const names[] = {"FILE", "FOLDER", "GLOB", "TARGET", "LIST", "KEY=VALUE"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(argument, names[i]) == 0)
-            return true;
-    return false;
+    return kind == HD_TAKES_NAME || kind == HD_TAKES_FILE || kind == HD_TAKES_TECHNIQUES || kind == HD_TAKES_SETTINGS;
 }
 
 static bool take_option(hd_cli *cli, int option, const char *argument)
 {
     const hd_cli_option_row *o = &hd_cli_options[option];
-    if (argument && !*argument && is_any_text(o->argument)) {
+    hd_option_takes kind = hd_option_settings[option].value.kind;
+    if (argument && !*argument && needs_text(kind)) {
         hd_cli_usage_error("%s%s takes %s, not ''", hd_cli_dashes(o->name), o->name, o->argument);
         return false;
     }
     cli->values[option] = argument ? argument : "";
-    if (option == HD_CLI_SET)
+    if (kind == HD_TAKES_SETTINGS)
         hd_array_push(&cli->settings, argument);
-    return option != HD_CLI_WARN || take_warning(cli, argument);
+    return kind != HD_TAKES_WARNINGS || take_warning(cli, argument);
 }
 
 /* ---- what is no option ------------------------------------------------------------------------------------------- */
@@ -139,7 +140,7 @@ static uint32_t options_that_begin(hd_cli *cli, const char *text, size_t length,
 {
     uint32_t count = 0;
     *list = "";
-    for (int i = 0; i < HD_CLI_OPTION_COUNT; i++)
+    for (int i = 0; i < HD_OPTION_COUNT; i++)
         if (hd_cli_options[i].name && takes(cli->command, i) && strncmp(hd_cli_options[i].name, text, length) == 0)
             *list = hd_arena_printf(&cli->arena, "%s%s--%s", *list, count++ ? ", " : "", hd_cli_options[i].name);
     return count;
@@ -149,7 +150,7 @@ static uint32_t options_that_begin(hd_cli *cli, const char *text, size_t length,
 static const char *commands_with(hd_cli *cli, const char *name)
 {
     const char *list = "";
-    for (int i = 0; i < HD_CLI_OPTION_COUNT; i++)
+    for (int i = 0; i < HD_OPTION_COUNT; i++)
         for (int c = 0; hd_cli_options[i].name && strcmp(hd_cli_options[i].name, name) == 0 && c < HD_COMMAND_COUNT;
              c++)
             if (takes((hd_command)c, i))
@@ -165,7 +166,7 @@ static void refuse_long(hd_cli *cli, const char *given)
                *own = hd_cli_commands[cli->command].name, *dashes = hd_cli_dashes(name);
     char phrase[HD_SUGGEST_PHRASE];
     hd_suggestion near = hd_suggest(hd_arena_printf(&cli->arena, "--%s", name));
-    for (int i = 0; i < HD_CLI_OPTION_COUNT; i++)
+    for (int i = 0; i < HD_OPTION_COUNT; i++)
         if (hd_cli_options[i].name && takes(cli->command, i) && strlen(hd_cli_options[i].name) > 2)
             hd_suggest_from(&near, hd_arena_printf(&cli->arena, "--%s", hd_cli_options[i].name));
     if (length && options_that_begin(cli, name, length, &list) > 1)
@@ -196,10 +197,10 @@ static bool refuse_option(hd_cli *cli, int code, const char *given)
 
 bool hd_cli_read_options(hd_cli *cli, int count, char **arguments)
 {
-    struct option longs[HD_CLI_OPTION_COUNT + 1];
+    struct option longs[HD_OPTION_COUNT + 1];
     char shorts[SHORT_ROOM];
     make_getopt_tables(cli->command, longs, shorts);
-    double_dashes(count, arguments);
+    double_dashes(cli, count, arguments);
     opterr = 0;
     int dashes = 1; /* before getopt changes the order */
     while (dashes < count && strcmp(arguments[dashes], "--") != 0)
@@ -221,12 +222,12 @@ bool hd_cli_read_options(hd_cli *cli, int count, char **arguments)
 
 /* ---- values ------------------------------------------------------------------------------------------------------ */
 
-const char *hd_cli_argument(hd_command command, hd_cli_option option)
+const char *hd_cli_argument(hd_command command, hd_option_id option)
 {
-    return option == HD_CLI_FORMAT ? hd_cli_commands[command].formats : hd_cli_options[option].argument;
+    return option == HD_OPTION_FORMAT ? hd_cli_commands[command].formats : hd_cli_options[option].argument;
 }
 
-int hd_cli_choice(hd_cli *cli, hd_cli_option option)
+int hd_cli_choice(hd_cli *cli, hd_option_id option)
 {
     const char *value = cli->values[option], *words = hd_cli_argument(cli->command, option);
     hd_suggestion near = hd_suggest(value ? value : "");
@@ -246,30 +247,11 @@ int hd_cli_choice(hd_cli *cli, hd_cli_option option)
     return -1;
 }
 
-bool hd_cli_number(hd_cli *cli, hd_cli_option option, uint32_t otherwise, uint32_t maximum, uint32_t *value)
+hd_option_id hd_cli_marked(const hd_cli *cli, uint32_t mark, uint32_t from)
 {
-    return hd_cli_number_from(cli, option, otherwise, 0, maximum, value);
-}
-
-bool hd_cli_number_from(hd_cli *cli, hd_cli_option option, uint32_t otherwise, uint32_t minimum, uint32_t maximum,
-                        uint32_t *value)
-{
-    const char *text = cli->values[option];
-    *value = otherwise;
-    if (!text)
-        return true;
-    uint64_t number;
-    const char *end = text;
-    if (hd_take_number(&end, NULL, 10, maximum, &number) && *end == '\0' && number >= minimum) {
-        *value = (uint32_t)number;
-        return true;
-    }
-    if (minimum)
-        hd_cli_usage_error("--%s takes a number from %u to %u, not '%s'", hd_cli_options[option].name, minimum, maximum,
-                           text);
-    else
-        hd_cli_usage_error("--%s takes a number up to %u, not '%s'", hd_cli_options[option].name, maximum, text);
-    return false;
+    while (from < HD_OPTION_COUNT && !(hd_cli_options[from].marks & mark && cli->values[from]))
+        from++;
+    return (hd_option_id)from;
 }
 
 /* ---- commands ---------------------------------------------------------------------------------------------------- */

@@ -46,9 +46,9 @@ static void add_outputs(hd_cli *cli, hd_file_list *list)
 {
     bool is_each = cli->command == HD_COMMAND_REWRITE || cli->command == HD_COMMAND_STRIP;
     bool many = is_each && hd_cli_outputs_are_many(cli);
-    bool rules = hd_cli_has(cli, HD_CLI_DEPFILE) && !hd_cli_has(cli, HD_CLI_DEPFILE_PATH);
+    bool rules = hd_cli_has(cli, HD_OPTION_DEPFILE) && !hd_cli_has(cli, HD_OPTION_DEPFILE_PATH);
     for (int i = 0; i < (many ? cli->operand_count : 1); i++) {
-        const char *path = many ? hd_cli_output_of(cli, cli->operands[i]) : cli->values[HD_CLI_OUTPUT];
+        const char *path = many ? hd_cli_output_of(cli, cli->operands[i]) : cli->values[HD_OPTION_OUTPUT];
         add_output(list, path);
         if (rules && path)
             add_output(list, hd_arena_printf(&cli->arena, "%s.d", path));
@@ -79,19 +79,16 @@ static int count_inputs(const hd_cli *cli)
 
 void hd_cli_list_files(hd_cli *cli, hd_file_list *list)
 {
-    static const hd_cli_option read[] = {HD_CLI_GPU, HD_CLI_SASS}, written[] = {HD_CLI_TIMELINE, HD_CLI_DEPFILE_PATH};
     static const char *const of_records[] = {HD_RUN_LAUNCH_FILE, HD_RUN_PTX_FILE, HD_RUN_LINKED_FILE};
     for (int i = 0; i < count_inputs(cli); i++)
         hd_file_list_add(list, cli->operands[i], false, NULL);
-    for (size_t i = 0; i < sizeof read / sizeof *read; i++)
-        if (hd_cli_has(cli, read[i]))
-            hd_file_list_add(list, cli->values[read[i]], false, NULL);
+    for (uint32_t i = 0; (i = hd_cli_marked(cli, HD_CLI_READS, i)) < HD_OPTION_COUNT; i++)
+        hd_file_list_add(list, cli->values[i], false, NULL);
     add_outputs(cli, list);
-    for (size_t i = 0; i < sizeof written / sizeof *written; i++)
-        if (hd_cli_has(cli, written[i]))
-            add_output(list, cli->values[written[i]]);
-    for (size_t i = 0; i < sizeof of_records / sizeof *of_records && hd_cli_has(cli, HD_CLI_RECORD); i++)
-        add_output(list, hd_arena_printf(&cli->arena, "%s/%s", cli->values[HD_CLI_RECORD], of_records[i]));
+    for (uint32_t i = 0; (i = hd_cli_marked(cli, HD_CLI_WRITES, i)) < HD_OPTION_COUNT; i++)
+        add_output(list, cli->values[i]);
+    for (size_t i = 0; i < sizeof of_records / sizeof *of_records && hd_cli_has(cli, HD_OPTION_RECORD); i++)
+        add_output(list, hd_arena_printf(&cli->arena, "%s/%s", cli->values[HD_OPTION_RECORD], of_records[i]));
 }
 
 bool hd_cli_files_fit(const hd_file_list *list)

@@ -1,15 +1,9 @@
 /* heddle replay */
 #include "cli/cli.h"
 
-#include "base/scan.h"
 #include "driver/replay/replay.h"
 #include "emitters/replay/replay.h"
-#include "hwmodel/count/count.h"
-#include "hwmodel/launch/launch.h"
-#include "hwmodel/memory/memory.h"
 #include "hwmodel/trace/accel_sim.h"
-#include "ir/architected.h"
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,7 +11,7 @@ enum { TEXT, JSON, CSV, HTML };
 static void emit(hd_cli *cli, int format, hd_writer *writer, const hd_replay_report *report)
 {
     if (format == TEXT)
-        hd_emit_replay_text(writer, report, cli->values[HD_CLI_COUNTERS] != NULL);
+        hd_emit_replay_text(writer, report, cli->values[HD_OPTION_COUNTERS] != NULL);
     else if (format == JSON)
         hd_emit_replay_json(writer, report);
     else if (format == CSV)
@@ -32,36 +26,21 @@ static void step(void *progress, uint32_t done) { hd_progress_step(progress, don
 
 static void free_replay(void *replay) { hd_replay_free(replay); }
 
-static bool read_memory_base(hd_cli *cli, uint64_t *base)
-{
-    const char *text = cli->values[HD_CLI_MEMORY_BASE];
-    if (!text)
-        return true;
-    const char *digits = text + 2;
-    if (strncmp(text, "0x", 2) == 0 && hd_take_number(&digits, NULL, 16, UINT64_MAX, base) && *digits == '\0' &&
-        hd_memory_base_fits(*base))
-        return true;
-    hd_cli_usage_error("--memory-base takes a multiple of 0x200000 from 0x700001000000 to 0x7ffeff000000 with a lower "
-                       "half from 0x1000000 to 0xff000000, not '%s'",
-                       text);
-    return false;
-}
-
 static bool check_together(const hd_cli *cli, int format)
 {
     const char *wrong = NULL;
-    if (hd_cli_has(cli, HD_CLI_VIRTUAL) && hd_cli_has(cli, HD_CLI_MAX_REGISTERS))
+    if (hd_cli_has(cli, HD_OPTION_VIRTUAL) && hd_cli_has(cli, HD_OPTION_MAX_REGISTERS))
         wrong = "--virtual and --max-registers: where PTX's own registers are kept, none are allocated";
-    else if (hd_cli_has(cli, HD_CLI_COUNTERS) && format != TEXT)
+    else if (hd_cli_has(cli, HD_OPTION_COUNTERS) && format != TEXT)
         wrong = "--counters goes with --format=text; the other formats have all counters";
-    else if (hd_cli_has(cli, HD_CLI_SMS) && !hd_cli_has(cli, HD_CLI_TIME))
+    else if (hd_cli_has(cli, HD_OPTION_SMS) && !hd_cli_has(cli, HD_OPTION_TIME))
         wrong = "--sms goes with --time: without it no SM is simulated";
-    else if (hd_cli_has(cli, HD_CLI_SAMPLE) && !hd_cli_has(cli, HD_CLI_TIME))
+    else if (hd_cli_has(cli, HD_OPTION_SAMPLE) && !hd_cli_has(cli, HD_OPTION_TIME))
         wrong = "--sample goes with --time: without it no block is timed";
-    else if (hd_cli_has(cli, HD_CLI_SAMPLE) && hd_cli_has(cli, HD_CLI_TIMELINE))
+    else if (hd_cli_has(cli, HD_OPTION_SAMPLE) && hd_cli_has(cli, HD_OPTION_TIMELINE))
         wrong = "--sample and --timeline: what is not timed has no timeline";
-    else if (hd_cli_has(cli, HD_CLI_TIME) && hd_cli_has(cli, HD_CLI_TECHNIQUE) &&
-             strcmp(cli->values[HD_CLI_TECHNIQUE], "none") == 0)
+    else if (hd_cli_has(cli, HD_OPTION_TIME) && hd_cli_has(cli, HD_OPTION_TECHNIQUE) &&
+             strcmp(cli->values[HD_OPTION_TECHNIQUE], "none") == 0)
         wrong = "--time simulates the cycles of techniques: --technique=none has none, --technique=baseline one";
     if (wrong)
         hd_cli_usage_error("%s", wrong);
@@ -71,10 +50,10 @@ static bool check_together(const hd_cli *cli, int format)
 /* Its own rules, with those of the other output. */
 static bool check_timeline(const hd_cli *cli)
 {
-    const char *file = cli->values[HD_CLI_TIMELINE], *output = cli->values[HD_CLI_OUTPUT], *wrong = NULL;
-    if (!file && (hd_cli_has(cli, HD_CLI_TIMELINE_CYCLES) || hd_cli_has(cli, HD_CLI_TIMELINE_SM)))
+    const char *file = cli->values[HD_OPTION_TIMELINE], *output = cli->values[HD_OPTION_OUTPUT], *wrong = NULL;
+    if (!file && (hd_cli_has(cli, HD_OPTION_TIMELINE_CYCLES) || hd_cli_has(cli, HD_OPTION_TIMELINE_SM)))
         wrong = "--timeline-cycles and --timeline-sm go with --timeline=FILE";
-    else if (file && !hd_cli_has(cli, HD_CLI_TIME))
+    else if (file && !hd_cli_has(cli, HD_OPTION_TIME))
         wrong = "--timeline goes with --time: without it no SM is simulated";
     else if (file && strcmp(file, "-") == 0 && (!output || strcmp(output, "-") == 0))
         wrong = "--timeline and --output both write to standard output";
@@ -85,13 +64,10 @@ static bool check_timeline(const hd_cli *cli)
 
 static bool read_timeline(hd_cli *cli, hd_replay_options *options)
 {
-    enum { MOST_CYCLES = 100000, CYCLES = 10000 };
-    if (!check_timeline(cli))
-        return false;
-    if (hd_cli_has(cli, HD_CLI_TIMELINE))
+    enum { CYCLES = 10000 };
+    if (hd_cli_has(cli, HD_OPTION_TIMELINE))
         options->timeline_end = CYCLES;
-    return hd_cli_range(cli, HD_CLI_TIMELINE_CYCLES, MOST_CYCLES, &options->timeline_first, &options->timeline_end) &&
-           hd_cli_number(cli, HD_CLI_TIMELINE_SM, 0, 1023, &options->timeline_sm);
+    return hd_cli_range(cli, HD_OPTION_TIMELINE_CYCLES, &options->timeline_first, &options->timeline_end);
 }
 
 /* The results, and with them the timeline. false: not all is written. */
@@ -100,7 +76,7 @@ static bool write_results(hd_cli *cli, int format, hd_output *output, hd_output 
 {
     emit(cli, format, &output->writer, report);
     bool good = hd_cli_close(cli, output, true);
-    if (!hd_cli_has(cli, HD_CLI_TIMELINE))
+    if (!hd_cli_has(cli, HD_OPTION_TIMELINE))
         return good;
     hd_emit_replay_timeline(&timeline->writer, report);
     return hd_cli_close(cli, timeline, true) && good;
@@ -108,43 +84,18 @@ static bool write_results(hd_cli *cli, int format, hd_output *output, hd_output 
 
 bool hd_cli_replay_options(hd_cli *cli, hd_replay_options *options)
 {
-    uint32_t limit;
-    *options = (hd_replay_options){.gpu = cli->values[HD_CLI_GPU],
-                                   .settings = cli->settings.items,
+    *options = (hd_replay_options){.settings = cli->settings.items,
                                    .setting_count = cli->settings.count,
-                                   .techniques = cli->values[HD_CLI_TECHNIQUE],
                                    .parse = hd_cli_parse_options(cli),
-                                   .all_models = cli->values[HD_CLI_MODELS] != NULL,
-                                   .saves = cli->values[HD_CLI_SAVE] ? cli->outputs : NULL,
-                                   .no_compare = cli->values[HD_CLI_NO_COMPARE] != NULL,
-                                   .time = cli->values[HD_CLI_TIME] != NULL,
-                                   .partial = cli->values[HD_CLI_PARTIAL] != NULL,
-                                   .no_memo = cli->values[HD_CLI_NO_MEMO] != NULL,
-                                   .no_demangle = cli->values[HD_CLI_NO_DEMANGLE] != NULL,
-                                   .keep_virtual = cli->values[HD_CLI_VIRTUAL] != NULL,
-                                   .lane_fault = cli->values[HD_CLI_LANE_FAULT],
-                                   .check_uninitialized = cli->values[HD_CLI_UNINITIALIZED] != NULL,
-                                   .check_races = cli->values[HD_CLI_RACE] != NULL};
-    int format = hd_cli_choice(cli, HD_CLI_FORMAT);
-    if (format < 0 || !hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &options->threads) ||
-        !hd_cli_number_from(cli, HD_CLI_SMS, 0, 1, HD_REPLAY_SMS, &options->sms) ||
-        !hd_cli_number_from(cli, HD_CLI_SAMPLE, 0, HD_REPLAY_FEWEST_WAVES, HD_REPLAY_WAVES, &options->sample) ||
-        !hd_cli_number(cli, HD_CLI_MAX_REGISTERS, 0, HD_GENERAL_REGISTERS, &options->max_registers) ||
-        !hd_cli_number_from(cli, HD_CLI_REGISTERS, 0, 1, HD_GENERAL_REGISTERS, &options->parse.registers) ||
-        !hd_cli_number(cli, HD_CLI_LATENCY, HD_COUNT_LATENCY, 1 << 20, &options->latency) ||
-        !hd_cli_number_from(cli, HD_CLI_ACTIVE_WARPS, HD_COUNT_ACTIVE_WARPS, 1, 1024, &options->active_warps) ||
-        !read_memory_base(cli, &options->memory_base) ||
-        !hd_cli_number(cli, HD_CLI_INSTRUCTION_LIMIT, HD_INSTRUCTION_LIMIT, UINT32_MAX, &limit) ||
-        !check_together(cli, format) || !read_timeline(cli, options))
-        return false;
-    options->latency = options->latency ? options->latency : UINT32_MAX;
-    options->instruction_limit = limit ? limit : UINT64_MAX;
-    return true;
+                                   .saves = hd_cli_has(cli, HD_OPTION_SAVE) ? cli->outputs : NULL};
+    int format = hd_cli_choice(cli, HD_OPTION_FORMAT);
+    return format >= 0 && check_timeline(cli) && hd_cli_read_settings(cli, HD_JOB_REPLAY, options) &&
+           check_together(cli, format) && read_timeline(cli, options);
 }
 
 void hd_cli_emit_replay(hd_cli *cli, hd_writer *writer, const hd_replay_report *report)
 {
-    emit(cli, hd_cli_choice(cli, HD_CLI_FORMAT), writer, report);
+    emit(cli, hd_cli_choice(cli, HD_OPTION_FORMAT), writer, report);
 }
 
 hd_replay *hd_cli_replay_new(hd_cli *cli, const hd_replay_options *options)
@@ -162,10 +113,10 @@ int hd_cli_replay_files(hd_cli *cli, hd_replay *replay, hd_replay_options *optio
     options->print = print_error;
     options->progress = step;
     options->print_context = &progress;
-    if (!output && !hd_cli_open(cli, &own, cli->values[HD_CLI_OUTPUT]))
+    if (!output && !hd_cli_open(cli, &own, cli->values[HD_OPTION_OUTPUT]))
         return HD_STATUS_REJECTED;
     output = output ? output : &own;
-    if (hd_cli_has(cli, HD_CLI_TIMELINE) && !hd_cli_open(cli, &timeline, cli->values[HD_CLI_TIMELINE])) {
+    if (hd_cli_has(cli, HD_OPTION_TIMELINE) && !hd_cli_open(cli, &timeline, cli->values[HD_OPTION_TIMELINE])) {
         hd_cli_close(cli, output, false);
         return HD_STATUS_REJECTED;
     }
@@ -173,7 +124,7 @@ int hd_cli_replay_files(hd_cli *cli, hd_replay *replay, hd_replay_options *optio
     options->meters = progress.meters;
     hd_replay_files(replay, paths, count);
     hd_progress_stop(&progress);
-    if (!write_results(cli, hd_cli_choice(cli, HD_CLI_FORMAT), output, &timeline, hd_replay_report_of(replay)) &&
+    if (!write_results(cli, hd_cli_choice(cli, HD_OPTION_FORMAT), output, &timeline, hd_replay_report_of(replay)) &&
         hd_replay_status(replay) == HD_STATUS_DONE)
         return HD_STATUS_REJECTED;
     return (int)hd_replay_status(replay);
@@ -220,7 +171,7 @@ int hd_cli_replay(hd_cli *cli)
     hd_replay_options *options = HD_ARENA_NEW(&cli->arena, hd_replay_options);
     if (!hd_cli_inputs_fit(cli) || !hd_cli_replay_options(cli, options))
         return HD_STATUS_USAGE;
-    const char *sass = cli->values[HD_CLI_SASS];
+    const char *sass = cli->values[HD_OPTION_SASS];
     if (sass && !(options->listing = read_listing(cli, sass)))
         return hd_cli_status(cli);
     hd_replay *replay = hd_cli_replay_new(cli, options);

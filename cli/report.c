@@ -4,7 +4,6 @@
 #include "driver/report/gates.h"
 #include "driver/report/report.h"
 #include "base/source_files.h"
-#include "ir/architected.h"
 #include "target/gpu.h"
 
 typedef enum report_format { REPORT_TEXT, REPORT_JSON, REPORT_HTML, REPORT_SARIF } report_format;
@@ -57,7 +56,7 @@ static void emit(hd_cli *cli, hd_output *output, const hd_reports *reports, cons
                  report_format format)
 {
     hd_report_style style = {.colour = hd_cli_has_colour(cli, output->descriptor),
-                             .listing = hd_cli_has(cli, HD_CLI_LISTING)};
+                             .listing = hd_cli_has(cli, HD_OPTION_LISTING)};
     switch (format) {
     case REPORT_TEXT: hd_emit_report_text(&output->writer, reports, &style); break;
     case REPORT_JSON: hd_emit_report_json(&output->writer, reports, &style); break;
@@ -85,7 +84,7 @@ static bool write_reports(hd_cli *cli, const hd_cli_part *parts, report_format f
     }
     if (!count)
         return true;
-    if (!hd_cli_open(cli, &output, cli->values[HD_CLI_OUTPUT]))
+    if (!hd_cli_open(cli, &output, cli->values[HD_OPTION_OUTPUT]))
         return false;
     const hd_reports reports = {modules, count};
     emit(cli, &output, &reports, jobs, format);
@@ -96,43 +95,31 @@ static bool write_reports(hd_cli *cli, const hd_cli_part *parts, report_format f
 
 bool hd_cli_report_options(hd_cli *cli, hd_report_options *options)
 {
-    const char *gpu = cli->values[HD_CLI_GPU], *arch = cli->values[HD_CLI_ARCH], *ptxas = cli->values[HD_CLI_PTXAS];
-    *options = (hd_report_options){.gpu = gpu ? gpu : arch,
-                                   .kernel = cli->values[HD_CLI_KERNEL],
-                                   .ptxas = ptxas && strcmp(ptxas, "no") == 0 ? NULL
-                                            : ptxas                           ? ptxas
-                                                                              : "",
+    const char *arch = cli->values[HD_OPTION_ARCH], *ptxas = cli->values[HD_OPTION_PTXAS], *wrong = NULL;
+    *options = (hd_report_options){.ptxas = !ptxas                     ? ""
+                                            : strcmp(ptxas, "no") == 0 ? NULL
+                                                                       : ptxas,
                                    .ptxas_if_found = !ptxas,
-                                   .trials_asked = hd_cli_has(cli, HD_CLI_TRIALS),
-                                   .shared_known = hd_cli_has(cli, HD_CLI_SHARED),
-                                   .no_clean = hd_cli_has(cli, HD_CLI_NO_CLEAN),
-                                   .no_demangle = hd_cli_has(cli, HD_CLI_NO_DEMANGLE),
-                                   .techniques = hd_cli_has(cli, HD_CLI_TECHNIQUES),
+                                   .trials_asked = hd_cli_has(cli, HD_OPTION_TRIALS),
+                                   .shared_known = hd_cli_has(cli, HD_OPTION_SHARED),
                                    .parse = hd_cli_parse_options(cli)};
-    if (gpu && arch) {
-        hd_cli_usage_error("--arch and --gpu name the same thing: give one");
+    if (arch && hd_cli_has(cli, HD_OPTION_GPU))
+        wrong = "--arch and --gpu name the same thing: give one";
+    else if (hd_cli_has(cli, HD_OPTION_PTXAS_TIMEOUT) && !options->ptxas)
+        wrong = "--ptxas-timeout goes with ptxas, not with --ptxas=no";
+    else if (hd_cli_has(cli, HD_OPTION_TRIALS) && !options->ptxas)
+        wrong = "--trials goes with ptxas, not with --ptxas=no";
+    if (wrong)
+        hd_cli_usage_error("%s", wrong);
+    if (wrong || !hd_cli_read_settings(cli, HD_JOB_REPORT, options))
         return false;
-    }
-    if (hd_cli_has(cli, HD_CLI_PTXAS_TIMEOUT) && !options->ptxas) {
-        hd_cli_usage_error("--ptxas-timeout goes with ptxas, not with --ptxas=no");
-        return false;
-    }
-    if (hd_cli_has(cli, HD_CLI_TRIALS) && !options->ptxas) {
-        hd_cli_usage_error("--trials goes with ptxas, not with --ptxas=no");
-        return false;
-    }
-    return hd_cli_block(cli, HD_CLI_BLOCK, &options->block) &&
-           hd_cli_bytes(cli, HD_CLI_SHARED, 1 << 30, &options->shared_bytes) &&
-           hd_cli_number(cli, HD_CLI_MAX_REGISTERS, 0, 255, &options->max_registers) &&
-           hd_cli_number_from(cli, HD_CLI_REGISTERS, 0, 1, HD_GENERAL_REGISTERS, &options->parse.registers) &&
-           hd_cli_number(cli, HD_CLI_PTXAS_TIMEOUT, HD_REPORT_PTXAS_SECONDS, 1 << 20, &options->ptxas_seconds) &&
-           hd_cli_number(cli, HD_CLI_TRIALS, HD_REPORT_TRIALS, HD_REPORT_MOST_TRIALS, &options->trials) &&
-           hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &options->threads);
+    options->gpu = arch ? arch : options->gpu;
+    return true;
 }
 
 bool hd_cli_report_prepare(hd_cli *cli, hd_report_options *options)
 {
-    const char *text = cli->values[HD_CLI_REQUIRE];
+    const char *text = cli->values[HD_OPTION_REQUIRE];
     options->gates = text ? hd_gates_parse("--require", text, HD_GATES_OF_VALUES, &cli->diagnostics) : NULL;
     if (options->gates)
         hd_cli_keep(cli, options->gates, free_gates);
@@ -198,8 +185,8 @@ static hd_status report_one(hd_cli_part *part)
     hd_report_options options = *(const hd_report_options *)part->job;
     options.threads = part->threads;
     options.meter = part->meter;
-    if (hd_cli_has(cli, HD_CLI_SASS))
-        return report_both(part, &options, cli->values[HD_CLI_SASS]);
+    if (hd_cli_has(cli, HD_OPTION_SASS))
+        return report_both(part, &options, cli->values[HD_OPTION_SASS]);
     options.parse.takes_listings = true;
     hd_report_job *job = report_on(part, cli->operands[0], &options);
     if (!job)
@@ -214,8 +201,8 @@ int hd_cli_report(hd_cli *cli)
     hd_report_options options;
     hd_cli_part *parts;
     hd_each each = {.run = report_one, .job = &options, .keeps_results = true};
-    int format = hd_cli_choice(cli, HD_CLI_FORMAT);
-    if (hd_cli_has(cli, HD_CLI_LISTING) && (format == REPORT_HTML || format == REPORT_SARIF)) {
+    int format = hd_cli_choice(cli, HD_OPTION_FORMAT);
+    if (hd_cli_has(cli, HD_OPTION_LISTING) && (format == REPORT_HTML || format == REPORT_SARIF)) {
         hd_cli_usage_error("--listing goes with --format=text and --format=json");
         return HD_STATUS_USAGE;
     }

@@ -3,7 +3,6 @@
 
 #include "driver/build/cached_rewrite.h"
 #include "driver/techniques.h"
-#include "ir/architected.h"
 #include "target/gpu.h"
 
 #include <unistd.h>
@@ -22,12 +21,12 @@ static void write_make_name(hd_writer *writer, const char *name)
 
 static bool wants_rule(const hd_cli *cli)
 {
-    return hd_cli_has(cli, HD_CLI_DEPFILE) || hd_cli_has(cli, HD_CLI_DEPFILE_PATH);
+    return hd_cli_has(cli, HD_OPTION_DEPFILE) || hd_cli_has(cli, HD_OPTION_DEPFILE_PATH);
 }
 
 static void write_rule(hd_cli *cli, hd_writer *rules, const char *input)
 {
-    const char *target = cli->values[HD_CLI_DEPFILE_TARGET];
+    const char *target = cli->values[HD_OPTION_DEPFILE_TARGET];
     write_make_name(rules, target ? target : hd_cli_output_of(cli, input));
     hd_write_string(rules, ":");
     if (strcmp(input, "-") != 0) {
@@ -35,7 +34,7 @@ static void write_rule(hd_cli *cli, hd_writer *rules, const char *input)
         write_make_name(rules, input);
     }
     hd_write_string(rules, "\n");
-    if (hd_cli_has(cli, HD_CLI_DEPFILE_PHONY) && strcmp(input, "-") != 0) {
+    if (hd_cli_has(cli, HD_OPTION_DEPFILE_PHONY) && strcmp(input, "-") != 0) {
         write_make_name(rules, input);
         hd_write_string(rules, ":\n");
     }
@@ -45,7 +44,7 @@ static void write_rule(hd_cli *cli, hd_writer *rules, const char *input)
 static void write_depfile(hd_cli *cli, const char *input)
 {
     hd_output file;
-    if (!wants_rule(cli) || hd_cli_has(cli, HD_CLI_DEPFILE_PATH) ||
+    if (!wants_rule(cli) || hd_cli_has(cli, HD_OPTION_DEPFILE_PATH) ||
         !hd_cli_open(cli, &file, hd_arena_printf(&cli->arena, "%s.d", hd_cli_output_of(cli, input))))
         return;
     write_rule(cli, &file.writer, input);
@@ -56,7 +55,7 @@ static void write_depfile(hd_cli *cli, const char *input)
 static void write_common_depfile(hd_cli *cli)
 {
     hd_output file;
-    if (!hd_cli_has(cli, HD_CLI_DEPFILE_PATH) || !hd_cli_open(cli, &file, cli->values[HD_CLI_DEPFILE_PATH]))
+    if (!hd_cli_has(cli, HD_OPTION_DEPFILE_PATH) || !hd_cli_open(cli, &file, cli->values[HD_OPTION_DEPFILE_PATH]))
         return;
     for (int i = 0; i < cli->operand_count; i++)
         write_rule(cli, &file.writer, cli->operands[i]);
@@ -66,9 +65,9 @@ static void write_common_depfile(hd_cli *cli)
 /* The depfile needs a name to stand under, and what the rule makes. */
 static bool check_depfile(hd_cli *cli)
 {
-    bool path = hd_cli_has(cli, HD_CLI_DEPFILE_PATH), target = hd_cli_has(cli, HD_CLI_DEPFILE_TARGET),
+    bool path = hd_cli_has(cli, HD_OPTION_DEPFILE_PATH), target = hd_cli_has(cli, HD_OPTION_DEPFILE_TARGET),
          named = hd_cli_output_of(cli, cli->operands[0]) != NULL;
-    bool phony = hd_cli_has(cli, HD_CLI_DEPFILE_PHONY);
+    bool phony = hd_cli_has(cli, HD_OPTION_DEPFILE_PHONY);
     if ((target || phony) && !wants_rule(cli)) {
         hd_cli_usage_error("-%s goes with -MD or -MF", target ? "MT" : "MP");
         return false;
@@ -81,25 +80,25 @@ static bool check_depfile(hd_cli *cli)
 
 static bool compares_techniques(const hd_cli *cli)
 {
-    return cli->values[HD_CLI_PASSES] && strcmp(cli->values[HD_CLI_PASSES], "all") == 0;
+    return cli->values[HD_OPTION_PASSES] && strcmp(cli->values[HD_OPTION_PASSES], "all") == 0;
 }
 
 static bool check_print_after(const hd_cli *cli)
 {
-    const char *name = cli->values[HD_CLI_PRINT_AFTER];
+    const char *name = cli->values[HD_OPTION_PRINT_AFTER];
     bool known = !name || hd_pass_find(name, strlen(name));
     if (!known)
         hd_cli_usage_error("--print-after: no pass is named '%s'", name);
-    else if (name && !cli->values[HD_CLI_PASSES])
+    else if (name && !cli->values[HD_OPTION_PASSES])
         hd_cli_usage_error("--print-after: there is no list of passes (-p)");
-    return known && (!name || cli->values[HD_CLI_PASSES]);
+    return known && (!name || cli->values[HD_OPTION_PASSES]);
 }
 
 static void free_passes(void *passes) { hd_pipeline_free(passes); }
 
 static bool read_passes(hd_cli *cli, hd_rewrite_options *options)
 {
-    const char *list = cli->values[HD_CLI_PASSES], *after = cli->values[HD_CLI_PRINT_AFTER];
+    const char *list = cli->values[HD_OPTION_PASSES], *after = cli->values[HD_OPTION_PRINT_AFTER];
     if (!list || compares_techniques(cli))
         return true;
     hd_pipeline *passes = hd_pipeline_parse(list, &cli->diagnostics);
@@ -114,25 +113,17 @@ static bool read_passes(hd_cli *cli, hd_rewrite_options *options)
 
 static bool read_options(hd_cli *cli, hd_rewrite_options *options)
 {
-    int spelling = hd_cli_choice(cli, HD_CLI_EMIT);
+    int spelling = hd_cli_choice(cli, HD_OPTION_EMIT);
     options->parse = hd_cli_parse_options(cli);
     options->parse.takes_listings = true;
-    options->emit = (hd_emit_options){.spelling = spelling == 1 ? HD_SPELLING_EXTENDED : HD_SPELLING_PORTABLE,
-                                      .canonical = hd_cli_has(cli, HD_CLI_CANONICAL),
-                                      .no_section = hd_cli_has(cli, HD_CLI_NO_SECTION)};
-    options->pipeline = (hd_pipeline_options){.validate = hd_cli_has(cli, HD_CLI_VERIFY_EACH),
-                                              .time_passes = hd_cli_has(cli, HD_CLI_TIME_PASSES),
-                                              .statistics = hd_cli_has(cli, HD_CLI_STATS),
-                                              .print_after = cli->values[HD_CLI_PRINT_AFTER],
-                                              .kernel = cli->values[HD_CLI_KERNEL]};
+    if (spelling < 0 || !check_print_after(cli) || !hd_cli_read_settings(cli, HD_JOB_REWRITE, options))
+        return false;
+    options->emit.spelling = spelling == 1 ? HD_SPELLING_EXTENDED : HD_SPELLING_PORTABLE;
     if (spelling == 1 && options->emit.no_section) {
         hd_cli_usage_error("--no-section goes with --emit=portable, not with --emit=extended");
         return false;
     }
-    return spelling >= 0 && check_print_after(cli) &&
-           hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &options->pipeline.threads) &&
-           hd_cli_number_from(cli, HD_CLI_REGISTERS, 0, 1, HD_GENERAL_REGISTERS, &options->parse.registers) &&
-           hd_cli_block(cli, HD_CLI_BLOCK, &options->pipeline.block) && check_depfile(cli);
+    return check_depfile(cli);
 }
 
 bool hd_cli_rewrite_options(hd_cli *cli, hd_rewrite_options *options)
@@ -144,7 +135,7 @@ static void free_gpu(void *gpu) { hd_gpu_free(gpu); }
 
 bool hd_cli_rewrite_machine(hd_cli *cli, hd_rewrite_options *options)
 {
-    const char *name = cli->values[HD_CLI_GPU];
+    const char *name = cli->values[HD_OPTION_GPU];
     hd_gpu *gpu = name ? hd_gpu_load(name, &cli->diagnostics) : NULL;
     options->pipeline.gpu = gpu;
     if (gpu)
@@ -155,18 +146,11 @@ bool hd_cli_rewrite_machine(hd_cli *cli, hd_rewrite_options *options)
 /* A table is no PTX: what is about the output's text, or about one list of passes, does not go with it. */
 static bool check_all(const hd_cli *cli)
 {
-    static const hd_cli_option others[] = {HD_CLI_EMIT,          HD_CLI_CANONICAL,    HD_CLI_NO_SECTION,
-                                           HD_CLI_STATS,         HD_CLI_PRINT_AFTER,  HD_CLI_VERIFY_EACH,
-                                           HD_CLI_DEPFILE,       HD_CLI_DEPFILE_PATH, HD_CLI_DEPFILE_TARGET,
-                                           HD_CLI_DEPFILE_PHONY, HD_CLI_CACHE};
-    bool all = compares_techniques(cli);
-    for (uint32_t i = 0; all && i < sizeof others / sizeof *others; i++)
-        if (hd_cli_has(cli, others[i])) {
-            hd_cli_usage_error("-p all writes a table: of the options, --kernel, --gpu, --block, --drop-stale, "
-                               "--time-passes and -o go with it");
-            return false;
-        }
-    return true;
+    bool refused = compares_techniques(cli) && hd_cli_marked(cli, HD_CLI_OF_PTX, 0) < HD_OPTION_COUNT;
+    if (refused)
+        hd_cli_usage_error("-p all writes a table: of the options, --kernel, --gpu, --block, --drop-stale, "
+                           "--time-passes and -o go with it");
+    return !refused;
 }
 
 typedef struct rewrite_job { /* of all inputs */
@@ -262,7 +246,7 @@ static void join_one(hd_cli_part *part, hd_writer *output)
 static hd_status compare_all(hd_cli *cli, hd_each *each)
 {
     hd_output output;
-    if (!hd_cli_open(cli, &output, cli->values[HD_CLI_OUTPUT]))
+    if (!hd_cli_open(cli, &output, cli->values[HD_OPTION_OUTPUT]))
         return HD_STATUS_REJECTED;
     each->output = &output.writer;
     hd_status status = hd_cli_each_input(cli, each, NULL);
@@ -284,12 +268,12 @@ static hd_status write_all(hd_cli *cli, hd_each *each)
 
 static bool open_cache(hd_cli *cli, rewrite_job *job)
 {
-    if (!hd_cli_has(cli, HD_CLI_CACHE))
+    if (!hd_cli_has(cli, HD_OPTION_CACHE))
         return true;
     if (!hd_store_open(&job->cache, &cli->arena, &cli->diagnostics))
         return false;
     if (job->cache.folder)
-        job->settings = hd_rewrite_settings_hash(&job->options, &cli->diagnostics, cli->values[HD_CLI_GPU]);
+        job->settings = hd_rewrite_settings_hash(&job->options, &cli->diagnostics, cli->values[HD_OPTION_GPU]);
     return true;
 }
 

@@ -138,8 +138,8 @@ static bool run_program(job *j, const char *runtime)
 
 static bool open_output(job *j, hd_output *output)
 {
-    if (hd_cli_has(j->cli, HD_CLI_OUTPUT))
-        return hd_cli_open(j->cli, output, j->cli->values[HD_CLI_OUTPUT]);
+    if (hd_cli_has(j->cli, HD_OPTION_OUTPUT))
+        return hd_cli_open(j->cli, output, j->cli->values[HD_OPTION_OUTPUT]);
     *output = (hd_output){.descriptor = STDERR_FILENO};
     hd_writer_to_descriptor(&output->writer, STDERR_FILENO);
     return true;
@@ -149,7 +149,7 @@ static void write_total(const job *j, hd_writer *writer, const hd_run *run)
 {
     const hd_replay_report *report = hd_run_report(run);
     uint64_t warp = 0, thread = 0;
-    if (hd_cli_has(j->cli, HD_CLI_FORMAT) && strcmp(j->cli->values[HD_CLI_FORMAT], "text") != 0)
+    if (hd_cli_has(j->cli, HD_OPTION_FORMAT) && strcmp(j->cli->values[HD_OPTION_FORMAT], "text") != 0)
         return;
     for (uint32_t i = 0; i < report->kernel_count; i++) {
         warp += report->kernels[i].warp_instructions;
@@ -222,7 +222,7 @@ static int run_in_folder(job *j, const char *runtime)
     if (!prepare(j) || !run_program(j, runtime))
         return HD_STATUS_REJECTED;
     hd_run *run =
-        hd_run_read(j->folder, j->cli->operands[0], !hd_cli_has(j->cli, HD_CLI_NO_DEMANGLE), &j->cli->diagnostics);
+        hd_run_read(j->folder, j->cli->operands[0], !hd_cli_has(j->cli, HD_OPTION_NO_DEMANGLE), &j->cli->diagnostics);
     if (hd_run_is_whole(run) && !hd_run_launches(run) && !hd_run_limits(run))
         fprintf(stderr, "heddle: the program launched no kernel through the CUDA runtime\n");
     int shown = hd_run_is_whole(run) ? show(j, run) : HD_STATUS_REJECTED;
@@ -237,22 +237,18 @@ static int run_in_folder(job *j, const char *runtime)
 /* Options that say how techniques are replayed mean nothing where none is. */
 static bool fit_together(const job *j)
 {
-    static const hd_cli_option of_replays[] = {HD_CLI_MODELS,     HD_CLI_COUNTERS,      HD_CLI_VIRTUAL,
-                                               HD_CLI_NO_COMPARE, HD_CLI_NO_MEMO,       HD_CLI_LANE_FAULT,
-                                               HD_CLI_LATENCY,    HD_CLI_MAX_REGISTERS, HD_CLI_ACTIVE_WARPS};
-    for (size_t i = 0; i < sizeof of_replays / sizeof *of_replays && !j->replays; i++)
-        if (hd_cli_has(j->cli, of_replays[i])) {
-            hd_cli_usage_error("--%s goes with --technique or --time: without them no technique is replayed",
-                               hd_cli_options[of_replays[i]].name);
-            return false;
-        }
-    return true;
+    hd_option_id option = j->replays ? HD_OPTION_COUNT : hd_cli_marked(j->cli, HD_CLI_OF_MODELS, 0);
+    if (option < HD_OPTION_COUNT)
+        hd_cli_usage_error("--%s goes with --technique or --time: without them no technique is replayed",
+                           hd_cli_options[option].name);
+    return option == HD_OPTION_COUNT;
 }
 
 int hd_cli_run(hd_cli *cli)
 {
-    job j = {.cli = cli, .options = HD_ARENA_NEW(&cli->arena, hd_replay_options), .record = cli->values[HD_CLI_RECORD]};
-    const char *technique = cli->values[HD_CLI_TECHNIQUE];
+    job j = {
+        .cli = cli, .options = HD_ARENA_NEW(&cli->arena, hd_replay_options), .record = cli->values[HD_OPTION_RECORD]};
+    const char *technique = cli->values[HD_OPTION_TECHNIQUE];
     if (!hd_cli_replay_options(cli, j.options))
         return HD_STATUS_USAGE;
     j.replays = (technique && strcmp(technique, "none") != 0) || j.options->time;

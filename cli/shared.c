@@ -10,9 +10,9 @@
 hd_parse_options hd_cli_parse_options(const hd_cli *cli)
 {
     const hd_cli *whole = cli->whole ? cli->whole : cli;
-    return (hd_parse_options){.strict = hd_cli_has(cli, HD_CLI_STRICT),
+    return (hd_parse_options){.strict = hd_cli_has(cli, HD_OPTION_STRICT),
                               .one_of_several = hd_cli_is_several(whole),
-                              .drop_stale = hd_cli_has(cli, HD_CLI_DROP_STALE)};
+                              .drop_stale = hd_cli_has(cli, HD_OPTION_DROP_STALE)};
 }
 
 static bool is_set(const char *variable)

@@ -25,7 +25,7 @@ static hd_status strip_one(hd_cli_part *part)
 int hd_cli_strip(hd_cli *cli)
 {
     hd_each each = {.run = strip_one};
-    if (!hd_cli_inputs_fit(cli) || !hd_cli_number(cli, HD_CLI_THREADS, 0, 1024, &each.threads))
+    if (!hd_cli_inputs_fit(cli) || !hd_cli_number(cli, HD_OPTION_THREADS, &each.threads))
         return HD_STATUS_USAGE;
     hd_status status = hd_cli_prepare_outputs(cli);
     return (int)(status == HD_STATUS_DONE ? hd_cli_each_input(cli, &each, NULL) : status);

@@ -12,6 +12,7 @@
 #include "driver/report/gates.h"
 #include "driver/report/report.h"
 #include "driver/rewrite.h"
+#include "driver/api/settings.h"
 #include "emitters/report/diff.h"
 #include "emitters/replay/replay.h"
 #include "target/gpu.h"
@@ -129,7 +130,8 @@ static void end_job(hd_context *context)
 }
 
 /* Copies the caller's settings to *own, of `size` bytes, which are zero. A shorter structure is of an earlier version,
- * a longer one of a later. */
+ * a longer one of a later. So a new member lies after the padding of the structure so far, where a program may have
+ * left anything. */
 static bool take_settings(hd_context *context, const void *settings, void *own, size_t size)
 {
     size_t given;
@@ -239,11 +241,11 @@ hd_status hd_context_rewrite(hd_context *context, const hd_input *input, const h
     if (!begin_job(context, settings, &s, sizeof s))
         return HD_STATUS_USAGE;
     hd_rewrite_options options = {.parse = context->parse};
-    options.emit = (hd_emit_options){.spelling = s.extended ? HD_SPELLING_EXTENDED : HD_SPELLING_PORTABLE,
-                                     .canonical = s.canonical,
-                                     .no_section = s.no_section};
-    options.pipeline = (hd_pipeline_options){.threads = s.threads, .kernel = s.kernel, .block = s.block};
-    return run_rewrite(context, input, &options, s.passes, s.gpu, out);
+    options.emit.spelling = s.extended ? HD_SPELLING_EXTENDED : HD_SPELLING_PORTABLE;
+    if (hd_settings_take(HD_JOB_REWRITE, &s, &options, &context->diagnostics))
+        return run_rewrite(context, input, &options, s.passes, s.gpu, out);
+    end_job(context);
+    return HD_STATUS_USAGE;
 }
 
 hd_status hd_context_strip(hd_context *context, const hd_input *input, hd_text *out)
@@ -276,21 +278,15 @@ hd_status hd_context_check(hd_context *context, const hd_input *input, const cha
     return status;
 }
 
-static hd_report_options options_of(const hd_context *context, const hd_report_settings *s)
+/* How to report, without the gates; false: a setting is bad, which is reported. */
+static bool read_report_settings(hd_context *context, const hd_report_settings *s, hd_report_options *options)
 {
-    return (hd_report_options){.gpu = s->gpu,
-                               .kernel = s->kernel,
-                               .ptxas = s->ptxas,
-                               .ptxas_seconds = HD_REPORT_PTXAS_SECONDS,
-                               .block = s->block,
-                               .shared_bytes = s->shared_bytes,
-                               .shared_known = s->shared_known,
-                               .max_registers = s->max_registers,
-                               .threads = s->threads,
-                               .no_clean = s->no_clean,
-                               .no_demangle = s->no_demangle,
-                               .techniques = true,
-                               .parse = context->parse};
+    *options = (hd_report_options){.ptxas = s->ptxas,
+                                   .ptxas_seconds = HD_REPORT_PTXAS_SECONDS,
+                                   .shared_known = s->shared_known,
+                                   .techniques = true,
+                                   .parse = context->parse};
+    return hd_settings_take(HD_JOB_REPORT, s, options, &context->diagnostics);
 }
 
 /* NULL where there are none, or they are bad, which is reported. */
@@ -303,9 +299,10 @@ static hd_gates *gates_of(hd_context *context, const hd_report_settings *s, hd_g
 static const hd_report_module *run_report(hd_context *context, const hd_input *input, const hd_report_settings *s,
                                           hd_status *status)
 {
-    hd_report_options options = options_of(context, s);
+    hd_report_options options;
+    bool good = read_report_settings(context, s, &options);
     options.gates = gates_of(context, s, HD_GATES_OF_VALUES);
-    if ((options.gates || !s->require) && read_input(context, input, &context->sources[0]))
+    if (good && (options.gates || !s->require) && read_input(context, input, &context->sources[0]))
         context->report = hd_report_new(&context->sources[0], &options, &context->diagnostics);
     if (options.gates && context->report && hd_report_of(context->report)->arch)
         hd_gates_warn_of_unused(options.gates, &context->diagnostics);
@@ -365,10 +362,11 @@ static bool read_both(hd_context *context, const hd_input *before, const hd_inpu
 static const hd_diff *run_diff(hd_context *context, const hd_input *before, const hd_input *after,
                                const hd_report_settings *s, hd_status *status)
 {
-    hd_report_options options = options_of(context, s);
+    hd_report_options options;
     hd_source *const sources[2] = {&context->sources[0], &context->sources[1]};
+    bool good = read_report_settings(context, s, &options);
     options.gates = gates_of(context, s, HD_GATES_OF_CHANGES);
-    if ((options.gates || !s->require) && read_both(context, before, after))
+    if (good && (options.gates || !s->require) && read_both(context, before, after))
         context->diff = hd_diff_new(sources, &options, &context->diagnostics);
     const hd_diff *diff = context->diff ? hd_diff_of(context->diff) : NULL;
     if (options.gates && diff)
@@ -410,17 +408,13 @@ hd_status hd_context_diff(hd_context *context, const hd_input *before, const hd_
 }
 
 /* What only cycles can give. */
-static bool check_replay_settings(hd_context *context, const hd_replay_settings *s)
+static bool check_together(hd_context *context, const hd_replay_settings *s)
 {
     const char *wrong = NULL;
     if (!s->time && (s->sms || s->timeline_end || s->sample))
         wrong = "SMs, timelines and samples go with cycles: without `time` no SM is simulated";
-    else if ((s->sample && s->sample < HD_REPLAY_FEWEST_WAVES) || s->sample > HD_REPLAY_WAVES)
-        wrong = "a sample has 4 waves or more, up to a million";
     else if (s->sample && s->timeline_end)
         wrong = "a timeline and a sample: what is not timed has no timeline";
-    else if (s->sms > HD_REPLAY_SMS)
-        wrong = "more SMs than can be simulated";
     else if (s->format == HD_REPLAY_TIMELINE && !s->timeline_end)
         wrong = "a timeline needs its range of cycles";
     else if (s->timeline_end && s->timeline_first >= s->timeline_end)
@@ -434,22 +428,12 @@ static bool check_replay_settings(hd_context *context, const hd_replay_settings 
 static const hd_replay_report *run_replay(hd_context *context, const char *const *launch_files, size_t count,
                                           const hd_replay_settings *s, hd_status *status)
 {
-    hd_replay_options options = {.gpu = s->gpu,
-                                 .settings = s->gpu_values,
+    hd_replay_options options = {.settings = s->gpu_values,
                                  .setting_count = (uint32_t)s->gpu_value_count,
-                                 .techniques = s->techniques,
-                                 .all_models = s->all_models,
-                                 .threads = s->threads,
                                  .parse = context->parse,
-                                 .keep_virtual = s->keep_virtual,
-                                 .max_registers = s->max_registers,
-                                 .time = s->time,
-                                 .sms = s->sms,
-                                 .sample = s->sample,
-                                 .timeline_sm = s->timeline_sm,
                                  .timeline_first = s->timeline_first,
                                  .timeline_end = s->timeline_end};
-    bool good = check_replay_settings(context, s);
+    bool good = hd_settings_take(HD_JOB_REPLAY, s, &options, &context->diagnostics) && check_together(context, s);
     *status = HD_STATUS_USAGE;
     if (good) {
         context->replay = hd_replay_new(&options, &context->diagnostics);

@@ -26,8 +26,6 @@
 #include "heddle/replay_result.h"
 #include "parser/parse.h"
 
-enum { HD_REPLAY_SMS = 1024 /* simulated, at most */, HD_REPLAY_FEWEST_WAVES = 4, HD_REPLAY_WAVES = 1000000 };
-
 typedef struct hd_replay_options {
     const char *gpu;             /* name or file; NULL: the default */
     const char *const *settings; /* changes to the GPU's description, as hd_gpu_set takes them */

@@ -1,4 +1,5 @@
 /* Replay results as CSV: see replay.h. A row for each launch and model, also if the model was not applied. */
+#include "base/version.h"
 #include "emitters/replay/replay.h"
 #include "emitters/replay/replay_values.h"
 
@@ -124,8 +125,10 @@ static void write_detection(hd_writer *w, const hd_replay_kernel *k, const hd_re
 static void write_settings(hd_writer *w, const hd_replay_report *report, const hd_replay_kernel *k)
 {
     hd_arena arena = {0};
-    for (uint32_t s = 0; s < HD_REPLAY_SETTING_COUNT; s++) {
-        const char *text = hd_replay_setting_text(report, k, (hd_replay_setting)s, &arena);
+    hd_write_string(w, HD_VERSION ",");
+    const hd_replay_setting *setting;
+    for (uint32_t s = 0; (setting = hd_replay_setting_at(s)); s++) {
+        const char *text = hd_replay_setting_text(report, k, setting, &arena);
         write_text(w, text ? text : "");
         hd_write_char(w, ',');
     }
@@ -164,8 +167,10 @@ static void write_row(hd_writer *w, const hd_replay_report *report, const hd_rep
 
 void hd_emit_replay_csv(hd_writer *w, const hd_replay_report *report)
 {
-    for (uint32_t s = 0; s < HD_REPLAY_SETTING_COUNT; s++)
-        hd_write_format(w, "%s,", hd_replay_setting_keys[s]);
+    hd_write_string(w, "heddle,");
+    const hd_replay_setting *setting;
+    for (uint32_t s = 0; (setting = hd_replay_setting_at(s)); s++)
+        hd_write_format(w, "%s,", setting->key);
     hd_write_string(w, "file,launch,kernel,demangled,warp_instructions,thread_instructions,outputs_ok,output_identical,"
                        "clock_dependent,registers,model,technique");
     for (uint32_t c = 0; c < report->counter_count; c++)

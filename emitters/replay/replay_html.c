@@ -33,11 +33,12 @@ static void write_settings(hd_writer *w, const hd_replay_report *report)
 {
     hd_arena arena = {0};
     hd_write_string(w, "<p class=\"meta\">Settings:");
-    for (uint32_t s = HD_REPLAY_SETTING_GPU; s < HD_REPLAY_SETTING_COUNT; s++) {
-        const char *text = hd_replay_setting_text(report, NULL, (hd_replay_setting)s, &arena);
+    const hd_replay_setting *setting;
+    for (uint32_t s = 0; (setting = hd_replay_setting_at(s)); s++) {
+        const char *text = hd_replay_setting_text(report, NULL, setting, &arena);
         if (!text)
             continue;
-        hd_write_format(w, " <code>%s=", hd_replay_setting_options[s]);
+        hd_write_format(w, " <code>--%s=", setting->option);
         page_text(w, text);
         hd_write_string(w, "</code>");
     }

@@ -257,8 +257,8 @@ static void write_numbers(hd_writer *w, const numbers *n, const hd_replay_report
 static void write_memory_base(hd_writer *w, const hd_replay_report *report, const hd_replay_kernel *k)
 {
     hd_arena arena = {0};
-    const char *base = hd_replay_setting_text(report, k, HD_REPLAY_SETTING_MEMORY_BASE, &arena);
-    if (base && !hd_replay_setting_text(report, NULL, HD_REPLAY_SETTING_MEMORY_BASE, &arena))
+    const char *base = hd_replay_own_memory_base(report, k, &arena);
+    if (base)
         hd_write_format(w, "<p class=\"meta\">Buffers from %s</p>\n", base);
     hd_arena_free(&arena);
 }

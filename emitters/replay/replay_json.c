@@ -116,12 +116,35 @@ static json_t *result_to_json(const hd_replay_report *report, const hd_replay_re
     return o;
 }
 
-static void set_memory_base(json_t *launch, const hd_replay_report *report, const hd_replay_kernel *k)
+static json_t *setting_to_json(const hd_replay_report *report, const hd_replay_kernel *k,
+                               const hd_replay_setting *setting)
 {
     hd_arena arena = {0};
-    const char *text = hd_replay_setting_text(report, k, HD_REPLAY_SETTING_MEMORY_BASE, &arena);
-    json_object_set_new(launch, "memory_base", text_or_null(text));
+    const char *text = hd_replay_setting_text(report, k, setting, &arena);
+    json_t *value = NULL;
+    if (setting->type == HD_REPLAY_LIST_VALUE) {
+        value = json_array();
+        for (uint32_t i = 0; i < report->setting_count; i++)
+            json_array_append_new(value, json_string(report->settings[i]));
+    } else if (text) {
+        bool is_number = setting->type == HD_REPLAY_NUMBER_VALUE;
+        value = is_number ? json_integer(hd_replay_setting_number(report, setting)) : json_string(text);
+    }
     hd_arena_free(&arena);
+    return value ? value : json_null();
+}
+
+/* Those that JSON has there; `k`: of a launch. */
+static void set_settings(json_t *o, const hd_replay_report *report, const hd_replay_kernel *k,
+                         hd_replay_presence presence)
+{
+    const hd_replay_setting *setting;
+    for (uint32_t s = 0; (setting = hd_replay_setting_at(s)); s++) {
+        json_t *value = setting->presence == presence ? setting_to_json(report, k, setting) : NULL;
+        if (value && (presence != HD_REPLAY_GIVEN || !json_is_null(value)))
+            json_object_set(o, setting->key, value);
+        json_decref(value);
+    }
 }
 
 static json_t *kernel_to_json(const hd_replay_report *report, const hd_replay_kernel *k)
@@ -134,7 +157,7 @@ static json_t *kernel_to_json(const hd_replay_report *report, const hd_replay_ke
                   "thread_instructions", hd_json_count(k->thread_instructions), "divergent_branches",
                   hd_json_count(k->divergent_branches), "annotated", (int)k->annotated);
     json_object_set_new(o, "demangled", json_string(k->demangled));
-    set_memory_base(json_object_get(o, "launch"), report, k);
+    set_settings(json_object_get(o, "launch"), report, k, HD_REPLAY_OF_LAUNCH);
     if (report->slot_count)
         json_object_set_new(o, "order_dependent", text_or_null(k->order_dependent));
     if (report->lane_fault)
@@ -160,21 +183,9 @@ void hd_emit_replay_json(hd_writer *w, const hd_replay_report *report)
     json_t *kernels = json_array();
     for (uint32_t i = 0; i < report->kernel_count; i++)
         json_array_append_new(kernels, kernel_to_json(report, &report->kernels[i]));
-    json_t *settings = json_array();
-    for (uint32_t i = 0; i < report->setting_count; i++)
-        json_array_append_new(settings, json_string(report->settings[i]));
-    json_t *root = json_pack("{s:s, s:i, s:s, s:o}", "heddle", HD_VERSION, "schema", SCHEMA, "gpu", report->gpu,
-                             "settings", settings);
-    if (report->sms)
-        json_object_set_new(root, "sms", json_integer(report->sms));
-    if (report->sample_waves)
-        json_object_set_new(root, "sample_waves", json_integer(report->sample_waves));
-    if (report->lane_fault)
-        json_object_set_new(root, "lane_fault", json_string(report->lane_fault));
-    json_object_set_new(root, "latency", json_integer(report->latency));
-    json_object_set_new(root, "active_warps", json_integer(report->active_warps));
-    json_object_set_new(root, "max_registers",
-                        report->max_registers ? json_integer(report->max_registers) : json_null());
+    json_t *root = json_pack("{s:s, s:i}", "heddle", HD_VERSION, "schema", SCHEMA);
+    for (uint32_t p = HD_REPLAY_GPU; p < HD_REPLAY_OF_LAUNCH; p++)
+        set_settings(root, report, NULL, (hd_replay_presence)p);
     json_object_set_new(root, "registers", json_string(registers_of(report)));
     json_object_set_new(root, "kernels", kernels);
     hd_json_dump(w, root, JSON_INDENT(2) | JSON_REAL_PRECISION(12));

@@ -87,8 +87,8 @@ static void write_launch(hd_writer *w, const hd_replay_report *report, const hd_
     hd_write_format(w, "%s, grid %ux%ux%u, block %ux%ux%u", k->demangled, k->grid[0], k->grid[1], k->grid[2],
                     k->block[0], k->block[1], k->block[2]);
     hd_write_format(w, " (%s", k->file);
-    const char *base = hd_replay_setting_text(report, k, HD_REPLAY_SETTING_MEMORY_BASE, &arena);
-    if (base && !hd_replay_setting_text(report, NULL, HD_REPLAY_SETTING_MEMORY_BASE, &arena))
+    const char *base = hd_replay_own_memory_base(report, k, &arena);
+    if (base)
         hd_write_format(w, ", buffers from %s", base);
     hd_write_string(w, ")\n");
     hd_arena_free(&arena);
@@ -224,10 +224,12 @@ static void write_defaults(hd_writer *w, const hd_replay_report *report)
 {
     hd_arena arena = {0};
     hd_write_string(w, "heddle " HD_VERSION ";");
-    for (uint32_t s = HD_REPLAY_SETTING_MEMORY_BASE; s <= HD_REPLAY_SETTING_MAX_REGISTERS; s++) {
-        const char *text = hd_replay_setting_text(report, NULL, (hd_replay_setting)s, &arena);
+    const hd_replay_setting *setting;
+    for (uint32_t s = 0; (setting = hd_replay_setting_at(s)); s++) {
+        const char *text =
+            setting->presence > HD_REPLAY_GIVEN ? hd_replay_setting_text(report, NULL, setting, &arena) : NULL;
         if (text)
-            hd_write_format(w, " %s=%s", hd_replay_setting_options[s], text);
+            hd_write_format(w, " --%s=%s", setting->option, text);
     }
     hd_write_char(w, '\n');
     hd_arena_free(&arena);

@@ -6,6 +6,7 @@
  * spans of a thread must not overlap. Instructions come in the order in which they are issued; each takes the first
  * thread of its warp that is free. O(spans * instructions in flight). */
 #include "base/array.h"
+#include "base/version.h"
 #include "emitters/json.h"
 #include "emitters/replay/replay.h"
 #include "emitters/replay/replay_values.h"
@@ -194,9 +195,10 @@ void hd_emit_replay_timeline(hd_writer *writer, const hd_replay_report *report)
     hd_json_object(&json, NULL);
     hd_json_text(&json, "displayTimeUnit", "ms");
     hd_json_object(&json, "otherData");
-    for (uint32_t s = 0; s < HD_REPLAY_SETTING_COUNT; s++)
-        hd_json_text(&json, hd_replay_setting_keys[s],
-                     hd_replay_setting_text(report, NULL, (hd_replay_setting)s, &events.arena));
+    hd_json_text(&json, "heddle", HD_VERSION);
+    const hd_replay_setting *setting;
+    for (uint32_t s = 0; (setting = hd_replay_setting_at(s)); s++)
+        hd_json_text(&json, setting->key, hd_replay_setting_text(report, NULL, setting, &events.arena));
     hd_json_text(&json, "unit", "a microsecond is a cycle of the SM");
     hd_json_end(&json);
     hd_json_array(&json, "traceEvents");

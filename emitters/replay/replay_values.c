@@ -1,9 +1,10 @@
 /* Values of a replay as readers see them: see replay_values.h. Linear in the launches. */
 #include "emitters/replay/replay_values.h"
 
-#include "base/version.h"
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 const char *const hd_replay_verdicts[HD_CHECK_COUNT] = {
     "-", "pass", "FAIL (operands)", "FAIL (output)", "FAIL (differs)", "FAIL (stopped)"};
@@ -22,56 +23,86 @@ void hd_replay_write_output(hd_writer *w, const hd_replay_kernel *k)
 
 /* ---- settings ---------------------------------------------------------------------------------------------------- */
 
-const char *const hd_replay_setting_keys[HD_REPLAY_SETTING_COUNT] = {
-#define HD_REPLAY_SETTING(id, key, option) key,
-#include "emitters/replay/replay_settings.def"
-#undef HD_REPLAY_SETTING
-};
-const char *const hd_replay_setting_options[HD_REPLAY_SETTING_COUNT] = {
-#define HD_REPLAY_SETTING(id, key, option) option,
-#include "emitters/replay/replay_settings.def"
-#undef HD_REPLAY_SETTING
+#define TYPE(of, member) \
+    _Generic(((of *)0)->member, const char * : HD_REPLAY_TEXT_VALUE, uint32_t : HD_REPLAY_NUMBER_VALUE,                \
+             const char *const * : HD_REPLAY_LIST_VALUE, uint64_t : HD_REPLAY_ADDRESS_VALUE)
+#define SILENT 0, NULL, HD_REPLAY_UNNAMED, HD_REPLAY_TEXT_VALUE, 0
+#define ECHO(position, key, presence, member) \
+    position, key, HD_REPLAY_##presence, TYPE(hd_replay_report, member), offsetof(hd_replay_report, member)
+#define ECHO_OF_LAUNCH(position, key, member) \
+    position, key, HD_REPLAY_OF_LAUNCH, TYPE(hd_replay_kernel, member), offsetof(hd_replay_kernel, member)
+static const hd_replay_setting settings[] = {
+#define HD_OPTION(id, letter, name, argument, value, commands, marks, sets, echo, help) {name, echo},
+#include "base/options.def"
+#undef HD_OPTION
 };
 
-static const char *join_settings(const hd_replay_report *report, hd_arena *arena)
+const hd_replay_setting *hd_replay_setting_at(uint32_t position)
 {
-    const char *joined = report->setting_count ? report->settings[0] : NULL;
-    for (uint32_t i = 1; i < report->setting_count; i++)
-        joined = hd_arena_printf(arena, "%s %s", joined, report->settings[i]);
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        if (settings[i].presence != HD_REPLAY_UNNAMED && settings[i].position == position)
+            return &settings[i];
+    return NULL;
+}
+
+static const char *join(const char *const *texts, uint32_t count, hd_arena *arena)
+{
+    const char *joined = count ? texts[0] : NULL;
+    for (uint32_t i = 1; i < count; i++)
+        joined = hd_arena_printf(arena, "%s %s", joined, texts[i]);
     return joined;
 }
 
-static const char *text_unless_zero(hd_arena *arena, uint32_t value)
+static uint64_t address_of(const hd_replay_kernel *kernel, const hd_replay_setting *setting)
 {
-    return value ? hd_arena_printf(arena, "%u", value) : NULL;
+    uint64_t address;
+    memcpy(&address, (const char *)kernel + setting->at, sizeof address);
+    return address;
 }
 
-/* A launch file may have one of its own. */
-static const char *memory_base_text(const hd_replay_report *report, const hd_replay_kernel *kernel, hd_arena *arena)
+/* What all launches share, unless `kernel` is one of them. */
+static const char *address_text(const hd_replay_report *report, const hd_replay_kernel *kernel,
+                                const hd_replay_setting *setting, hd_arena *arena)
 {
     const hd_replay_kernel *one = kernel ? kernel : report->kernels;
     for (uint32_t k = 0; !kernel && k < report->kernel_count; k++)
-        if (report->kernels[k].memory_base != one->memory_base)
+        if (address_of(&report->kernels[k], setting) != address_of(one, setting))
             return NULL;
-    return one && one->memory_base ? hd_arena_printf(arena, "0x%llx", (unsigned long long)one->memory_base) : NULL;
+    uint64_t address = one ? address_of(one, setting) : 0;
+    return address ? hd_arena_printf(arena, "0x%llx", (unsigned long long)address) : NULL;
+}
+
+uint32_t hd_replay_setting_number(const hd_replay_report *report, const hd_replay_setting *setting)
+{
+    uint32_t number;
+    memcpy(&number, (const char *)report + setting->at, sizeof number);
+    return number;
 }
 
 const char *hd_replay_setting_text(const hd_replay_report *report, const hd_replay_kernel *kernel,
-                                   hd_replay_setting setting, hd_arena *arena)
+                                   const hd_replay_setting *setting, hd_arena *arena)
 {
-    switch (setting) {
-    case HD_REPLAY_SETTING_HEDDLE: return HD_VERSION;
-    case HD_REPLAY_SETTING_GPU: return report->gpu;
-    case HD_REPLAY_SETTING_SETTINGS: return join_settings(report, arena);
-    case HD_REPLAY_SETTING_SMS: return text_unless_zero(arena, report->sms);
-    case HD_REPLAY_SETTING_SAMPLE: return text_unless_zero(arena, report->sample_waves);
-    case HD_REPLAY_SETTING_MEMORY_BASE: return memory_base_text(report, kernel, arena);
-    case HD_REPLAY_SETTING_LATENCY: return hd_arena_printf(arena, "%u", report->latency);
-    case HD_REPLAY_SETTING_ACTIVE_WARPS: return hd_arena_printf(arena, "%u", report->active_warps);
-    case HD_REPLAY_SETTING_MAX_REGISTERS: return text_unless_zero(arena, report->max_registers);
-    case HD_REPLAY_SETTING_LANE_FAULT: return report->lane_fault;
-    case HD_REPLAY_SETTING_COUNT: break;
+    uint32_t number;
+    const char *text = NULL;
+    switch (setting->type) {
+    case HD_REPLAY_TEXT_VALUE: memcpy(&text, (const char *)report + setting->at, sizeof text); break;
+    case HD_REPLAY_LIST_VALUE: text = join(report->settings, report->setting_count, arena); break;
+    case HD_REPLAY_ADDRESS_VALUE: text = address_text(report, kernel, setting, arena); break;
+    case HD_REPLAY_NUMBER_VALUE:
+        number = hd_replay_setting_number(report, setting);
+        if (number || setting->presence == HD_REPLAY_ALWAYS)
+            text = hd_arena_printf(arena, "%u", number);
+        break;
     }
+    return text;
+}
+
+const char *hd_replay_own_memory_base(const hd_replay_report *report, const hd_replay_kernel *kernel, hd_arena *arena)
+{
+    for (uint32_t k = 1; k < report->kernel_count; k++)
+        if (report->kernels[k].memory_base != report->kernels[0].memory_base)
+            return kernel->memory_base ? hd_arena_printf(arena, "0x%llx", (unsigned long long)kernel->memory_base)
+                                       : NULL;
     return NULL;
 }
 

@@ -7,18 +7,33 @@
 #include "base/writer.h"
 #include "heddle/replay_result.h"
 
-typedef enum hd_replay_setting {
-#define HD_REPLAY_SETTING(id, key, option) HD_REPLAY_SETTING_##id,
-#include "emitters/replay/replay_settings.def"
-#undef HD_REPLAY_SETTING
-    HD_REPLAY_SETTING_COUNT
+/* What the numbers of a replay depend on besides its inputs: options, with the columns `echo` of base/options.def. */
+typedef enum hd_replay_presence {
+    HD_REPLAY_UNNAMED,  /* results do not name the option */
+    HD_REPLAY_GPU,      /* which GPU it is: always in JSON, before the others */
+    HD_REPLAY_GIVEN,    /* in JSON only where it was asked for, then before those that follow */
+    HD_REPLAY_ALWAYS,   /* it has a value always; 0 is one */
+    HD_REPLAY_OR_NULL,  /* null where it was not given */
+    HD_REPLAY_OF_LAUNCH /* in JSON of each launch */
+} hd_replay_presence;
+
+typedef struct hd_replay_setting {
+    const char *option; /* its long name */
+    uint32_t position;  /* among the settings */
+    const char *key;    /* in CSV, JSON and the timeline; stable */
+    hd_replay_presence presence;
+    enum { HD_REPLAY_TEXT_VALUE, HD_REPLAY_NUMBER_VALUE, HD_REPLAY_LIST_VALUE, HD_REPLAY_ADDRESS_VALUE } type;
+    size_t at; /* the member's offset in hd_replay_report, of a launch in hd_replay_kernel */
 } hd_replay_setting;
-extern const char *const hd_replay_setting_keys[HD_REPLAY_SETTING_COUNT];
-extern const char *const hd_replay_setting_options[HD_REPLAY_SETTING_COUNT];
+/* In the order of CSV; NULL at the end. */
+const hd_replay_setting *hd_replay_setting_at(uint32_t position);
 /* As on the command line, of a launch; several values of --set with a blank between them. NULL: it does not apply.
  * `kernel` NULL: what all launches share. */
 const char *hd_replay_setting_text(const hd_replay_report *report, const hd_replay_kernel *kernel,
-                                   hd_replay_setting setting, hd_arena *arena);
+                                   const hd_replay_setting *setting, hd_arena *arena);
+uint32_t hd_replay_setting_number(const hd_replay_report *report, const hd_replay_setting *setting);
+/* The address of the launch's first buffer where launches differ in it; NULL: they do not, or it has none. */
+const char *hd_replay_own_memory_base(const hd_replay_report *report, const hd_replay_kernel *kernel, hd_arena *arena);
 
 extern const char *const hd_replay_verdicts[HD_CHECK_COUNT];                    /* "pass", "FAIL (operands)" */
 void hd_replay_write_output(hd_writer *writer, const hd_replay_kernel *kernel); /* how it was compared, in words */

@@ -18,11 +18,11 @@
  * changes no global state, and ends the process only when the system is out of memory.
  *
  * A settings structure begins with its size. Zero-initialize its other members: one that is 0 or NULL has its default
- * value. Later versions add members at the end, and take the shorter structure of a program that was compiled for an
- * earlier one; a longer one is taken as far as what this version does not know is zero. Otherwise, and where the size
- * is 0, the job ends with HD_STATUS_USAGE. A pointer to settings may be NULL: all defaults. Strings passed to the
- * library may be freed when the call returns. Link with -lheddle; with the static library, also with -lxxhash -ljansson
- * -lyaml -lzstd -llz4 -llzma -liberty -lm -pthread.
+ * value, and another number must be one that the program's option takes. Later versions add members at the end, and
+ * take the shorter structure of a program that was compiled for an earlier one; a longer one is taken as far as what
+ * this version does not know is zero. Otherwise, and where the size is 0, the job ends with HD_STATUS_USAGE. A pointer
+ * to settings may be NULL: all defaults. Strings passed to the library may be freed when the call returns. Link with
+ * -lheddle; with the static library, also with -lxxhash -ljansson -lyaml -lzstd -llz4 -llzma -liberty -lm -pthread.
  */
 #ifndef HEDDLE_HEDDLE_H
 #define HEDDLE_HEDDLE_H

@@ -1,11 +1,11 @@
 """Every option of every command with a wrong, an empty and a missing value, and options that do not go together: exit 2.
 
-The commands and options are those of cli/commands.def and cli/options.def: an option that is not in WRONG or FREE fails the suite.
+The commands and options are those of cli/commands.def and base/options.def: an option that is not in WRONG or FREE fails the suite.
 """
 import os
-import re
 
-from support import TOP, expect, read, run, write
+import tables
+from support import expect, run, write
 from usage import KERNEL, status
 
 NUMBER = (("x", "takes a number"), ("-1", "takes a number"), ("1x", "takes a number"), ("", "takes a number"), ("99999999999", "takes a number"))
@@ -74,19 +74,12 @@ TOGETHER = {
 }
 
 
-def table(path, macro):
-    """The rows, as lists of arguments: strings without quotes, the rest as it is."""
-    text = re.sub(r"/\*.*?\*/", "", read(os.path.join(TOP, path)).decode(), flags=re.S)
-    rows = re.findall(r"^%s\((.*)\)$" % macro, text, re.M)
-    return [[string if quoted else plain for quoted, string, plain in re.findall(r'\s*(?:("((?:[^"\\]|\\.)*)")|([^,"]+))(?:,|$)', row)] for row in rows]
-
-
-COMMANDS = {row[0].strip(): row for row in table("cli/commands.def", "HD_COMMAND")}
-OPTIONS = {row[0].strip(): row for row in table("cli/options.def", "HD_CLI_OPTION")}
+COMMANDS = tables.commands()
+OPTIONS = tables.options()
 
 
 def takes(command, option):
-    return OPTIONS[option][4].strip() == "ALL" or "IN(%s)" % command in OPTIONS[option][4]
+    return tables.takes(COMMANDS[command], OPTIONS[option])
 
 
 def pairs():
@@ -94,13 +87,12 @@ def pairs():
 
 
 def has_argument(option):
-    return OPTIONS[option][3].strip() != "NULL"
+    return OPTIONS[option].argument is not None
 
 
 def spelling(option):
     """--name, -MF, or the letter where there is no name."""
-    letter, name = OPTIONS[option][1].strip().strip("'"), OPTIONS[option][2].strip()
-    return "-" + letter if name == "NULL" else "-" + name if name.isupper() else "--" + name
+    return tables.spellings(OPTIONS[option])[-1]
 
 
 def given(option, value):
@@ -118,7 +110,7 @@ def command_line(command, folder, option=None):
         needed = ["--technique=warped-dmr"]
     if option in ("TIMELINE_CYCLES", "TIMELINE_SM"):
         needed = needed + ["--time", "--timeline=" + os.path.join(folder, "timeline.json")]
-    return COMMANDS[command][1], needed, operands
+    return COMMANDS[command].name, needed, operands
 
 
 def refused(arguments, says, folder):
@@ -129,10 +121,11 @@ def refused(arguments, says, folder):
 
 def case_the_tables_are_read(folder):
     expect(len(COMMANDS) >= 9 and len(OPTIONS) >= 50, "%d commands, %d options", len(COMMANDS), len(OPTIONS))
-    expect(all(len(row) == 6 for row in OPTIONS.values()) and all(len(row) == 8 for row in COMMANDS.values()), "a row of another shape")
+    places = sorted(int(row.echo.split("(")[1].split(",")[0]) for row in OPTIONS.values() if row.echo != "SILENT")
+    expect(places == list(range(len(places))), "places of settings in results: %s", places)
     unknown = {option for option in OPTIONS if has_argument(option)} ^ (set(WRONG) | FREE)
     expect(not unknown, "neither wrong values nor free: %s", unknown)
-    expect({row[1] for row in COMMANDS.values()} == set(TOGETHER), "commands without a list of options that do not go together")
+    expect({row.name for row in COMMANDS.values()} == set(TOGETHER), "commands without a list of options that do not go together")
 
 
 def case_wrong_values(folder):
@@ -149,10 +142,10 @@ def case_missing_values(folder):
     for command, option in pairs():
         name, needed, operands = command_line(command, folder)
         operands = [] if command == "RUN" else operands  # whose options are those of the program
-        if has_argument(option) and not OPTIONS[option][3].startswith("["):
+        if has_argument(option) and not OPTIONS[option].argument.startswith("["):
             refused([name] + needed + operands + [spelling(option)], "'%s' needs an argument" % spelling(option), folder)
-        if OPTIONS[option][1].strip() != "0" and has_argument(option):
-            letter = "-" + OPTIONS[option][1].strip().strip("'")
+        if OPTIONS[option].letter and has_argument(option):
+            letter = "-" + OPTIONS[option].letter
             refused([name] + needed + operands + [letter], "'%s' needs an argument" % letter, folder)
 
 
@@ -167,7 +160,7 @@ def case_options_of_other_commands(folder):
     for command in COMMANDS:
         name, needed, operands = command_line(command, folder)
         for option in OPTIONS:
-            if not takes(command, option) and OPTIONS[option][2].strip() != "NULL":
+            if not takes(command, option) and OPTIONS[option].name:
                 short = any(takes(command, other) and spelling(other).startswith(spelling(option)) for other in OPTIONS)
                 if not short:  # for one of its own
                     refused([name] + needed + [spelling(option)] + operands, "'%s' is no option of %s: it belongs to " % (spelling(option), name), folder)
@@ -175,9 +168,9 @@ def case_options_of_other_commands(folder):
 
 def case_misspelt_options(folder):
     for command, option in pairs():
-        long = OPTIONS[option][2].strip()
+        long = OPTIONS[option].name or ""
         name, needed, operands = command_line(command, folder)
-        if len(long) > 4 and long != "NULL":
+        if len(long) > 4:
             wrong = "--" + long[:-2] + long[-1] + long[-2] if long[-1] != long[-2] else "--" + long + "x"
             refused([name] + needed + [wrong] + operands, "did you mean '--%s'?" % long, folder)
 
@@ -185,11 +178,11 @@ def case_misspelt_options(folder):
 def case_numbers_of_operands(folder):
     for command, row in COMMANDS.items():
         name, needed, operands = command_line(command, folder)
-        least, most = int(row[3]), row[4].strip()
+        least, most = int(row.minimum), row.maximum
         if least:
-            refused([name] + needed + operands[:least - 1], "usage: heddle %s [OPTIONS] %s" % (name, row[5]), folder)
+            refused([name] + needed + operands[:least - 1], "usage: heddle %s [OPTIONS] %s" % (name, row.operands), folder)
         if most != "MANY":
-            refused([name] + needed + (operands or ["report"]) * (int(most) + 1), "usage: heddle %s [OPTIONS] %s" % (name, row[5]), folder)
+            refused([name] + needed + (operands or ["report"]) * (int(most) + 1), "usage: heddle %s [OPTIONS] %s" % (name, row.operands), folder)
 
 
 def case_options_that_do_not_go_together(folder):
@@ -203,7 +196,7 @@ def case_options_that_do_not_go_together(folder):
 
 def case_unknown_commands_and_lists(folder):
     for row in COMMANDS.values():
-        name = row[1]
+        name = row.name
         refused([name[:-1] + "x" + name[-1]], "did you mean '%s'?" % name, folder)
         refused(["help", name + "x"], "did you mean '%s'?" % name, folder)
     refused(["list", "gpu"], "did you mean 'gpus'?", folder)
