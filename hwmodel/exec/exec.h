@@ -34,7 +34,7 @@
  * instruction_limit ends it.
  *
  * Calls of functions without a body that nvcc uses (vprintf, malloc ..: builtin.def) are executed here, as instructions
- * without a frame.
+ * without a call frame.
  *
  * Supported instructions: the head of hwmodel/exec/ops/exec.def.
  */
@@ -72,8 +72,8 @@ typedef struct hd_program_facts {
     uint32_t instructions;    /* of all decoded functions */
     uint32_t parameter_bytes; /* of the kernel's parameter block */
     uint64_t static_shared_bytes;
-    uint32_t register_bytes_per_warp; /* of the kernel's own frame in the interpreter */
-    uint32_t local_bytes_per_thread;  /* of the kernel's own frame */
+    uint32_t register_bytes_per_warp; /* of the kernel's own call frame in the interpreter */
+    uint32_t local_bytes_per_thread;  /* of the kernel's own call frame */
 } hd_program_facts;
 
 /* Decodes a kernel. NULL (reported: HD_DIAG_UNSUPPORTED at each location, HD_DIAG_UNDECLARED_NAME for a callee without

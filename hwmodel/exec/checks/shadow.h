@@ -17,7 +17,7 @@ static inline uint32_t *hd_shadow_origins(const hd_frame *f)
 static inline bool hd_shadow_has(hd_ref ref) { return ref != HD_NO_REF && ref >> HD_REF_SHIFT == HD_REF_FRAME; }
 static inline unsigned char *hd_shadow_row(const hd_warp *w, hd_ref ref) { return hd_top_frame(w)->shadow + ref; }
 
-/* Lanes in which any bit of a row, or of a register of the frame on top, is undefined. */
+/* Lanes in which any bit of a row, or of a register of the call frame on top, is undefined. */
 uint32_t hd_shadow_undefined(const hd_warp *w, hd_ref ref, uint32_t bytes);
 uint32_t hd_shadow_register(const hd_warp *w, uint32_t reg);
 /* Marks the lanes of `mask` of a row undefined where `undefined` is set, else defined. */

@@ -10,7 +10,7 @@
 
 enum { MOST_ROWS = 64, ROW = LANES * 8 };
 
-/* Rows of the frame, to be restored. */
+/* Rows of the call frame, to be restored. */
 typedef struct saved_rows {
     uint32_t count;
     hd_ref refs[MOST_ROWS];

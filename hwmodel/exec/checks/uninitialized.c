@@ -1,10 +1,10 @@
 /* Detects uses of uninitialized values.
  *
  * Every bit of a register, of local and of shared memory has a shadow bit: 1 means undefined. Registers and local
- * memory of a new frame and shared memory of a new CTA are undefined; all other memory is defined. Instructions that
- * only move bits (mov, selp, prmt, shifts, bit fields, integer conversions, shuffles, loads, stores, arguments) move
- * the shadow bits in the same way; and, or, xor and lop3 are evaluated per bit, so that masks clear undefined bits;
- * every other result is undefined as a whole if any bit that it depends on is. None of this is reported, because
+ * memory of a new call frame and shared memory of a new CTA are undefined; all other memory is defined. Instructions
+ * that only move bits (mov, selp, prmt, shifts, bit fields, integer conversions, shuffles, loads, stores, arguments)
+ * move the shadow bits in the same way; and, or, xor and lop3 are evaluated per bit, so that masks clear undefined
+ * bits; every other result is undefined as a whole if any bit that it depends on is. None of this is reported, because
  * correct programs copy padding and compute values that they discard. Faults are
  *
  *   - an undefined guard, index of a branch, target of an indirect call, or operand of a barrier

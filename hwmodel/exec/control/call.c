@@ -1,9 +1,9 @@
-/* Calls: frames, arguments and results, indirect calls with several targets, and alloca.
+/* Calls: call frames, arguments and results, indirect calls with several targets, and alloca.
  *
- * The lanes of an indirect call are grouped by target. The target of the lowest lane is called first, as one frame;
- * when it has returned, the target of the lowest remaining lane, and so on; then all lanes continue after the call. A
- * frame's local memory follows its caller's. alloca moves the end of each lane's stack independently; a callee's frame
- * starts after the farthest one. */
+ * The lanes of an indirect call are grouped by target. The target of the lowest lane is called first, as one call
+ * frame; when it has returned, the target of the lowest remaining lane, and so on; then all lanes continue after the
+ * call. A call frame's local memory follows its caller's. alloca moves the end of each lane's stack independently; a
+ * callee's call frame starts after the farthest one. */
 #include "hwmodel/exec/control/call.h"
 #include "hwmodel/exec/checks/checks.h"
 #include "hwmodel/exec/control/columns.h"
@@ -16,11 +16,11 @@ enum { DEEPEST_CALL = 4096, LARGEST_LOCAL_BYTES = 512 * 1024 };
 
 /* ---- arguments and results --------------------------------------------------------------------------------------- */
 
-/* One of the two frames between which a value is passed. */
+/* One of the two call frames between which a value is passed. */
 typedef struct side {
     const unsigned char *bases[3]; /* by HD_REF_* */
     unsigned char *local;
-    uint32_t base; /* of the frame in it */
+    uint32_t base; /* of the call frame in it */
 } side;
 
 /* For values, or for their shadow (undefined) bits. */

@@ -1,7 +1,7 @@
 /* Results of instructions as columns: see columns.h. O(words written).
  *
  * Sign-extension bits need not be stored: the folded word is the word xor its sign; the bytes that lanes need are those
- * of the OR of their folded words. For a register that all of the frame's lanes write, the most frequent case, the
+ * of the OR of their folded words. For a register that all of the call frame's lanes write, the most frequent case, the
  * width over all lanes is the same. Otherwise the values of other lanes are in the register's row, if all lanes were
  * last written there. But names of architected functions share words of the register file and have separate rows: if
  * lanes were written under several names, the folded words of all lanes are stored separately. Rows are 0 in lanes
@@ -22,7 +22,7 @@
 typedef int32_t s32x8 __attribute__((vector_size(32), may_alias));
 typedef uint64_t u64x4 __attribute__((vector_size(32)));
 
-/* Location of a word for all lanes: a row of the frame, a multiple of 8, and its form; or one of the last three. */
+/* Location of a word for all lanes: a row of the call frame, a multiple of 8, and its form; or one of the last 3. */
 typedef uint32_t location;
 enum {
     NEVER = 0, /* hd_frame.writers: no lane was written */
@@ -122,7 +122,7 @@ INLINE void put_width(const hd_frame *f, const hd_written *r, uint32_t part, uin
     f->writers[r->word + part] = location_of(r, part);
 }
 
-/* A register that all lanes of the frame have written. */
+/* A register that all lanes of the call frame have written. */
 INLINE void measure_all(const hd_frame *f, const hd_written *r, hd_width *widths)
 {
     for (uint32_t part = 0; r->row == HD_NO_REF && part < r->words; part++)

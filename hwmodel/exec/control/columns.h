@@ -25,6 +25,6 @@ static inline void hd_gather_before(hd_gathering *g, hd_segment_event *s, uint64
         hd_gather_widths(g, s);
 }
 
-void hd_widths_start(hd_frame *f); /* if WIDTHS is requested: a frame begins */
+void hd_widths_start(hd_frame *f); /* if WIDTHS is requested: a call frame begins */
 
 #endif

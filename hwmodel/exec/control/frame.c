@@ -1,5 +1,5 @@
-/* Frames: registers, local memory after the caller's, and an entry of the SIMT stack. The memory of a frame is reused
- * by the next frame of its depth. */
+/* Call frames: registers, local memory after the caller's, and an entry of the SIMT stack. The memory of a call frame
+ * is reused by the next call frame of its depth. */
 #include "hwmodel/exec/control/frame.h"
 #include "hwmodel/exec/checks/checks.h"
 #include "hwmodel/exec/control/columns.h"

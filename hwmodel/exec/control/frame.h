@@ -6,6 +6,6 @@
 
 void hd_grow_local(hd_warp *w, uint32_t needed); /* makes room for this many bytes per lane */
 void hd_push_frame(hd_warp *w, const hd_code *code, uint32_t mask, uint32_t local_base);
-void hd_rebase(hd_warp *w); /* sets the row bases to those of the top frame */
+void hd_rebase(hd_warp *w); /* sets the row bases to those of the top call frame */
 
 #endif

@@ -6,7 +6,7 @@
  * instruction and execute it again when they are on top, with the released ones in `passed`. Such an instruction counts
  * once, when it completes.
  *
- * Only sides of the running function can be moved to the top: those of a caller are below its frame. */
+ * Only sides of the running function can be moved to the top: those of a caller are below its call frame. */
 #include "hwmodel/exec/control/park.h"
 #include "hwmodel/exec/control/control.h"
 #include "hwmodel/exec/control/meet.h"

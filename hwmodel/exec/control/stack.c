@@ -1,10 +1,10 @@
 /* A warp's SIMT stack and call frames.
  *
- * An entry is (pc, join, mask). Only the top executes; an entry whose pc reaches its join is popped, and the one below,
- * which waits there with all lanes, continues. A branch that diverges leaves the entry at the join (or drops it, if an
- * outer one has the same join) and pushes a side for each target other than the join. Every split leaves fewer lanes
- * per side, so a frame has fewer entries than twice its lanes. Returning lanes are removed from all entries of their
- * frame, exiting lanes from those of all frames; an entry without lanes is popped.
+ * An entry is (pc, join, mask). Only the top executes; an entry whose pc reaches its join is popped, and the one
+ * below, which waits there with all lanes, continues. A branch that diverges leaves the entry at the join (or drops
+ * it, if an outer one has the same join) and pushes a side for each target other than the join. Every split leaves
+ * fewer lanes per side, so a call frame has fewer entries than twice its lanes. Returning lanes are removed from all
+ * entries of their call frame, exiting lanes from those of all call frames; an entry without lanes is popped.
  */
 #include "hwmodel/exec/control/stack.h"
 #include "hwmodel/exec/control/call.h"

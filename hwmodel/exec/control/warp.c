@@ -23,7 +23,7 @@ static hd_event issue_event(const hd_warp *w, uint32_t pc, uint32_t active, uint
                       .effective = mask};
 }
 
-/* If another frame begins or continues, no segment is open, because an event precedes. */
+/* If another call frame begins or continues, no segment is open, because an event precedes. */
 static __attribute__((noinline)) bool begin_part(hd_warp *w, uint32_t pc, uint32_t active)
 {
     const hd_event first = issue_event(w, pc, active, active);

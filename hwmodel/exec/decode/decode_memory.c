@@ -7,8 +7,8 @@ static bool is_param(hd_space s)
     return s == HD_SPACE_PARAM || s == HD_SPACE_PARAM_ENTRY || s == HD_SPACE_PARAM_FUNC;
 }
 
-/* Parameters of an entry are in the launch's parameter block; all other .param variables are in the frame, like local
- * memory. */
+/* Parameters of an entry are in the launch's parameter block; all other .param variables are in the call frame, like
+ * local memory. */
 static hd_space dynamic_space(const hd_decoder *d, hd_space space)
 {
     return is_param(space) && !d->function->is_entry ? HD_SPACE_LOCAL : space;
@@ -40,7 +40,7 @@ bool hd_decode_set_address(hd_decoder *d, const hd_decoded_address *address)
     return true;
 }
 
-/* A variable of the frame, or a kernel parameter, at a constant address. 0: neither; 1: run functions are set; -1:
+/* A variable of the call frame, or a kernel parameter, at a constant address. 0: neither; 1: run functions are set; -1:
  * reported. */
 static int set_static_place(hd_decoder *d, const hd_decoded_address *address, hd_op_run *frame, hd_op_run *parameter)
 {

@@ -6,7 +6,7 @@ static bool is_time(const hd_operand *o)
     return o->kind == HD_OPERAND_SREG && hd_sregs[o->value].varies == HD_VARIES_TIME;
 }
 
-/* The address of a variable of the frame. */
+/* The address of a variable of the call frame. */
 static bool decode_frame_address(hd_decoder *d, int64_t offset)
 {
     hd_op *op = d->op;

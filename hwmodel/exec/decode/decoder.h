@@ -21,7 +21,7 @@ typedef struct hd_decoder {
     bool failed;
     hd_u32_array address_taken; /* symbols of functions; decode_call.c */
     bool has_address_taken;
-    /* by symbol: offset in shared memory, the parameter block or its frame; HD_NONE: not laid out */
+    /* by symbol: offset in shared memory, the parameter block or its call frame; HD_NONE: not laid out */
     uint32_t *symbol_offset;
     const hd_lanes_row **rows; /* by form; &no_row if there is none */
     /* current function */
@@ -70,8 +70,8 @@ uint32_t hd_decode_push(hd_decoder *d, hd_ref ref, uint32_t bytes); /* its index
 /* The address of a symbol if it is the same for all threads of the launch: true with the value in the symbol's
  * space. */
 bool hd_decode_symbol(hd_decoder *d, uint32_t symbol, uint64_t *address);
-/* The offset of a symbol in the running frame (local variable, .param of calls, parameters of a device function); else
- * HD_NONE. */
+/* The offset of a symbol in the running call frame (local variable, .param of calls, parameters of a device function);
+ * else HD_NONE. */
 uint32_t hd_decode_frame_offset(const hd_decoder *d, uint32_t symbol);
 
 typedef struct hd_decoded_address {
@@ -97,7 +97,7 @@ void hd_decode_add_callees(hd_decoder *d, const hd_function *f, const hd_instruc
 void hd_decode_add_code(hd_decoder *d, const hd_function *f); /* adds a function to the program */
 
 /* layout.c: offsets of variables; before anything is decoded */
-void hd_layout_code(hd_decoder *d, hd_code *code); /* frame variables of a function */
+void hd_layout_code(hd_decoder *d, hd_code *code); /* call frame variables of a function */
 void hd_layout_shared(hd_decoder *d);              /* shared variables that the program's functions mention */
 
 #endif

@@ -1,5 +1,5 @@
-/* Layout of variables: kernel parameters in their block, a function's own variables in its frame, shared variables in
- * the CTA's shared memory. */
+/* Layout of variables: kernel parameters in their block, a function's own variables in its call frame, shared
+ * variables in the CTA's shared memory. */
 #include "hwmodel/exec/decode/decoder.h"
 
 static uint32_t round_up(uint64_t value, uint32_t multiple)

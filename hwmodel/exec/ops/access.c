@@ -452,7 +452,7 @@ hd_step hd_run_store(const hd_op *op, hd_warp *w, uint32_t mask)
     return HD_STEP_NEXT;
 }
 
-/* ---- constant addresses: kernel parameters, a frame's own variables ---------------------------------------------- */
+/* ---- constant addresses: kernel parameters, a call frame's own variables ----------------------------------------- */
 
 static void set_addresses(hd_warp *w, u64 address)
 {
@@ -507,7 +507,8 @@ hd_step hd_run_store_frame(const hd_op *op, hd_warp *w, uint32_t mask)
 
 /* ---- addresses as values ----------------------------------------------------------------------------------------- */
 
-/* d = the address of a variable of this frame; op->offset: its offset, plus the window's base for a generic address. */
+/* d = the address of a variable of this call frame; op->offset: its offset, plus the window's base for a generic
+ * address. */
 hd_step hd_run_frame_address(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     u64 *to = (u64 *)(void *)w->cta->scratch[1];

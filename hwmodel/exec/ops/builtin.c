@@ -1,6 +1,6 @@
 /* The device runtime called by nvcc's code: vprintf, __assertfail, malloc, free. Such a call is a single instruction:
- * it has no frame, and processes its lanes in ascending order. Printed output goes to hd_exec_options.print, lane by
- * lane, or is dropped without it. */
+ * it has no call frame, and processes its lanes in ascending order. Printed output goes to hd_exec_options.print, lane
+ * by lane, or is dropped without it. */
 #include "hwmodel/exec/ops/builtin.h"
 #include "base/search.h"
 #include "hwmodel/exec/ops/access.h"

@@ -4,7 +4,7 @@
  * first addresses that it computes are changed. cta->effect is what the fault did.
  *
  * A result is the first register or predicate that the instruction writes. Addresses of parameters and of variables of
- * the frame, which are constants, are not computed in lanes. */
+ * the call frame, which are constants, are not computed in lanes. */
 #ifndef HD_HWMODEL_EXEC_OPS_FAULTY_LANE_H
 #define HD_HWMODEL_EXEC_OPS_FAULTY_LANE_H
 

@@ -27,7 +27,7 @@ static uint32_t ordinal_running(const hd_warp *w, const hd_code *code, const hd_
 
 enum { MOST_CALLERS = 8 };
 
-/* Notes for the calls that led to the current frame, innermost first. */
+/* Notes for the calls that led to the current call frame, innermost first. */
 static void note_callers(hd_warp *w, hd_diagnostic *d)
 {
     for (uint32_t i = w->frame_count, shown = 0; i-- > 1 && shown < MOST_CALLERS; shown++) {

@@ -2,7 +2,7 @@
  *
  * A function is decoded to one hd_op per instruction (same index), so that events need no mapping. Registers are rows
  * of 32 lanes (structure of arrays): 16, 32 or 64 bits per lane; 128 bits are two 64-bit rows; predicates and %CC are
- * one word with a bit per lane. An operand is an hd_ref: a block of rows (the frame's registers, the function's
+ * one word with a bit per lane. An operand is an hd_ref: a block of rows (the call frame's registers, the function's
  * constants, the warp's special registers) and a byte offset in it; immediates are rows too, so that handlers need not
  * distinguish operand kinds.
  *
@@ -106,7 +106,7 @@ struct hd_op {
 typedef struct hd_call_copy { /* one argument or result of a call */
     hd_ref row;               /* the caller's register or immediate, or HD_NO_REF: its memory */
     hd_ref formal;            /* the callee's register, or HD_NO_REF: its memory */
-    uint32_t local, there;    /* byte offsets in the caller's and the callee's frames of local memory */
+    uint32_t local, there;    /* byte offsets in the caller's and the callee's call frames of local memory */
     uint32_t bytes;           /* 0: a predicate */
     uint32_t row_bytes;       /* of a lane of `row` and of `formal` */
 } hd_call_copy;
@@ -138,7 +138,7 @@ typedef struct hd_special {
     uint32_t offset;
 } hd_special;
 
-/* A variable of shared memory or of a frame, for messages. */
+/* A variable of shared memory or of a call frame, for messages. */
 typedef struct hd_placed {
     uint32_t symbol, offset;
 } hd_placed;
@@ -149,15 +149,15 @@ struct hd_code {
     uint32_t index;          /* in module->functions */
     hd_op *ops;              /* instruction count + 1: the last is a synthetic return */
     uint32_t op_count;       /* excluding the synthetic return */
-    uint32_t register_bytes; /* of a frame */
+    uint32_t register_bytes; /* of a call frame */
     uint32_t local_bytes;    /* of a frame: parameters, results, .local and .param variables; a multiple of 16 */
     HD_ARRAY(hd_ref) refs;
     HD_ARRAY(uint8_t) widths; /* by ref: bytes of a lane; parallel to refs */
     HD_ARRAY(hd_call_copy) copies;
     HD_ARRAY(hd_written) written;
     hd_storage storage;                /* of the function */
-    hd_placed_array variables;         /* .local and .param ones of the frame */
-    uint32_t *register_rows;           /* by register: its row in the frame */
+    hd_placed_array variables;         /* .local and .param ones of the call frame */
+    uint32_t *register_rows;           /* by register: its row in the call frame */
     uint32_t constant_bytes;           /* in constant_rows */
     hd_ref *formals;                   /* rows of the function's register results, then of its register parameters */
     HD_ARRAY(unsigned char) constants; /* constant rows; 64-byte aligned copy in constant_rows after decoding */

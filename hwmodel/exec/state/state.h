@@ -1,4 +1,4 @@
-/* Run-time state: warps, their frames, and their CTA. Private to hwmodel/exec. */
+/* Run-time state: warps, their call frames, and their CTA. Private to hwmodel/exec. */
 #ifndef HD_HWMODEL_EXEC_STATE_STATE_H
 #define HD_HWMODEL_EXEC_STATE_STATE_H
 
@@ -14,12 +14,12 @@ typedef struct hd_entry {
 
 typedef struct hd_frame {
     const hd_code *code;
-    unsigned char *registers; /* owned by the warp; reused by the next frame of this depth */
+    unsigned char *registers; /* owned by the warp; reused by the next call frame of this depth */
     uint32_t register_capacity;
     uint32_t serial;
-    uint32_t local_base, local_end; /* of this frame in the warp's local memory, bytes per lane */
+    uint32_t local_base, local_end; /* of this call frame in the warp's local memory, bytes per lane */
     uint32_t bottom;                /* first entry in the warp's stack */
-    const hd_op *call;              /* in the caller: the call that created this frame */
+    const hd_op *call;              /* in the caller: the call that created this call frame */
     const hd_callee *callee;        /* the target of the call */
     uint32_t lanes;                 /* the lanes that called */
     uint32_t rest;                  /* lanes that the same call sends to other targets afterwards */
@@ -41,7 +41,7 @@ typedef struct hd_lane_async { /* one lane's copy to shared memory, or arrival a
 } hd_lane_async;
 
 struct hd_warp {
-    const unsigned char *bases[4]; /* by HD_REF_*, of the current frame */
+    const unsigned char *bases[4]; /* by HD_REF_*, of the current call frame */
     hd_cta *cta;
     HD_ARRAY(hd_entry) stack;
     HD_ARRAY(hd_frame) frames;
@@ -96,7 +96,7 @@ typedef enum hd_watched {
     HD_WATCHED,             /* each instruction: sinks, checks or livelock.c's trace */
 } hd_watched;
 
-/* Results written in the open trace segment that are not measured yet (columns.h): by one frame, each word at most
+/* Results written in the open trace segment that are not measured yet (columns.h): by one call frame, each word at most
  * once. */
 typedef struct hd_unmeasured {
     const hd_op *op;
@@ -104,7 +104,7 @@ typedef struct hd_unmeasured {
 } hd_unmeasured;
 typedef struct hd_gathering {
     const hd_warp *warp;
-    uint32_t frame, count; /* frame: of its frames */
+    uint32_t frame, count; /* frame: of its call frames */
     uint64_t words;        /* hd_op.words of all of them */
     hd_unmeasured items[HD_SEGMENT_LENGTH];
 } hd_gathering;
