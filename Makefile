@@ -33,10 +33,11 @@ comma := ,
 # SANITIZE=1: address and undefined behaviour; SANITIZE=fuzz: the same, instrumented for libFuzzer (clang only).
 SANITIZERS := $(if $(SANITIZE),-fsanitize=address$(comma)undefined \
               $(if $(filter fuzz,$(SANITIZE)),-fsanitize=fuzzer-no-link) -fno-sanitize-recover=all -fno-omit-frame-pointer)
-ALL_CPPFLAGS = -I. -Iinclude -I$(O)/gen -D_GNU_SOURCE $(CPPFLAGS)
+PLANTED := -DHD_PLANTED_FAULTS=1
+ALL_CPPFLAGS = -I. -Iinclude -I$(O)/gen -D_GNU_SOURCE$(if $(SHARED), $(PLANTED)) $(CPPFLAGS)
 # The same objects go into the archive and, where nothing is sanitized, into the shared library, which exports what
 # include/heddle declares. SHARED=1: the program and the tests use a library that exports all, and which LD_LIBRARY_PATH
-# may replace.
+# may replace; it has the faults that tests plant in models, which else only the tests' own models have.
 PIC := $(if $(SANITIZE),,-fPIC $(if $(SHARED),,-fvisibility=hidden))
 ALL_CFLAGS = -std=c17 $(WARNINGS) $(SANITIZERS) $(CFLAGS) $(PIC) -pthread
 ALL_LDFLAGS = $(SANITIZERS) $(CFLAGS) $(LDFLAGS) -pthread \
@@ -66,6 +67,8 @@ UNIT_C := $(wildcard tests/unit/test_*.c)
 UNIT_HELP_C := $(filter-out tests/unit/test_% tests/unit/main.c,$(wildcard tests/unit/*.c))
 UNIT_OBJ := $(UNIT_C:%.c=$(O)/obj/%.o)
 UNIT_HELP_OBJ := $(UNIT_HELP_C:%.c=$(O)/obj/%.o)
+# Models with the faults that unit tests plant, in place of the library's.
+PLANTED_OBJ := $(if $(SHARED),,$(patsubst %.c,$(O)/obj/planted/%.o,$(wildcard hwmodel/rf/models/*.c)))
 FUZZ_C := $(wildcard $(or $(FUZZ:%=tests/fuzz/fuzz_%.c),tests/fuzz/fuzz_*.c))
 FUZZERS := $(FUZZ_C:%.c=$(O)/%)
 # What looks at sources and texts is the same with sanitizers, and left to the plain build; so are suites that compare numbers of
@@ -134,6 +137,12 @@ $(O)/obj/%.o: $(O)/gen/%.c $(O)/.flags | $(O)/.tools $(GEN_H)
 	@echo "  CC      $<"
 	$(compile)
 
+$(O)/obj/planted/%.o: private ALL_CPPFLAGS += $(PLANTED)
+$(O)/obj/planted/%.o: %.c $(O)/.flags | $(O)/.tools $(GEN_H)
+	@echo "  CC      $< (planted faults)"
+	$(compile)
+$(O)/obj/tests/%.o: private ALL_CPPFLAGS += $(PLANTED)
+
 $(O)/libheddle.so: $(LIB_OBJ) $(O)/.sources
 	@echo "  LINK    $@"
 	$(Q)$(CC) -shared -Wl$(comma)-soname$(comma)$(@F) $(ALL_LDFLAGS) -o $@ $(LIB_OBJ) $(LIBS)
@@ -156,13 +165,13 @@ $(O)/cudart/libheddle-cudart.so: $(RUNTIME_OBJ) $(LIB) cudart/libcudart.map
 	    $(LIB) $(LIBS) $(RUNTIME_LIBS) && for n in $(RUNTIME_NAMES); do ln -sf $(@F) $(@D)/$$n; done
 # The main of a unit test has its file's name (unit.h), so that one program can hold all.
 $(UNIT_OBJ): private ALL_CPPFLAGS += -DUNIT_NAME=$(*F)
-$(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $(UNIT_HELP_OBJ) $(LIB)
+$(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $(UNIT_HELP_OBJ) $(PLANTED_OBJ) $(LIB)
 	@echo "  LINK    $@"
-	$(Q)mkdir -p $(@D) && $(CC) $(ALL_LDFLAGS) -Wl$(comma)--defsym=main=$(@F) -o $@ $< $(UNIT_HELP_OBJ) $(LIB) -lcmocka $(LIBS)
+	$(Q)mkdir -p $(@D) && $(CC) $(ALL_LDFLAGS) -Wl$(comma)--defsym=main=$(@F) -o $@ $< $(UNIT_HELP_OBJ) $(PLANTED_OBJ) $(LIB) -lcmocka $(LIBS)
 $(O)/gen/tests/unit/names.def: FORCE
 	$(call record,$(foreach name,$(UNIT_NAMES),UNIT($(name))))
 $(O)/obj/tests/unit/main.o: $(O)/gen/tests/unit/names.def
-$(O)/tests/units/all: $(O)/obj/tests/unit/main.o $(UNIT_OBJ) $(UNIT_HELP_OBJ) $(LIB)
+$(O)/tests/units/all: $(O)/obj/tests/unit/main.o $(UNIT_OBJ) $(UNIT_HELP_OBJ) $(PLANTED_OBJ) $(LIB)
 	@echo "  LINK    $@"
 	$(Q)mkdir -p $(@D) && $(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(LIB) -lcmocka $(LIBS) && \
 	    for name in $(UNIT_NAMES); do ln -sf $(@F) $(@D)/$$name; done
@@ -170,7 +179,7 @@ $(O)/tests/fuzz/%: $(O)/obj/tests/fuzz/%.o $(LIB)
 	@echo "  LINK    $@"
 	$(Q)mkdir -p $(@D) && $(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $< $(LIB) $(LIBS)
 
--include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(RUNTIME_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(UNIT_HELP_OBJ:.o=.d) $(O)/obj/tests/unit/main.d $(FUZZ_C:%.c=$(O)/obj/%.d)
+-include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(RUNTIME_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(UNIT_HELP_OBJ:.o=.d) $(PLANTED_OBJ:.o=.d) $(O)/obj/tests/unit/main.d $(FUZZ_C:%.c=$(O)/obj/%.d)
 -include $(LIB_RE:%.re=$(O)/gen/%.re.c.d)
 
 # ---- what users run ------------------------------------------------------------------------------------------------

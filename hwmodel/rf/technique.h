@@ -105,7 +105,7 @@
  * tests/unit/ideal_file.c is the ideal file. test_both_modes.c runs it and all rows of models.def in count mode and
  * under a driver with cycles, and compares the accesses.
  *
- * A new technique is one file in this folder, a row in models.def, and rows in counters.def and access.def if it
+ * A new technique is one file in models/, a row in models/models.def, and rows in counters.def and access.def if it
  * counts something new, in structures.def if it has a structure that nobody had, in stalls.def if it makes warps wait,
  * in options.def if a user may set something. See docs/adding-a-technique.md.
  *
@@ -123,6 +123,13 @@
 #include "hwmodel/rf/series.h"
 #include "ir/form.h"
 #include "target/occupancy.h"
+
+/* Faults that tests plant in a model, to see that the proof notices them. They are constant false in the library, so
+ * that it has no code for them; unit tests are linked with models of their own, compiled with HD_PLANTED_FAULTS=1. */
+#ifndef HD_PLANTED_FAULTS
+#define HD_PLANTED_FAULTS 0
+#endif
+#define HD_PLANTED(fault) (HD_PLANTED_FAULTS && (fault))
 
 /* ---- what a hook sees -------------------------------------------------------------------------------------------- */
 
@@ -299,8 +306,8 @@ typedef struct hd_rf_model {
     uint32_t file_reduction_percent; /* percent of the GPU's register file that it lacks; set by `launch` */
     uint32_t turn; /* set by `create`; most instructions of a turn; 0: a segment, or one if the model ranks warps */
     uint32_t active_warps; /* set by `create`; not 0: most warps that take turns */
-    uint32_t fault;     /* for tests: the fault-th move of data inside the model is lost (0: none); see hd_rf_loses */
-    hd_memo_state memo; /* of count mode's memoization: memo.h */
+    uint32_t fault;        /* planted: the fault-th move of data inside the model is lost (0: none); see hd_rf_loses */
+    hd_memo_state memo;    /* of count mode's memoization: memo.h */
     hd_rf_detection detection;
 } hd_rf_model;
 
@@ -444,7 +451,7 @@ static inline void hd_rf_event(hd_rf_model *model, hd_counter counter, uint64_t 
 }
 /* Models ask this before each move of data between their structures. True once, at the fault-th, in tests that break
  * the model. */
-static inline bool hd_rf_loses(hd_rf_model *model) { return model->fault && --model->fault == 0; }
+static inline bool hd_rf_loses(hd_rf_model *model) { return HD_PLANTED(model->fault && --model->fault == 0); }
 
 /* ---- the main register file, as most models have it: one claim for each register, by its index in the warp ------- */
 

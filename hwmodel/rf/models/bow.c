@@ -133,8 +133,8 @@ static hd_rf_model *bow_create(const hd_rf_module *code, const char *options, co
                                                    : HD_BOW_THROUGH;
     bow->iw = hd_rf_option(options, "iw", 3);
     bow->capacity = hd_rf_option(options, "entries", (hd_rf_flag(options, "half") ? 2 : 4) * bow->iw);
-    bow->unmasked = hd_rf_flag(options, "unmasked");
-    bow->unsaved = hd_rf_flag(options, "unsaved");
+    bow->unmasked = HD_PLANTED(hd_rf_flag(options, "unmasked"));
+    bow->unsaved = HD_PLANTED(hd_rf_flag(options, "unsaved"));
     bow->front = hd_rf_flag(options, "front");
     const char *why = NULL;
     if (bow->iw < 1 || bow->iw >= HD_BOW_TIMES || bow->capacity < 1 || bow->capacity > HD_BOW_ENTRIES)
@@ -224,7 +224,7 @@ static void evict_oldest(hd_bow *bow, const hd_rf_warp *warp, hd_bow_window *w, 
     HD_EACH_BIT64 (entry, w->used)
         if (w->entries[entry].entered < oldest->entered)
             oldest = &w->entries[entry];
-    if (!bow->unsaved)
+    if (!HD_PLANTED(bow->unsaved))
         oldest->dirty |= oldest->valid & ~oldest->filed;
     hd_rf_event(&bow->model, HD_COUNTER_EVICTIONS, 1);
     write_back_dirty(bow, warp, oldest, sink);
@@ -343,7 +343,7 @@ static void write_result(hd_bow *bow, const hd_rf_step *step, uint32_t destinati
     uint32_t index = hd_rf_index(step, step->destinations[destination].word);
     hd_bow_entry *e = find_entry(w, index);
     hd_bow_tag tag = tag_of(bow, step, destination);
-    uint32_t lanes = bow->unmasked ? UINT32_MAX : step->effective;
+    uint32_t lanes = HD_PLANTED(bow->unmasked) ? UINT32_MAX : step->effective;
     count_tag(bow, tag);
     if (!bow->front && (bow->policy == HD_BOW_THROUGH || tag == HD_BOW_FILE_ONLY))
         hd_rf_file_write(&bow->model, &bow->file, step, destination, sink);

@@ -72,9 +72,9 @@ static hd_rf_model *corf_create(const hd_rf_module *code, const char *options, c
                                                   : HD_CORF_FIRST;
     c->shared = c->model.memo.unusable = hd_rf_flag(options, "shared");
     c->kept = hd_rf_flag(options, "kept");
-    c->uncopied = hd_rf_flag(options, "uncopied");
-    c->stale = hd_rf_flag(options, "stale");
-    c->slipped = hd_rf_flag(options, "slipped");
+    c->uncopied = HD_PLANTED(hd_rf_flag(options, "uncopied"));
+    c->stale = HD_PLANTED(hd_rf_flag(options, "stale"));
+    c->slipped = HD_PLANTED(hd_rf_flag(options, "slipped"));
     bool good = hd_corf_hints_read(&c->hints, code, c->policy, hd_rf_flag(options, "release"));
     hd_array_reserve(&c->operands, c->hints.most_sources + 1);
     if (good)
@@ -226,7 +226,7 @@ static hd_claim move_lanes(hd_corf *c, hd_claim claim, uint16_t bank, hd_access_
                                  .cause = HD_CAUSE_RELOCATION,
                                  .bank = bank,
                                  .lanes = claim.lanes});
-    if (hd_rf_loses(&c->model) || c->uncopied)
+    if (hd_rf_loses(&c->model) || HD_PLANTED(c->uncopied))
         claim.lanes = 0;
     return claim;
 }
@@ -281,7 +281,7 @@ static void access_result(const hd_corf *c, const hd_rf_step *step, uint32_t des
 /* The renaming table keeps the old location: for tests. */
 static void keep_stale(hd_corf *c, hd_pack_pool *pool, hd_corf_register *r, hd_pack_slices from)
 {
-    if (!c->stale || !from.mask || from.entry == r->slices.entry)
+    if (!HD_PLANTED(c->stale) || !from.mask || from.entry == r->slices.entry)
         return;
     hd_corf_take(c, pool, from); /* so that it can be freed */
     r->slices = from;
@@ -309,7 +309,7 @@ static void write_result(hd_corf *c, const hd_rf_step *step, uint32_t destinatio
     access_result(c, step, destination, r->slices, placed, sink);
     if (!hd_rf_loses(&c->model)) {
         claim = others ? hd_rf_written(step, destination, claim) : (hd_claim){step->serial + destination, lanes};
-        hd_pack_write(pool, c->slipped ? slipped(r->slices) : r->slices, owner, claim);
+        hd_pack_write(pool, HD_PLANTED(c->slipped) ? slipped(r->slices) : r->slices, owner, claim);
     }
     keep_stale(c, pool, r, from);
 }

@@ -57,9 +57,9 @@ static hd_rf_model *larf_create(const hd_rf_module *code, const char *options, c
     m->perfect = hd_rf_flag(options, "perfect");
     m->instant = hd_rf_flag(options, "instant");
     m->direct = hd_rf_flag(options, "direct");
-    m->deaf = hd_rf_flag(options, "deaf");
-    m->early = hd_rf_flag(options, "early");
-    m->table.bases_only = hd_rf_flag(options, "bases");
+    m->deaf = HD_PLANTED(hd_rf_flag(options, "deaf"));
+    m->early = HD_PLANTED(hd_rf_flag(options, "early"));
+    m->table.bases_only = HD_PLANTED(hd_rf_flag(options, "bases"));
     m->code = code;
     m->model.turn = 1;
     *refusal = hd_release_hints_read(&m->hints, code, false);
@@ -195,7 +195,7 @@ static void evict(hd_larf *m, const hd_rf_step *step, hd_access_sink *sink)
     const hd_form *form = form_of(step);
     bool writes = form->behaviour & (HD_BEHAVE_STORE | HD_BEHAVE_ATOMIC) && !writes_elsewhere(form);
     bool all = evicts_all(larf_warp_of(m, step->warp), form, writes, step->addresses && bytes_of(form));
-    if (m->deaf || !(writes || all))
+    if (HD_PLANTED(m->deaf) || !(writes || all))
         return;
     hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_ADDRESSES, .kind = HD_RF_LOOKUP});
     uint32_t evicted =

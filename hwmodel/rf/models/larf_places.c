@@ -33,7 +33,7 @@ uint32_t hd_larf_take(hd_larf *m, const hd_rf_warp *warp, uint32_t word)
 static void drop_user(hd_larf *m, uint32_t physical)
 {
     larf_physical *p = &m->physical.items[physical];
-    if (--p->users && !m->early)
+    if (--p->users && !HD_PLANTED(m->early))
         return;
     p->users = 0;
     if (hd_larf_forget(&m->table, physical))

@@ -1,5 +1,6 @@
 /* The address mapping table: see larf_table.h. */
 #include "hwmodel/rf/models/larf_table.h"
+#include "hwmodel/rf/technique.h"
 
 #include "base/bits.h"
 
@@ -202,7 +203,7 @@ typedef struct stored {
 static bool touches(const hd_larf_table *t, const hd_larf_entry *e, const stored *s)
 {
     uint32_t first = first_lane(e->where.lanes);
-    if (t->bases_only)
+    if (HD_PLANTED(t->bases_only))
         return address_of(&e->where, first) == s->addresses[first_lane(s->lanes)];
     if (address_of(&e->where, first) >= s->high ||
         address_of(&e->where, last_lane(e->where.lanes)) + WORD_BYTES <= s->low)

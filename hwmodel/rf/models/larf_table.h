@@ -36,7 +36,7 @@ typedef struct hd_larf_table {
     uint64_t region;          /* upper half of the addresses of all entries */
     hd_u32_array buckets;     /* by hash: 1 + entry */
     hd_u32_array by_physical; /* 1 + entry */
-    bool bases_only;          /* for the test of the proof: a store finds only entries with its own base */
+    bool bases_only;          /* a planted fault: a store finds only entries with its own base */
 } hd_larf_table;
 
 typedef struct hd_larf_part { /* of a load: lanes that an entry has, and where */

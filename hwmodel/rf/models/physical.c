@@ -121,7 +121,7 @@ uint32_t hd_physical_find(hd_physical_file *file, uint32_t b)
 {
     uint32_t row = find_row(file, &file->banks[b]);
     if (row != HD_NONE)
-        file->banks[b].next = row + !file->unmarked;
+        file->banks[b].next = row + !HD_PLANTED(file->unmarked);
     return row;
 }
 

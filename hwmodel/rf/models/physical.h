@@ -42,7 +42,7 @@ typedef struct hd_physical_file {
     /* time: set by the caller; sub-array time powered and gated, up to `since` */
     uint64_t time, on, off, since;
     bool robin;
-    bool unmarked; /* for tests: allocated rows stay free in the map */
+    bool unmarked; /* a planted fault: allocated rows stay free in the map */
 } hd_physical_file;
 
 /* Begins with all registers free, spread evenly over banks and sub-arrays. */
@@ -118,7 +118,7 @@ static inline uint32_t hd_physical_allocate(hd_physical_file *file, uint32_t b)
     hd_physical_bank *bank = &file->banks[b];
     if (!hd_physical_free_count(file))
         return HD_NONE;
-    uint32_t row = file->robin             ? hd_physical_next(bank, file->unmarked)
+    uint32_t row = file->robin             ? hd_physical_next(bank, HD_PLANTED(file->unmarked))
                    : bank->open != HD_NONE ? hd_physical_open(bank)
                                            : HD_NONE;
     if (row == HD_NONE)
@@ -126,7 +126,7 @@ static inline uint32_t hd_physical_allocate(hd_physical_file *file, uint32_t b)
     if (row == HD_NONE)
         return HD_NONE;
     bank->registers.items[row].touched = true;
-    if (!file->unmarked)
+    if (!HD_PLANTED(file->unmarked))
         hd_physical_mark(file, b, row);
     return row;
 }
@@ -134,7 +134,7 @@ static inline uint32_t hd_physical_allocate(hd_physical_file *file, uint32_t b)
 static inline void hd_physical_release(hd_physical_file *file, uint32_t b, uint32_t row)
 {
     hd_physical_bank *bank = &file->banks[b];
-    if (file->unmarked)
+    if (HD_PLANTED(file->unmarked))
         return;
     bank->free.items[row / 64] |= 1ull << row % 64;
     file->taken--;

@@ -111,9 +111,9 @@ static hd_rf_model *mutex_create(const hd_rf_module *code, const char *options, 
     hd_mutex *m = hd_calloc(1, sizeof *m);
     (void)refusal;
     m->paired = hd_rf_flag(options, "paired");
-    m->forgotten = hd_rf_flag(options, "forgotten");
-    m->early = hd_rf_flag(options, "early");
-    m->shared = hd_rf_flag(options, "shared");
+    m->forgotten = HD_PLANTED(hd_rf_flag(options, "forgotten"));
+    m->early = HD_PLANTED(hd_rf_flag(options, "early"));
+    m->shared = HD_PLANTED(hd_rf_flag(options, "shared"));
     m->functions = HD_ARENA_ARRAY(&m->arena, hd_mutex_function, code->module->functions.count + 1u);
     for (uint32_t f = 0; f < code->module->functions.count; f++)
         if (code->functions[f]) {
@@ -280,7 +280,7 @@ static void mutex_warp_begin(hd_rf_model *model, hd_rf_warp *warp)
 /* The section that the warp would get; m->sections: none. */
 static uint32_t free_section(const hd_mutex *m, const hd_mutex_warp *w)
 {
-    if (m->shared && m->sections)
+    if (HD_PLANTED(m->shared) && m->sections)
         return 0;
     if (m->paired)
         return m->sections && !hd_bitset_has(&m->taken, w->pair) ? w->pair : m->sections;
@@ -302,7 +302,7 @@ static void release_section(hd_mutex *m, hd_mutex_warp *w)
     if (!w->section)
         return;
     hd_bitset_remove(&m->taken, w->section - 1);
-    if (!m->forgotten)
+    if (!HD_PLANTED(m->forgotten))
         memset(section_words(m, w->section - 1), 0, m->kernel->extended * sizeof(hd_mutex_word));
     w->section = 0;
     m->held--;
@@ -334,7 +334,7 @@ static uint8_t marks_of(const hd_mutex *m, const hd_rf_step *step)
 /* A broken machine: a warp loses its section to another one that acquires. */
 static void take_away(hd_mutex *m)
 {
-    for (uint32_t i = 0; m->early && i < m->warps.count; i++)
+    for (uint32_t i = 0; HD_PLANTED(m->early) && i < m->warps.count; i++)
         if (m->warps.items[i].section) {
             release_section(m, &m->warps.items[i]);
             return;

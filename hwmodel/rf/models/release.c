@@ -69,10 +69,10 @@ const char *hd_release_open(hd_release *r, const hd_rf_module *code, const char 
     shared->entries = hd_rf_option(options, "cache", 10);
     shared->wake_cycles = hd_rf_option(options, "wake", 10);
     shared->file.robin = hd_rf_flag(options, "robin");
-    shared->file.unmarked = hd_rf_flag(options, "unmarked");
+    shared->file.unmarked = HD_PLANTED(hd_rf_flag(options, "unmarked"));
     r->table_bytes = hd_rf_option(options, "table", 1024);
     r->all_static = hd_rf_flag(options, "static");
-    r->early = hd_rf_flag(options, "early");
+    r->early = HD_PLANTED(hd_rf_flag(options, "early"));
     r->code = code;
     if (!r->banks || !shared->subarrays || shared->entries > HD_RELEASE_MOST_ENTRIES)
         return "a register file or flag cache of this shape is not modelled";
@@ -302,7 +302,7 @@ static void release_execute(hd_rf_model *model, const hd_rf_step *step, hd_acces
     const hd_release_function *code = &r->hints.functions[step->function];
     uint32_t i = step->instruction, before = code->before_first[i], after = code->after_first[i];
     release_words(r, step, code->before + before, code->before_first[i + 1] - before, sink);
-    if (r->early)
+    if (HD_PLANTED(r->early))
         release_words(r, step, code->after + after, code->after_first[i + 1] - after, sink);
     hd_release_do(r, step->warp, HD_RELEASE_ISSUE, 0, 1);
     for (uint32_t s = 0; s < step->source_count && step->effective; s++)
