@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const hd_lane_unit_names[HD_LANE_UNITS] = {
+static const char *const unit_names[HD_LANE_UNITS] = {
     [HD_LANE_SP] = "sp", [HD_LANE_SFU] = "sfu", [HD_LANE_LDST] = "ldst"};
 
 hd_lane_unit hd_lane_unit_of(const hd_form *form)
@@ -55,7 +55,7 @@ static bool read_number(const char *text, size_t length, key k, uint64_t *number
 static bool read_unit(const char *text, size_t length, uint64_t *unit)
 {
     for (*unit = HD_LANE_SP; *unit < HD_LANE_UNITS; ++*unit)
-        if (strlen(hd_lane_unit_names[*unit]) == length && !strncmp(hd_lane_unit_names[*unit], text, length))
+        if (strlen(unit_names[*unit]) == length && !strncmp(unit_names[*unit], text, length))
             return true;
     return false;
 }

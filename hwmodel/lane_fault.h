@@ -13,7 +13,6 @@
 #include "ir/form.h"
 
 typedef enum hd_lane_unit { HD_LANE_NONE, HD_LANE_SP, HD_LANE_SFU, HD_LANE_LDST, HD_LANE_UNITS } hd_lane_unit;
-extern const char *const hd_lane_unit_names[HD_LANE_UNITS]; /* "sp"; NULL for NONE */
 
 /* NONE: control flow, which computes nothing in a lane, and matrices, which warps compute as a whole. */
 hd_lane_unit hd_lane_unit_of(const hd_form *form);

@@ -85,7 +85,8 @@ hd_flow hd_insn_flow(const hd_function *f, const hd_instruction *insn)
     return HD_FLOW_NEXT;
 }
 
-bool hd_insn_falls_through(const hd_function *f, const hd_instruction *insn)
+/* Whether control may continue at the next instruction. */
+static bool falls_through(const hd_function *f, const hd_instruction *insn)
 {
     return insn->guard != HD_NONE || insn->flags & (HD_INSN_OPAQUE | HD_INSN_CONDITIONAL) ||
            hd_insn_flow(f, insn) == HD_FLOW_NEXT;
@@ -140,7 +141,7 @@ static endings find_endings(const hd_function *f)
         hd_flow flow = hd_insn_flow(f, &instructions[i]);
         if (flow == HD_FLOW_NEXT)
             continue;
-        hd_array_push(&all.items, (ending){i, all.targets.count, flow, hd_insn_falls_through(f, &instructions[i])});
+        hd_array_push(&all.items, (ending){i, all.targets.count, flow, falls_through(f, &instructions[i])});
         if (flow == HD_FLOW_BRANCH)
             branch_targets(f, &instructions[i], &all.targets);
     }

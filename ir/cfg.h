@@ -54,8 +54,6 @@ struct hd_cfg {
  * function (return, exit, trap, .noreturn call). Any but NEXT ends its block. */
 typedef enum hd_flow { HD_FLOW_NEXT, HD_FLOW_BRANCH, HD_FLOW_LEAVE } hd_flow;
 hd_flow hd_insn_flow(const hd_function *function, const hd_instruction *insn);
-/* Whether control may continue at the next instruction. */
-bool hd_insn_falls_through(const hd_function *function, const hd_instruction *insn);
 
 hd_cfg *hd_function_cfg(hd_function *function);   /* built on demand, kept in function->cfg */
 void hd_function_drop_cfg(hd_function *function); /* required after changes of control flow or instruction order */

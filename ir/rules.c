@@ -23,7 +23,8 @@ static uint64_t bits_of_size(uint32_t bits)
     return bits == 8 ? BIT(B8) : bits == 16 ? BIT(B16) : bits == 32 ? BIT(B32) : bits == 64 ? BIT(B64) : BIT(B128);
 }
 
-uint64_t hd_types_strict(hd_type type)
+/* Types for a fixed operand type. */
+static uint64_t strict_types(hd_type type)
 {
     const hd_type_info *info = &hd_types[type];
     switch ((hd_type_class)info->class) {
@@ -42,14 +43,16 @@ uint64_t hd_types_strict(hd_type type)
     return 0;
 }
 
-uint64_t hd_types_same(hd_type type)
+/* Types of registers that match an operand of this type. */
+static uint64_t same_types(hd_type type)
 {
     const hd_type_info *info = &hd_types[type];
     bool integer = info->class == HD_CLASS_UNSIGNED || info->class == HD_CLASS_SIGNED;
-    return hd_types_strict(type) | (integer && info->bits == 32 ? BIT(F16X2) : 0);
+    return strict_types(type) | (integer && info->bits == 32 ? BIT(F16X2) : 0);
 }
 
-uint64_t hd_types_wider(hd_type type)
+/* Types of the same size or wider: for loads, stores, conversions. */
+static uint64_t wider_types(hd_type type)
 {
     const hd_type_info *info = &hd_types[type];
     switch ((hd_type_class)info->class) {
@@ -58,15 +61,15 @@ uint64_t hd_types_wider(hd_type type)
     case HD_CLASS_SIGNED: return declarable_of_bits(info->bits, 128, false) | (info->bits <= 32 ? BIT(F16X2) : 0);
     case HD_CLASS_FLOAT:
         if (!info->declarable)
-            return hd_types_strict(type);
-        return hd_types_strict(type) |
+            return strict_types(type);
+        return strict_types(type) |
                (declarable_of_bits(info->bits, 128, false) & (BIT(B16) | BIT(B32) | BIT(B64) | BIT(B128)));
     case HD_CLASS_NONE:
     case HD_CLASS_PRED:
     case HD_CLASS_OPAQUE:
     case HD_CLASS_ODD: break;
     }
-    return hd_types_strict(type);
+    return strict_types(type);
 }
 
 static hd_type twice(hd_type type)
@@ -162,7 +165,7 @@ static void compile_type(compiler *c, hd_rule *rule, bool is_source)
                 return;
             }
             if (length == 4 && memcmp(begin, "addr", 4) == 0) {
-                rule->types = hd_types_strict(HD_TYPE_U32) | hd_types_strict(HD_TYPE_U64);
+                rule->types = strict_types(HD_TYPE_U32) | strict_types(HD_TYPE_U64);
                 rule->type = HD_TYPE_U64;
                 rule->takes |= is_source ? HD_TAKES_INTEGER | HD_TAKES_OFFSET : 0;
                 return;
@@ -174,7 +177,7 @@ static void compile_type(compiler *c, hd_rule *rule, bool is_source)
     if (doubled)
         type = twice(type);
     rule->type = (uint8_t)type;
-    rule->types = wider ? hd_types_wider(type) : fixed ? hd_types_strict(type) : hd_types_same(type);
+    rule->types = wider ? wider_types(type) : fixed ? strict_types(type) : same_types(type);
     rule->takes |= wider ? HD_TAKES_WIDER : 0;
     if (!is_source)
         return;
@@ -395,7 +398,7 @@ static void widen_element(hd_rule *element)
     if (element->type == HD_TYPE_F64)
         element->types |= BIT(U64) | BIT(S64);
     if (element->type == HD_TYPE_BF16X2)
-        element->types |= hd_types_strict(HD_TYPE_B32);
+        element->types |= strict_types(HD_TYPE_B32);
     if (element->types & BIT(B32))
         element->types |= BIT(PRED);
 }

@@ -82,8 +82,4 @@ void hd_form_match(hd_module *module, hd_form *form, const hd_form_words *words)
 HD_ARRAY_TYPE(hd_rule_array, hd_rule);
 const char *hd_rules_compile(const hd_module *module, const hd_form *form, const char *text, hd_rule_array *rules);
 
-uint64_t hd_types_same(hd_type type);   /* registers that match an operand of this type */
-uint64_t hd_types_wider(hd_type type);  /* the same or wider: loads, stores, conversions */
-uint64_t hd_types_strict(hd_type type); /* for a fixed operand type */
-
 #endif

@@ -262,7 +262,6 @@ bool hd_declare_name(hd_builder *b, const hd_token *token, hd_name name, hd_bind
 bool hd_declare_range(hd_builder *b, const hd_token *token, uint32_t declaration, uint32_t count, bool is_global);
 /* in the same scope, without undo entry */
 void hd_rebind(hd_builder *b, hd_name name, hd_binding_kind kind, uint32_t value);
-void hd_report_taken(hd_builder *b, const hd_token *token, hd_binding_kind kind, uint32_t value);
 /* The meaning of a name here; registers are created at the first mention. */
 typedef struct hd_binding {
     uint32_t kind, value;

@@ -8,7 +8,7 @@
 
 /* ---- registers --------------------------------------------------------------------------------------------------- */
 
-uint32_t hd_sass_register_id(hd_sass_reader *b, uint8_t class, uint8_t number)
+static uint32_t register_id(hd_sass_reader *b, uint8_t class, uint8_t number)
 {
     static const uint8_t types[HD_SASS_CLASS_COUNT] = {HD_TYPE_B32, HD_TYPE_UNIFORM, HD_TYPE_PRED, HD_TYPE_PRED,
                                                        HD_TYPE_BARRIER};
@@ -27,7 +27,7 @@ uint32_t hd_sass_register_id(hd_sass_reader *b, uint8_t class, uint8_t number)
     return *id;
 }
 
-uint32_t hd_sass_carry_id(hd_sass_reader *b)
+static uint32_t carry_id(hd_sass_reader *b)
 {
     hd_function *f = b->function;
     if (f->carry_register == HD_NONE) {
@@ -242,7 +242,7 @@ static void push_registers(emission *e, uint8_t class, uint8_t number, uint32_t 
         hd_array_push(&e->f->operands, (hd_operand){.kind = HD_OPERAND_REGISTER,
                                                     .flags = flags,
                                                     .begin = begin,
-                                                    .value = hd_sass_register_id(e->b, class, (uint8_t)(number + i))});
+                                                    .value = register_id(e->b, class, (uint8_t)(number + i))});
 }
 
 static uint8_t flags_of(const emission *e, uint8_t role)
@@ -365,7 +365,7 @@ static void emit_operand(emission *e, const hd_sass_operand *o)
                       (hd_operand){.kind = HD_OPERAND_REGISTER,
                                    .begin = o->begin,
                                    .flags = flags_of(e, o->role == HD_SASS_WRITTEN ? HD_SASS_WRITTEN : HD_SASS_READ),
-                                   .value = hd_sass_carry_id(e->b)});
+                                   .value = carry_id(e->b)});
         e->on_carry |= o->role == HD_SASS_READ;
         break;
     case HD_SASS_PREDICATES:
@@ -412,7 +412,7 @@ static void emit_carry(emission *e, const hd_sass_form *form)
         hd_array_push(&e->f->operands, (hd_operand){.kind = HD_OPERAND_REGISTER,
                                                     .flags = (uint8_t)(flags | HD_OPERAND_IMPLICIT),
                                                     .begin = HD_NONE,
-                                                    .value = hd_sass_carry_id(e->b)});
+                                                    .value = carry_id(e->b)});
 }
 
 /* ---- the instruction --------------------------------------------------------------------------------------------- */
@@ -449,7 +449,7 @@ static uint32_t guard_of(hd_sass_reader *b, bool *never, uint16_t *flags)
         return HD_NONE;
     }
     *flags = negated ? HD_INSN_GUARD_NOT : 0;
-    return hd_sass_register_id(b, class, number);
+    return register_id(b, class, number);
 }
 
 /* Triton and JSON name labels without quotes: a word as the last operand of a branch, in JSON also of a return. */

@@ -126,8 +126,6 @@ void hd_sass_operand_close(hd_sass_reader *b);
 void hd_sass_note(hd_sass_reader *b, const hd_sass_token *token);
 void hd_sass_statement_end(hd_sass_reader *b, const hd_sass_token *semicolon);
 void hd_sass_instruction_end(hd_sass_reader *b);
-uint32_t hd_sass_register_id(hd_sass_reader *b, uint8_t class, uint8_t number);
-uint32_t hd_sass_carry_id(hd_sass_reader *b);
 
 /* ---- sass_flow.c ------------------------------------------------------------------------------------------------- */
 void hd_sass_resolve_flow(hd_sass_reader *b);

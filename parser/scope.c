@@ -238,7 +238,7 @@ static hd_span binding_span(const hd_builder *b, hd_binding_kind kind, uint32_t 
     return (hd_span){0, 0};
 }
 
-void hd_report_taken(hd_builder *b, const hd_token *token, hd_binding_kind kind, uint32_t value)
+static void report_taken(hd_builder *b, const hd_token *token, hd_binding_kind kind, uint32_t value)
 {
     hd_span span = {token->begin, token->end};
     const char *text = hd_builder_source(b)->text + token->begin;
@@ -279,14 +279,14 @@ bool hd_declare(hd_builder *b, const hd_token *token, hd_binding_kind kind, uint
     hd_name name = hd_full_name(b, token);
     hd_use *use = hd_use_of(b, name);
     if (use->kind != HD_BIND_NONE && use->kind != HD_BIND_SREG && use->depth == depth) {
-        hd_report_taken(b, token, (hd_binding_kind)use->kind, use->value);
+        report_taken(b, token, (hd_binding_kind)use->kind, use->value);
         return false;
     }
     if (is_digit(hd_builder_source(b)->text[token->end - 1]))
         range = any_covering_range(b, token, &member);
     if (range && kind != HD_BIND_LABEL && b->ranges.items[range].depth == depth &&
         !b->ranges.items[range].is_global == (depth > 0)) {
-        hd_report_taken(b, token, depth ? HD_BIND_DECLARED : HD_BIND_GLOBAL, b->ranges.items[range].declaration);
+        report_taken(b, token, depth ? HD_BIND_DECLARED : HD_BIND_GLOBAL, b->ranges.items[range].declaration);
         return false;
     }
     if (names_sreg(b, token)) {
@@ -306,7 +306,7 @@ bool hd_declare_name(hd_builder *b, const hd_token *token, hd_name name, hd_bind
 {
     const hd_use *use = hd_use_of(b, name);
     if (use->kind != HD_BIND_NONE && use->kind != HD_BIND_SREG && use->depth == b->scopes.count) {
-        hd_report_taken(b, token, (hd_binding_kind)use->kind, use->value);
+        report_taken(b, token, (hd_binding_kind)use->kind, use->value);
         return false;
     }
     bind(b, name, kind, value);
@@ -356,14 +356,13 @@ bool hd_declare_range(hd_builder *b, const hd_token *token, uint32_t declaration
     hd_use *use = hd_use_of(b, stem);
     if (use->range && b->ranges.items[use->range].depth == depth &&
         !b->ranges.items[use->range].is_global == (depth > 0)) {
-        hd_report_taken(b, token, is_global ? HD_BIND_GLOBAL : HD_BIND_DECLARED,
-                        b->ranges.items[use->range].declaration);
+        report_taken(b, token, is_global ? HD_BIND_GLOBAL : HD_BIND_DECLARED, b->ranges.items[use->range].declaration);
         return false;
     }
     hd_name covered = use->flags & HD_USE_MEMBERS ? covered_name(b, token, count) : HD_NO_NAME;
     if (covered) {
         const hd_use *other = hd_use_of(b, covered);
-        hd_report_taken(b, token, (hd_binding_kind)other->kind, other->value);
+        report_taken(b, token, (hd_binding_kind)other->kind, other->value);
         return false;
     }
     hd_range range = {declaration, HD_NONE, count, 0, use->range, depth, levels_for(count), is_global};

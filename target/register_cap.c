@@ -4,12 +4,6 @@
 
 enum { MAXNREG_LEAST = 24 }; /* ptxas raises a lower .maxnreg to this */
 
-const char *const hd_cap_names[HD_CAP_CTAS + 1] = {
-    [HD_CAP_GPU] = "the GPU",        [HD_CAP_OPTION] = "--max-registers",
-    [HD_CAP_MAXNREG] = ".maxnreg",   [HD_CAP_THREADS] = "threads per block",
-    [HD_CAP_CTAS] = ".minnctapersm",
-};
-
 /* The largest number of registers per thread with which `ctas` blocks are resident; 0: impossible. */
 static uint32_t most_with(const hd_gpu_limits *limits, uint32_t threads, uint32_t ctas)
 {

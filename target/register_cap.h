@@ -18,7 +18,6 @@ typedef enum hd_cap_source {
     HD_CAP_THREADS, /* one block must fit on an SM */
     HD_CAP_CTAS,    /* .minnctapersm blocks must fit */
 } hd_cap_source;
-extern const char *const hd_cap_names[HD_CAP_CTAS + 1];
 
 typedef struct hd_register_cap {
     uint32_t registers;

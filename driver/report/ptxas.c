@@ -122,7 +122,8 @@ static int compare_kernels(const void *a, const void *b)
     return strcmp(((const hd_ptxas_kernel *)a)->name, ((const hd_ptxas_kernel *)b)->name);
 }
 
-void hd_ptxas_read(const char *text, size_t length, hd_ptxas_result *result)
+/* Parses the standard error of ptxas -v; unknown lines are skipped. Linear, then sorts. */
+static void read_output(const char *text, size_t length, hd_ptxas_result *result)
 {
     hd_arena lines = {0};
     bool of_kernel = false;
@@ -292,7 +293,7 @@ static bool read_answer(hd_ptxas *p, hd_ptxas_result *result, bool *late)
     size_t length;
     int status = wait_in_time(p, late);
     char *text = hd_tool_read(p->output, &length);
-    hd_ptxas_read(text, length, result);
+    read_output(text, length, result);
     free(text);
     return !*late && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }

@@ -28,8 +28,6 @@ typedef struct hd_ptxas_result {
     const char *unknown; /* why there are no numbers, or NULL: "ptxas refused the module: ..." */
 } hd_ptxas_result;
 
-/* Parses the standard error of ptxas -v; unknown lines are skipped. Linear, then sorts. */
-void hd_ptxas_read(const char *text, size_t length, hd_ptxas_result *result);
 const hd_ptxas_kernel *hd_ptxas_find(const hd_ptxas_result *result, const char *name); /* or NULL */
 void hd_ptxas_free(hd_ptxas_result *result);
 

@@ -5,7 +5,7 @@
 #include "base/version.h"
 #include "emitters/jansson.h"
 
-const char *const hd_diff_status_names[HD_DIFF_STATUS_COUNT] = {
+static const char *const status_names[HD_DIFF_STATUS_COUNT] = {
     [HD_DIFF_SAME] = "same", [HD_DIFF_CHANGED] = "changed", [HD_DIFF_ADDED] = "added", [HD_DIFF_REMOVED] = "removed"};
 
 /* ---- text -------------------------------------------------------------------------------------------------------- */
@@ -60,7 +60,7 @@ static void write_only(hd_writer *w, const hd_diff_kernel *k)
 
 static void write_kernel(hd_writer *w, const hd_diff_kernel *k)
 {
-    hd_write_format(w, "\n%s: ", hd_diff_status_names[k->status]);
+    hd_write_format(w, "\n%s: ", status_names[k->status]);
     write_name(w, k);
     hd_write_char(w, '\n');
     if (k->status != HD_DIFF_CHANGED) {
@@ -135,7 +135,7 @@ static json_t *side_text(const hd_report_kernel *side)
 static json_t *kernel_to_json(const hd_diff_kernel *k)
 {
     json_t *o = json_pack("{s:o, s:o, s:s, s:{s:o, s:o}, s:o}", "name", json_string(k->name), "demangled",
-                          json_string(k->demangled), "status", hd_diff_status_names[k->status], "registers_from", "old",
+                          json_string(k->demangled), "status", status_names[k->status], "registers_from", "old",
                           side_text(k->before), "new", side_text(k->after), "changes", changes_of(k));
     json_t *failed = json_array();
     for (uint32_t i = 0; i < k->failed_gate_count; i++)
@@ -158,7 +158,7 @@ void hd_emit_diff_json(hd_writer *w, const hd_diff *diff)
     for (uint32_t i = 0; i < diff->kernel_count; i++)
         json_array_append_new(kernels, kernel_to_json(&diff->kernels[i]));
     for (int s = 0; s < HD_DIFF_STATUS_COUNT; s++)
-        json_object_set_new(summary, hd_diff_status_names[s], json_integer(diff->counts[s]));
+        json_object_set_new(summary, status_names[s], json_integer(diff->counts[s]));
     json_t *root = json_pack("{s:s, s:i, s:o, s:o, s:o, s:o}", "heddle", HD_VERSION, "schema", 2, "old",
                              module_to_json(diff->before), "new", module_to_json(diff->after), "summary", summary,
                              "kernels", kernels);

@@ -5,8 +5,6 @@
 #include "emitters/report/quantity.h"
 #include "heddle/diff_result.h"
 
-extern const char *const hd_diff_status_names[HD_DIFF_STATUS_COUNT];
-
 /* The kernel's changes are in the order of hd_quantity. */
 void hd_emit_diff_text(hd_writer *writer, const hd_diff *diff);
 void hd_emit_diff_json(hd_writer *writer, const hd_diff *diff); /* heddle-diff(1) */

@@ -264,9 +264,6 @@ typedef struct hd_session_watch {
 /* Runs all steps of the file. `watch` may be NULL; statistics are accumulated. FAULT if an `until` is never satisfied,
  * or if a value of the launch file is wrong in a repetition (`rejected`). */
 hd_exec_status hd_session_run(hd_session *session, const hd_session_watch *watch, hd_exec_statistics *statistics);
-/* Runs one launch once, in a repetition. */
-hd_exec_status hd_session_launch(hd_session *session, uint32_t index, const hd_iteration *at,
-                                 const hd_session_watch *watch, hd_exec_statistics *statistics);
 
 /* Compares every expectation; reports wrong-output (the first element that differs, and the number of them). true if
  * all hold. */

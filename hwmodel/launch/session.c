@@ -387,8 +387,8 @@ void hd_session_close(hd_session *session)
 
 /* ---- running ----------------------------------------------------------------------------------------------------- */
 
-hd_exec_status hd_session_launch(hd_session *s, uint32_t index, const hd_iteration *at, const hd_session_watch *watch,
-                                 hd_exec_statistics *statistics)
+static hd_exec_status launch_once(hd_session *s, uint32_t index, const hd_iteration *at, const hd_session_watch *watch,
+                                  hd_exec_statistics *statistics)
 {
     static const hd_session_watch nobody;
     hd_exec_statistics own = {0};
@@ -420,7 +420,7 @@ typedef struct session_run {
 static bool run_launch(void *context, uint32_t launch, const hd_iteration *at)
 {
     session_run *r = context;
-    r->status = hd_session_launch(r->session, launch, at, r->watch, r->statistics);
+    r->status = launch_once(r->session, launch, at, r->watch, r->statistics);
     return r->status == HD_EXEC_DONE;
 }
 

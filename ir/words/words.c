@@ -2,12 +2,11 @@
 #include "ir/words/words.h"
 #include "ir/storage.h"
 
-const hd_word_info hd_word_infos[] = {
+static const hd_word_info infos[] = {
 #define HD_WORD(id, opcode, raw, technique, name, summary) {opcode, raw, technique, name, summary},
 #include "ir/words/words.def"
 #undef HD_WORD
 };
-const uint32_t hd_word_info_count = sizeof hd_word_infos / sizeof *hd_word_infos;
 
 #define HD_WORD_CODE(technique, encode, decode, bits) {technique, encode, decode, bits},
 #define HD_WORD_BITS(technique, bits) {technique, NULL, NULL, bits},
@@ -20,9 +19,9 @@ const uint32_t hd_word_code_count = sizeof hd_word_codes / sizeof *hd_word_codes
 
 const hd_word_info *hd_word_find(uint32_t opcode)
 {
-    for (uint32_t i = 0; i < hd_word_info_count; i++)
-        if (hd_word_infos[i].opcode == opcode)
-            return &hd_word_infos[i];
+    for (uint32_t i = 0; i < sizeof infos / sizeof *infos; i++)
+        if (infos[i].opcode == opcode)
+            return &infos[i];
     return NULL;
 }
 

@@ -33,8 +33,6 @@ typedef struct hd_word_info {
     bool raw; /* followed by words without opcode; the payload gives their number */
     const char *technique, *name, *summary;
 } hd_word_info;
-extern const hd_word_info hd_word_infos[];
-extern const uint32_t hd_word_info_count;
 const hd_word_info *hd_word_find(uint32_t opcode); /* NULL: not a word of ours */
 
 enum { HD_WORD_PAYLOAD_BITS = 54 };

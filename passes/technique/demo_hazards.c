@@ -38,7 +38,8 @@ static demo_variable *find_variable(const demo_pass *p, uint32_t symbol)
     return low < p->variables.count && p->variables.items[low].symbol == symbol ? &p->variables.items[low] : NULL;
 }
 
-demo_variable *demo_own_variable(const demo_pass *p, const hd_instruction *insn)
+/* The local variable that an access names, if no pointer leads to it; else NULL. */
+static demo_variable *own_variable(const demo_pass *p, const hd_instruction *insn)
 {
     const hd_form *form = hd_insn_form(p->function, insn);
     uint32_t symbol = form->space == HD_SPACE_LOCAL ? variable_of(p->function, insn) : HD_NONE;
@@ -105,7 +106,7 @@ void demo_remember(demo_pass *p, uint32_t ordinal)
 {
     const hd_instruction *insn = &p->function->instructions.items[ordinal];
     const hd_form *form = hd_insn_form(p->function, insn);
-    demo_variable *variable = demo_own_variable(p, insn);
+    demo_variable *variable = own_variable(p, insn);
     if (orders(p, insn)) {
         p->past.ordering++;
     } else if (form->behaviour & HD_BEHAVE_STORE && variable) {
@@ -126,7 +127,7 @@ static bool is_parameter_space(uint8_t space)
 uint32_t demo_hazards_of(demo_pass *p, const hd_instruction *load)
 {
     const hd_form *form = hd_insn_form(p->function, load);
-    const demo_variable *variable = demo_own_variable(p, load);
+    const demo_variable *variable = own_variable(p, load);
     uint32_t count = p->past.ordering;
     if (form->space == HD_SPACE_CONST || form->modifiers[HD_GROUP_NC])
         return count;

@@ -59,8 +59,6 @@ typedef struct demo_pass {
 
 /* The local variables of the function, and which of them are used only as bases of accesses. */
 void demo_list_variables(demo_pass *p);
-/* The local variable that an access names, if no pointer leads to it; else NULL. */
-demo_variable *demo_own_variable(const demo_pass *p, const hd_instruction *insn);
 /* Records an instruction that loads may not pass, by memory and by effects on the warp. */
 void demo_remember(demo_pass *p, uint32_t ordinal);
 /* The number of instructions of the block so far that the load may not pass. */

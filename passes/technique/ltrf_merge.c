@@ -81,13 +81,23 @@ static void list_before(merger *m, uint32_t watchers, hd_arena *scratch)
     each_edge(m, list_edge);
 }
 
+/* The interval into which an interval was merged. */
+static uint32_t survivor(ltrf_plan *p, uint32_t i)
+{
+    while (p->merged_into[i] != i) {
+        p->merged_into[i] = p->merged_into[p->merged_into[i]];
+        i = p->merged_into[i];
+    }
+    return i;
+}
+
 /* ---- watching ---------------------------------------------------------------------------------------------------- */
 
 /* Sees an interval unless it is the watcher itself or seen already. */
 static bool see(merger *m, uint32_t i, uint32_t interval)
 {
     watcher *w = &m->watchers[i];
-    uint32_t it = ltrf_of(m->plan, interval);
+    uint32_t it = survivor(m->plan, interval);
     for (uint32_t k = 0; k < w->count; k++)
         if (w->seen[k] == it)
             return false;
@@ -183,7 +193,7 @@ static void join_lists(merger *m, uint32_t into, uint32_t from)
 static void try_merge(merger *m, uint32_t i)
 {
     ltrf_plan *p = m->plan;
-    uint32_t into = ltrf_of(p, m->watchers[i].seen[0]);
+    uint32_t into = survivor(p, m->watchers[i].seen[0]);
     ltrf_interval *a = &p->intervals.items[into], *b = &p->intervals.items[i];
     if (p->merged_into[i] != i || b->fixed || a->alone || a->hollow)
         return;
@@ -227,15 +237,6 @@ static void rank_intervals(merger *m, hd_arena *scratch)
         m->rank[keys[k].interval] = k;
         m->interval_at[k] = keys[k].interval;
     }
-}
-
-uint32_t ltrf_of(ltrf_plan *p, uint32_t i)
-{
-    while (p->merged_into[i] != i) {
-        p->merged_into[i] = p->merged_into[p->merged_into[i]];
-        i = p->merged_into[i];
-    }
-    return i;
 }
 
 void ltrf_merge(ltrf_plan *p)

@@ -57,7 +57,6 @@ static inline ltrf_word_list ltrf_words(const ltrf_plan *plan, uint32_t ordinal)
     return (ltrf_word_list){hd_array_at(&plan->words, first), plan->word_first[ordinal + 1] - first};
 }
 static inline bool ltrf_is_hub(const ltrf_plan *plan, uint32_t node) { return node > plan->cfg->block_count; }
-uint32_t ltrf_of(ltrf_plan *plan, uint32_t interval); /* the one that it was merged into */
 bool ltrf_reached(const ltrf_plan *plan, uint32_t block);
 
 /* fills `alone` and `fixed`: passes/technique/ltrf_alone.c */

@@ -39,7 +39,7 @@ static hd_number between_0_and_1(hd_number n)
     return large ? (hd_number){1, 0, HD_NUMBER_FINITE, false} : n;
 }
 
-uint64_t hd_convert_value(const hd_conversion *c, uint64_t bits, hd_random random)
+static uint64_t convert_value(const hd_conversion *c, uint64_t bits, hd_random random)
 {
     hd_number n = hd_number_load(bits, &c->from);
     if (c->ftz_from && is_subnormal_f32(bits))
@@ -71,7 +71,7 @@ static uint64_t convert_lane(const hd_conversion *c, const uint64_t *sources)
         uint32_t after = c->parts - 1u - k;
         uint64_t bits = c->packed ? sources[0] >> (after * c->from.spacing) : sources[k];
         hd_random random = c->random_bits ? random_of(c, k, sources[c->parts]) : (hd_random){0, 0};
-        out |= hd_convert_value(c, bits, random) << (after * c->to.spacing);
+        out |= convert_value(c, bits, random) << (after * c->to.spacing);
     }
     return out;
 }
@@ -116,8 +116,8 @@ hd_step hd_run_convert_pack(const hd_op *op, hd_warp *w, uint32_t mask)
         for (uint32_t k = 0; k < op->count; k++)
             sources[k] = (uint32_t)hd_lane_value(hd_row(w, code->refs.items[op->first + k]),
                                                  code->widths.items[op->first + k], lane);
-        uint64_t high = hd_convert_value(c, sources[0], (hd_random){0, 0}) & ones;
-        uint64_t low = hd_convert_value(c, sources[1], (hd_random){0, 0}) & ones;
+        uint64_t high = convert_value(c, sources[0], (hd_random){0, 0}) & ones;
+        uint64_t low = convert_value(c, sources[1], (hd_random){0, 0}) & ones;
         uint64_t out = (uint32_t)((width == 16 ? 0 : sources[2] << (2 * width)) | high << width | low);
         store(op, d, lane, out, false);
     }

@@ -21,8 +21,6 @@ typedef struct hd_conversion {
     uint64_t nan;          /* the integer result for NaN */
 } hd_conversion;
 
-uint64_t hd_convert_value(const hd_conversion *c, uint64_t bits, hd_random random);
-
 /* convert_lanes.c: a loop over whole rows for this conversion between registers of these widths, or NULL. */
 hd_lanes *hd_convert_lanes(const hd_conversion *c, hd_type to, hd_type from, uint32_t d_bytes, uint32_t a_bytes);
 
