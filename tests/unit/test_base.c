@@ -532,6 +532,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bits_are_walked_in_order),
+        cmocka_unit_test(numbers_do_not_wrap),
+        cmocka_unit_test(trivia_ends_at_the_end),
+        cmocka_unit_test(bytes_are_little_endian),
+        cmocka_unit_test(each_character_has_one_form),
         cmocka_unit_test(arena_pieces_do_not_overlap),
         cmocka_unit_test(arena_memory_stays_in_proportion),
         cmocka_unit_test(arena_helpers),
