@@ -37,7 +37,7 @@ uint64_t sm_next_event(const hd_sm *sm)
     return UINT64_MAX;
 }
 
-/* As they are at the end of cycle `now`. */
+/* Counts the registers that have power at the end of cycle `now`. */
 void sm_account_power(hd_sm *sm, uint64_t cycles)
 {
     const hd_rf_ops *ops = sm->model->info->ops;
@@ -62,7 +62,7 @@ void sm_account(hd_sm *sm, uint64_t now)
 void sm_recheck_block(hd_sm *sm, const sm_warp *w)
 {
     const sm_cta *cta = &sm->ctas.items[w->cta];
-    for (uint32_t i = 0; i < cta->trace->warp_count; i++)
+    for (uint32_t i = 0; i < cta->record->warp_count; i++)
         if (cta->barriers[i] != UINT32_MAX)
             sm->recheck |= (uint64_t)1 << cta->slots[i];
 }

@@ -17,7 +17,7 @@ uint32_t hd_coalesce(const uint64_t addresses[32], uint32_t lanes, uint32_t byte
 /* Called after that for an atomic: sets `lanes` of each line. */
 void hd_coalesce_lanes(const uint64_t addresses[32], uint32_t lanes, uint32_t line_bytes, hd_line_access *lines,
                        uint32_t count);
-/* The same with the bytes of each lane, at most a line; a lane with none accesses nothing. */
+/* As hd_coalesce, with the bytes of each lane, at most a line; a lane with none accesses nothing. */
 uint32_t hd_coalesce_sizes(const uint64_t addresses[32], uint32_t lanes, const uint64_t bytes[32], uint32_t line_bytes,
                            uint32_t sector_bytes, hd_line_access lines[HD_LINE_ACCESSES]);
 

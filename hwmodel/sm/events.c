@@ -3,10 +3,14 @@
 #include "hwmodel/sm/state.h"
 
 /* Calls the function of each listener that has it. */
-#define SEND(sm, function, event)                                \
-    for (uint32_t i_ = 0; i_ < (sm)->setup.listener_count; i_++) \
-        if ((sm)->setup.listeners[i_].ops->function)             \
-    (sm)->setup.listeners[i_].ops->function((sm)->setup.listeners[i_].context, (event))
+#define SEND(sm, function, event)                                         \
+    do {                                                                  \
+        for (uint32_t i_ = 0; i_ < (sm)->setup.listener_count; i_++) {    \
+            const hd_sm_listener *listener_ = &(sm)->setup.listeners[i_]; \
+            if (listener_->ops->function)                                 \
+                listener_->ops->function(listener_->context, (event));    \
+        }                                                                 \
+    } while (0)
 
 static bool is_heard(const hd_sm *sm) { return sm->setup.listener_count; }
 
@@ -21,7 +25,7 @@ static hd_sm_subject nothing(const hd_sm *sm)
 static hd_sm_subject subject_of_warp(const hd_sm *sm, uint32_t slot)
 {
     const sm_warp *w = &sm->warps[slot];
-    const hd_record *cta = sm->ctas.items[w->cta].trace;
+    const hd_record *cta = sm->ctas.items[w->cta].record;
     hd_sm_subject subject = nothing(sm);
     subject.cta = cta->cta;
     subject.warp = cta->warps[w->index].warp;
@@ -52,82 +56,82 @@ static hd_sm_subject subject_of_stall(const hd_sm *sm, uint32_t slot)
 
 void sm_emit_issue(hd_sm *sm, uint32_t index, uint32_t number)
 {
-    sm_inflight *job = &sm->jobs.items[index];
-    sm_warp *w = &sm->warps[job->warp];
+    sm_inflight *inflight = &sm->inflight.items[index];
+    sm_warp *w = &sm->warps[inflight->warp];
     sm->counts.slots[HD_SM_SLOT_ISSUED]++;
     sm->counts.warp_instructions++;
     sm->counts.thread_instructions += (uint32_t)__builtin_popcount(w->step.active);
     if (!is_heard(sm))
         return;
     const hd_machine *m = sm->setup.machine;
-    job->subject = w->last = subject_of_next(sm, job->warp);
-    hd_sm_issue_event event = {.subject = job->subject,
+    inflight->subject = w->last = subject_of_next(sm, inflight->warp);
+    hd_sm_issue_event event = {.subject = inflight->subject,
                                .cycle = sm->now,
-                               .number = job->number,
-                               .slot = (uint8_t)(job->warp % m->core.schedulers * m->core.issue_width + number)};
+                               .number = inflight->number,
+                               .slot = (uint8_t)(inflight->warp % m->core.schedulers * m->core.issue_width + number)};
     SEND(sm, issue, &event);
 }
 
-void sm_emit_stall(hd_sm *sm, uint32_t scheduler, uint32_t number, uint64_t begin, uint64_t end)
+void sm_send_stall(hd_sm *sm, uint32_t scheduler, uint32_t number, uint64_t begin, uint64_t end)
 {
     const sm_scheduler *s = &sm->schedulers[scheduler];
-    uint32_t width = sm->setup.machine->core.issue_width, slots = width - number;
-    sm->counts.slots[s->reason] += slots * (end - begin);
-    if (!is_heard(sm) || !slots)
+    uint32_t width = sm->setup.machine->core.issue_width;
+    if (number == width)
         return;
     hd_sm_stall_event event = {.subject = subject_of_stall(sm, s->blamed),
                                .begin = begin,
                                .end = end,
                                .slot = (uint8_t)(scheduler * width + number),
-                               .slots = (uint8_t)slots,
+                               .slots = (uint8_t)(width - number),
                                .reason = s->reason};
     SEND(sm, stall, &event);
 }
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
-static void emit_access(hd_sm *sm, const sm_inflight *job, hd_sm_access_event event)
+static void emit_access(hd_sm *sm, const sm_inflight *inflight, hd_sm_access_event event)
 {
-    event.subject = job->subject;
+    event.subject = inflight->subject;
     event.cycle = sm->now;
     SEND(sm, access, &event);
 }
 
-void sm_emit_request(hd_sm *sm, const sm_inflight *job, uint32_t sectors)
+void sm_emit_request(hd_sm *sm, const sm_inflight *inflight, uint32_t sectors)
 {
     if (is_heard(sm))
-        emit_access(sm, job,
-                    (hd_sm_access_event){.level = HD_SM_LEVEL_REQUEST, .lines = job->lines, .sectors = sectors});
+        emit_access(sm, inflight,
+                    (hd_sm_access_event){.level = HD_SM_LEVEL_REQUEST, .lines = inflight->lines, .sectors = sectors});
 }
 
-void sm_emit_passes(hd_sm *sm, const sm_inflight *job, uint32_t least)
+void sm_emit_passes(hd_sm *sm, const sm_inflight *inflight, uint32_t least)
 {
     sm->counts.shared_accesses++;
-    sm->counts.shared_passes += job->passes;
+    sm->counts.shared_passes += inflight->passes;
     if (is_heard(sm))
-        emit_access(sm, job,
-                    (hd_sm_access_event){.level = HD_SM_LEVEL_SHARED, .passes = job->passes, .least_passes = least});
+        emit_access(
+            sm, inflight,
+            (hd_sm_access_event){.level = HD_SM_LEVEL_SHARED, .passes = inflight->passes, .least_passes = least});
 }
 
-void sm_emit_lookup(hd_sm *sm, const sm_inflight *job, uint32_t sectors, uint32_t missing)
+void sm_emit_lookup(hd_sm *sm, const sm_inflight *inflight, uint32_t sectors, uint32_t missing)
 {
     static const uint8_t levels[SM_CACHES] = {
         [SM_L1] = HD_SM_LEVEL_L1, [SM_CONSTANT] = HD_SM_LEVEL_CONSTANT, [SM_TEXTURE] = HD_SM_LEVEL_TEXTURE};
-    sm->counts.l1_reads += job->cache == SM_L1;
-    sm->counts.l1_hits += job->cache == SM_L1 && !missing;
+    sm->counts.l1_reads += inflight->cache == SM_L1;
+    sm->counts.l1_hits += inflight->cache == SM_L1 && !missing;
     if (is_heard(sm))
-        emit_access(sm, job,
-                    (hd_sm_access_event){.level = levels[job->cache],
+        emit_access(sm, inflight,
+                    (hd_sm_access_event){.level = levels[inflight->cache],
                                          .lines = 1,
                                          .sectors = (uint32_t)__builtin_popcount(sectors),
                                          .hits = (uint32_t)__builtin_popcount(sectors & ~missing)});
 }
 
-void sm_emit_answer(hd_sm *sm, const sm_inflight *job, const hd_memory_answer *answer)
+void sm_emit_answer(hd_sm *sm, const sm_inflight *inflight, const hd_memory_answer *answer)
 {
     if (!is_heard(sm))
         return;
-    hd_sm_access_event event = {.subject = job->subject,
+    hd_sm_access_event event = {.subject = inflight->subject,
                                 .cycle = answer->now,
                                 .level = HD_SM_LEVEL_L2,
                                 .lines = 1,
@@ -138,11 +142,11 @@ void sm_emit_answer(hd_sm *sm, const sm_inflight *job, const hd_memory_answer *a
 
 /* ---- ends -------------------------------------------------------------------------------------------------------- */
 
-void sm_emit_retire(hd_sm *sm, const sm_inflight *job)
+void sm_emit_retire(hd_sm *sm, const sm_inflight *inflight)
 {
     if (!is_heard(sm))
         return;
-    hd_sm_retire_event event = {.subject = job->subject, .cycle = sm->now, .number = job->number};
+    hd_sm_retire_event event = {.subject = inflight->subject, .cycle = sm->now, .number = inflight->number};
     SEND(sm, retire, &event);
 }
 

@@ -2,12 +2,12 @@
  * in HD_RF_IDLE_CYCLES in which no instruction was issued. */
 #include "hwmodel/sm/state.h"
 
-static bool all_jobs_are_free(const hd_sm *sm)
+static bool all_places_are_free(const hd_sm *sm)
 {
     uint32_t unused = 0;
-    for (uint32_t i = sm->unused_job; i != HD_NONE && unused <= sm->jobs.count; i = sm->jobs.items[i].next)
+    for (uint32_t i = sm->unused_inflight; i != HD_NONE && unused <= sm->inflight.count; i = sm->inflight.items[i].next)
         unused++;
-    return unused == sm->jobs.count;
+    return unused == sm->inflight.count;
 }
 
 static bool registers_are_idle(const hd_sm *sm)
@@ -24,7 +24,7 @@ static bool warps_are_idle(const hd_sm *sm)
 {
     for (uint32_t i = 0; i < SM_WARPS; i++) {
         const sm_warp *w = &sm->warps[i];
-        if (w->resident || w->pending_names || w->readings || w->jobs || w->pending_moves || w->accesses)
+        if (w->resident || w->scoreboard_entries || w->readings || w->inflight || w->pending_moves || w->accesses)
             return false;
     }
     return !sm->resident && !sm->resident_warps && !(sm->recheck | sm->eligible | sm->gated);
@@ -58,7 +58,7 @@ static bool is_anything_in_flight(const hd_sm *sm)
     bool found = sm->memory_queue.count || sm->fetch_count || sm->fetches_of_code;
     for (uint32_t i = 0; i < SM_WARPS && !found; i++) {
         const sm_warp *w = &sm->warps[i];
-        found = w->resident && (w->jobs || w->stores || w->accesses || w->copies.count);
+        found = w->resident && (w->inflight || w->stores || w->accesses || w->copies.count);
     }
     return found;
 }
@@ -94,7 +94,7 @@ uint32_t hd_sm_waits(const hd_sm *sm, hd_rf_wait *waits, uint32_t most)
             continue;
         if (count < most)
             waits[count] = (hd_rf_wait){.sm = sm->setup.number,
-                                        .cta = sm->ctas.items[w->cta].trace->cta,
+                                        .cta = sm->ctas.items[w->cta].record->cta,
                                         .warp = w->index,
                                         .function = w->cursor.step.function,
                                         .instruction = w->has_step ? w->cursor.step.instruction : (uint32_t)HD_NONE,
@@ -110,6 +110,6 @@ bool hd_sm_is_idle(const hd_sm *sm)
     bool idle = sm_next_event(sm) == UINT64_MAX;
     for (uint32_t u = 0; u < HD_MACHINE_UNITS; u++)
         idle = idle && !sm->ready[u].count;
-    return idle && all_jobs_are_free(sm) && registers_are_idle(sm) && warps_are_idle(sm) && schedulers_are_idle(sm) &&
+    return idle && all_places_are_free(sm) && registers_are_idle(sm) && warps_are_idle(sm) && schedulers_are_idle(sm) &&
            memory_is_idle(sm);
 }

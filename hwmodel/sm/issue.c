@@ -1,5 +1,5 @@
-/* The issue stage: which warps may issue, which of them each scheduler takes, and what an issue does. O(names) a warp
- * whose state may have changed; O(1) a scheduler and cycle where nothing changed. */
+/* The issue stage: which warps may issue, which of them each scheduler takes, and what an issue does. O(registers) a
+ * warp whose state may have changed; O(1) a scheduler and cycle where nothing changed. */
 #include "hwmodel/sm/state.h"
 
 static uint64_t bit_of(uint32_t slot) { return (uint64_t)1 << slot; }
@@ -16,10 +16,10 @@ static void begin_moves(hd_sm *sm, uint32_t slot, const hd_access_sink *sink)
 {
     if (!sink->accesses.count)
         return;
-    uint32_t job = sm_new_job(sm, slot);
-    sm->jobs.items[job].is_before = true;
+    uint32_t inflight = sm_new_inflight(sm, slot);
+    sm->inflight.items[inflight].is_before = true;
     sm->warps[slot].pending_moves++;
-    sm_add_accesses(sm, job, sink, true);
+    sm_add_accesses(sm, inflight, sink, true);
 }
 
 static void begin_before(hd_sm *sm, uint32_t slot)
@@ -47,7 +47,7 @@ void sm_reach_next(hd_sm *sm, uint32_t slot)
     const hd_sm_function *function = &sm->setup.code->functions[s->function];
     w->step = hd_walk_read(sm_walk(sm), w->walked, &w->cursor);
     w->op = &function->ops[s->instruction];
-    w->names = function->names + w->op->name_first;
+    w->registers = function->registers + w->op->register_first;
     if (sm->subcores)
         enter_unit(sm, slot, sm_timing(sm, w->op).unit);
     w->before_due = sm->model->info->ops->before;
@@ -56,7 +56,7 @@ void sm_reach_next(hd_sm *sm, uint32_t slot)
 
 /* ---- may it issue? ----------------------------------------------------------------------------------------------- */
 
-/* For copies of the block's warps. */
+/* Does the next instruction wait for copies of the block's warps? */
 static bool waits_for_landings(const hd_sm *sm, const sm_warp *w)
 {
     const sm_cta *cta = &sm->ctas.items[w->cta];
@@ -74,20 +74,20 @@ static bool waits_for_landings(const hd_sm *sm, const sm_warp *w)
     return false;
 }
 
-/* The slot reason of a name that it needs and that is not free; ISSUED: all are. */
+/* The reason to wait for a register that the next instruction needs; ISSUED: there is none. */
 static hd_sm_slot awaited(const sm_warp *w)
 {
-    if ((w->pending_names || w->readings) && w->frame != w->cursor.step.frame)
-        return HD_SM_SLOT_RESULT; /* names of two frames are not compared */
+    if ((w->scoreboard_entries || w->readings) && w->frame != w->cursor.step.frame)
+        return HD_SM_SLOT_RESULT; /* registers of two call frames are not compared */
     hd_sm_slot found = HD_SM_SLOT_ISSUED;
-    for (uint32_t i = 0; i < (uint32_t)w->op->reads + w->op->writes && w->pending_names; i++) {
-        hd_sm_slot reason = (hd_sm_slot)w->pending[w->names[i]];
+    for (uint32_t i = 0; i < (uint32_t)w->op->reads + w->op->writes && w->scoreboard_entries; i++) {
+        hd_sm_slot reason = (hd_sm_slot)w->scoreboard[w->registers[i]];
         if (reason == HD_SM_SLOT_MEMORY)
             return reason;
         found = reason == HD_SM_SLOT_ISSUED ? found : reason;
     }
     for (uint32_t i = 0; i < w->op->writes && w->readings && found == HD_SM_SLOT_ISSUED; i++)
-        if (w->reading[w->names[w->op->reads + i]])
+        if (w->reading[w->registers[w->op->reads + i]])
             found = HD_SM_SLOT_OPERANDS;
     return found;
 }
@@ -206,7 +206,7 @@ static void deactivate(hd_sm *sm, sm_scheduler *s, uint32_t slot)
     sm->recheck |= bit_of(slot); /* its place may be for a warp of a scheduler that had its turn in this cycle */
     hd_array_push(&s->waiting, (uint8_t)slot);
     if (sink->accesses.count)
-        sm_add_accesses(sm, sm_new_job(sm, slot), sink, true);
+        sm_add_accesses(sm, sm_new_inflight(sm, slot), sink, true);
 }
 
 static void activate(hd_sm *sm, sm_scheduler *s, uint32_t slot)
@@ -216,7 +216,7 @@ static void activate(hd_sm *sm, sm_scheduler *s, uint32_t slot)
     begin_moves(sm, slot, hd_walk_switch(sm_walk(sm), sm->warps[slot].walked, false));
 }
 
-/* By the policy, of the scheduler; by the technique, of the SM. */
+/* May one more warp take turns? The policy limits those of a scheduler, the technique those of the SM. */
 static bool has_room(const hd_sm *sm, const sm_scheduler *s)
 {
     uint32_t active = 0;
@@ -308,22 +308,22 @@ static uint32_t first_of(const hd_sm *sm, const sm_scheduler *s, uint64_t slots)
 
 /* ---- issue ------------------------------------------------------------------------------------------------------- */
 
-/* What warps wait for that need a result of the job. */
-static hd_sm_slot reason_to_wait(const sm_inflight *job)
+/* The reason for which warps wait that need a result of the instruction. */
+static hd_sm_slot reason_to_wait(const sm_inflight *inflight)
 {
-    if (job->op->class != HD_MACHINE_CLASS_MEMORY || job->op->space == HD_SPACE_PARAM ||
-        job->op->space == HD_SPACE_PARAM_ENTRY)
+    if (inflight->op->class != HD_MACHINE_CLASS_MEMORY || inflight->op->space == HD_SPACE_PARAM ||
+        inflight->op->space == HD_SPACE_PARAM_ENTRY)
         return HD_SM_SLOT_RESULT;
-    return job->passes || job->op->space == HD_SPACE_CONST ? HD_SM_SLOT_SHARED : HD_SM_SLOT_MEMORY;
+    return inflight->passes || inflight->op->space == HD_SPACE_CONST ? HD_SM_SLOT_SHARED : HD_SM_SLOT_MEMORY;
 }
 
-static void reserve_names(sm_warp *w, const sm_inflight *job)
+static void enter_results(sm_warp *w, const sm_inflight *inflight)
 {
-    hd_sm_slot reason = reason_to_wait(job);
+    hd_sm_slot reason = reason_to_wait(inflight);
     for (uint32_t i = 0; i < w->op->writes; i++) {
-        uint8_t *pending = &w->pending[w->names[w->op->reads + i]];
-        w->pending_names += *pending == HD_SM_SLOT_ISSUED;
-        *pending = (uint8_t)reason;
+        uint8_t *entry = &w->scoreboard[w->registers[w->op->reads + i]];
+        w->scoreboard_entries += *entry == HD_SM_SLOT_ISSUED;
+        *entry = (uint8_t)reason;
     }
     w->frame = w->cursor.step.frame;
 }
@@ -337,42 +337,42 @@ static void arrive(hd_sm *sm, sm_warp *w)
     sm_recheck_block(sm, w);
 }
 
-static void begin_copy(sm_warp *w, sm_inflight *job)
+static void begin_copy(sm_warp *w, sm_inflight *inflight)
 {
-    job->copy = (sm_copy){w->groups, w->arrives};
-    hd_array_push(&w->copies, job->copy);
+    inflight->copy = (sm_copy){w->groups, w->arrives};
+    hd_array_push(&w->copies, inflight->copy);
 }
 
-/* turn: number of the issue slot, among those of the scheduler. */
+/* Issues the warp's next instruction in issue slot `turn` of its scheduler. */
 static void issue_from(hd_sm *sm, uint32_t slot, uint32_t turn)
 {
     sm_warp *w = &sm->warps[slot];
     sm->setup.walk->sink.number = ++sm->issued;
     const hd_access_sink *sink = hd_walk_execute(sm_walk(sm), &w->step);
-    uint32_t index = sm_new_job(sm, slot);
-    sm_inflight *job = &sm->jobs.items[index];
-    job->phase = SM_COLLECT;
-    job->op = w->op;
-    job->names = w->names;
-    w->jobs++;
+    uint32_t index = sm_new_inflight(sm, slot);
+    sm_inflight *inflight = &sm->inflight.items[index];
+    inflight->phase = SM_COLLECT;
+    inflight->op = w->op;
+    inflight->registers = w->registers;
+    w->inflight++;
     w->accesses += (w->op->traits & HD_SM_ACCESS) != 0;
-    job->skips = sink->skips_unit;
-    job->number = sink->number;
+    inflight->skips = sink->skips_unit;
+    inflight->number = sink->number;
     sm->failed = sm->failed || sink->failure.wrong;
     sm->issued_units |= 1u << w->op->unit;
     sm_emit_issue(sm, index, turn);
-    if ((w->cursor.step.has_addresses || w->cursor.step.sectors.left) && !job->skips)
+    if ((w->cursor.step.has_addresses || w->cursor.step.sectors.left) && !inflight->skips)
         sm_prepare_memory(sm, index, w);
-    reserve_names(w, &sm->jobs.items[index]);
+    enter_results(w, &sm->inflight.items[index]);
     if (w->op->traits & HD_SM_COPY)
-        begin_copy(w, &sm->jobs.items[index]);
+        begin_copy(w, &sm->inflight.items[index]);
     w->groups += w->op->traits & HD_SM_COMMIT && w->cursor.step.effective;
     if (w->op->traits & (HD_SM_BARRIER | HD_SM_ARRIVE_COPIES))
         arrive(sm, w);
     w->control = w->op->traits & HD_SM_CONTROL;
     sm_set_accesses(sm, index, sink, sink->holds_warp);
     if (sink->holds_warp) {
-        sm->jobs.items[index].is_before = true;
+        sm->inflight.items[index].is_before = true;
         w->pending_moves++;
     }
     if (sm->subcores) {
@@ -387,7 +387,7 @@ static void issue_from(hd_sm *sm, uint32_t slot, uint32_t turn)
     sm_reach_next(sm, slot);
 }
 
-/* Warps of the set for whose instruction there is a place. */
+/* The warps of the set for whose instruction there is room. */
 static uint64_t have_room(const hd_sm *sm, const sm_scheduler *s, uint64_t able)
 {
     if (sm->subcores)
@@ -408,7 +408,7 @@ static void blame(sm_scheduler *s, uint32_t slot, uint8_t reason)
     s->reason = reason;
 }
 
-/* No active warp may issue. If one that is not active might: that; else what the first one waits for. */
+/* No active warp may issue. If one that is not active might, that is the reason; else what the first one waits for. */
 static void blame_waiting(hd_sm *sm, sm_scheduler *s)
 {
     for (uint32_t i = 0; i < s->waiting.count; i++) {
@@ -422,7 +422,7 @@ static void blame_waiting(hd_sm *sm, sm_scheduler *s)
     blame(s, slot, sm->warps[slot].reason);
 }
 
-/* Slots of one scheduler in this cycle. */
+/* Fills the issue slots of one scheduler in this cycle. */
 static void issue_slots(hd_sm *sm, sm_scheduler *s)
 {
     uint32_t width = sm->setup.machine->core.issue_width, issued = 0;

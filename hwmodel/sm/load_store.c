@@ -14,12 +14,12 @@ static uint32_t line_bytes(const hd_machine *m, sm_cache cache)
     return m->l1.line_bytes;
 }
 
-static void make_room(sm_inflight *job, uint32_t lines)
+static void make_room(sm_inflight *inflight, uint32_t lines)
 {
-    if (job->line_room >= lines)
+    if (inflight->line_room >= lines)
         return;
-    job->line_room = 2 * job->line_room > lines ? 2 * job->line_room : lines;
-    job->line = hd_realloc(job->line, job->line_room * sizeof *job->line);
+    inflight->line_room = 2 * inflight->line_room > lines ? 2 * inflight->line_room : lines;
+    inflight->line = hd_realloc(inflight->line, inflight->line_room * sizeof *inflight->line);
 }
 
 /* ---- at issue ---------------------------------------------------------------------------------------------------- */
@@ -31,7 +31,7 @@ static uint8_t space_of(const hd_sm *sm, const hd_sm_op *op, uint64_t address)
     return sm->setup.spaces ? (uint8_t)hd_memory_space_of(sm->setup.spaces, address) : HD_SPACE_GLOBAL;
 }
 
-/* The lanes' words of one offset lie side by side, as the hardware places local memory, in a region of the warp's. */
+/* Places local memory as the hardware does: words of one offset lie side by side, in a region of their warp. */
 static void place_local(const hd_sm *sm, uint32_t slot, uint32_t lanes, uint64_t addresses[32])
 {
     const uint64_t region = 1u << 24, window = sm->setup.spaces ? sm->setup.spaces->local_window : 0;
@@ -43,11 +43,11 @@ static void place_local(const hd_sm *sm, uint32_t slot, uint32_t lanes, uint64_t
     }
 }
 
-/* Where its values lie for the memory system: away from all other addresses. */
+/* Constants lie away from all other addresses of the memory system. */
 static uint64_t place_constant(uint64_t address) { return ((uint64_t)1 << 51) + address; }
 
 /* Each address of a lane is an access of its own. */
-static void prepare_constant(hd_sm *sm, sm_inflight *job, uint32_t lanes, const uint64_t addresses[32])
+static void prepare_constant(hd_sm *sm, sm_inflight *inflight, uint32_t lanes, const uint64_t addresses[32])
 {
     const hd_machine *m = sm->setup.machine;
     uint32_t count = 0;
@@ -58,24 +58,24 @@ static void prepare_constant(hd_sm *sm, sm_inflight *job, uint32_t lanes, const 
         for (uint32_t earlier = lanes & ((1u << lane) - 1); earlier && !seen; earlier &= earlier - 1)
             seen = addresses[__builtin_ctz(earlier)] == addresses[lane];
         if (!seen)
-            job->line[count++] = (hd_line_access){address - address % m->constant.line_bytes, 1, 1};
+            inflight->line[count++] = (hd_line_access){address - address % m->constant.line_bytes, 1, 1};
     }
-    job->cache = SM_CONSTANT;
+    inflight->cache = SM_CONSTANT;
     if (m->constant.bytes)
-        job->lines = count;
+        inflight->lines = count;
     else
-        job->passes = count;
+        inflight->passes = count;
 }
 
-static sm_cache cache_of(const hd_sm *sm, const sm_inflight *job)
+static sm_cache cache_of(const hd_sm *sm, const sm_inflight *inflight)
 {
     const hd_machine *m = sm->setup.machine;
-    bool read_only = job->op->traits & HD_SM_READ_ONLY;
+    bool read_only = inflight->op->traits & HD_SM_READ_ONLY;
     if (read_only && m->texture.bytes)
         return SM_TEXTURE;
-    if (!m->l1.bytes || job->op->traits & HD_SM_BYPASS_L1)
+    if (!m->l1.bytes || inflight->op->traits & HD_SM_BYPASS_L1)
         return SM_NO_CACHE;
-    return job->space == HD_SPACE_LOCAL || m->l1.global || read_only ? SM_L1 : SM_NO_CACHE;
+    return inflight->space == HD_SPACE_LOCAL || m->l1.global || read_only ? SM_L1 : SM_NO_CACHE;
 }
 
 /* What does not go through a cache of the SM is asked for in sectors of the L2 cache. */
@@ -84,33 +84,35 @@ static uint32_t sector_bytes(const hd_machine *m, sm_cache cache)
     return cache == SM_L1 ? m->l1.sector_bytes : cache == SM_TEXTURE ? line_bytes(m, cache) : m->l2.sector_bytes;
 }
 
-static void prepare_lines(hd_sm *sm, sm_inflight *job, uint32_t lanes, const uint64_t addresses[32])
+static void prepare_lines(hd_sm *sm, sm_inflight *inflight, uint32_t lanes, const uint64_t addresses[32])
 {
     const hd_machine *m = sm->setup.machine;
-    uint32_t bytes = job->space == HD_SPACE_LOCAL && job->op->bytes > 4 ? 4 : job->op->bytes;
-    job->cache = (uint8_t)(job->op->traits & HD_SM_LOAD ? cache_of(sm, job) : SM_NO_CACHE);
-    uint32_t line = line_bytes(m, job->cache), sector = sector_bytes(m, job->cache);
-    job->lines = hd_coalesce(addresses, lanes, bytes, line, sector, job->line);
-    if (job->op->traits & HD_SM_ATOMIC)
-        hd_coalesce_lanes(addresses, lanes, line, job->line, job->lines);
+    uint32_t bytes = inflight->space == HD_SPACE_LOCAL && inflight->op->bytes > 4 ? 4 : inflight->op->bytes;
+    inflight->cache = (uint8_t)(inflight->op->traits & HD_SM_LOAD ? cache_of(sm, inflight) : SM_NO_CACHE);
+    uint32_t line = line_bytes(m, inflight->cache), sector = sector_bytes(m, inflight->cache);
+    inflight->lines = hd_coalesce(addresses, lanes, bytes, line, sector, inflight->line);
+    if (inflight->op->traits & HD_SM_ATOMIC)
+        hd_coalesce_lanes(addresses, lanes, line, inflight->line, inflight->lines);
 }
 
-static void prepare_shared(hd_sm *sm, sm_inflight *job, uint32_t lanes, const uint64_t addresses[32])
+static void prepare_shared(hd_sm *sm, sm_inflight *inflight, uint32_t lanes, const uint64_t addresses[32])
 {
-    uint32_t banks = sm->setup.machine->shared.banks, bytes = job->op->traits & HD_SM_ATOMIC ? 4 : job->op->bytes;
-    job->passes = job->op->traits & HD_SM_ATOMIC ? hd_shared_atomic_passes(addresses, lanes, banks)
-                                                 : hd_shared_passes(addresses, lanes, job->op->bytes, banks);
-    sm_emit_passes(sm, job, hd_shared_least_passes(lanes, bytes));
+    uint32_t banks = sm->setup.machine->shared.banks,
+             bytes = inflight->op->traits & HD_SM_ATOMIC ? 4 : inflight->op->bytes;
+    inflight->passes = inflight->op->traits & HD_SM_ATOMIC
+                           ? hd_shared_atomic_passes(addresses, lanes, banks)
+                           : hd_shared_passes(addresses, lanes, inflight->op->bytes, banks);
+    sm_emit_passes(sm, inflight, hd_shared_least_passes(lanes, bytes));
 }
 
 /* Lines of global memory, then passes over shared memory; zeros take no lines. */
-static void prepare_copy(hd_sm *sm, sm_inflight *job, uint32_t lanes, const hd_record_cursor *c)
+static void prepare_copy(hd_sm *sm, sm_inflight *inflight, uint32_t lanes, const hd_record_cursor *c)
 {
     const hd_machine *m = sm->setup.machine;
-    prepare_shared(sm, job, lanes, c->copied_to);
-    job->cache = (uint8_t)cache_of(sm, job);
-    job->lines = hd_coalesce_sizes(c->addresses, lanes, c->copied_bytes, line_bytes(m, job->cache),
-                                   sector_bytes(m, job->cache), job->line);
+    prepare_shared(sm, inflight, lanes, c->copied_to);
+    inflight->cache = (uint8_t)cache_of(sm, inflight);
+    inflight->lines = hd_coalesce_sizes(c->addresses, lanes, c->copied_bytes, line_bytes(m, inflight->cache),
+                                        sector_bytes(m, inflight->cache), inflight->line);
 }
 
 static sm_cache texel_cache(const hd_machine *m, const hd_sm_op *op)
@@ -120,63 +122,63 @@ static sm_cache texel_cache(const hd_machine *m, const hd_sm_op *op)
     return m->texture.bytes ? SM_TEXTURE : m->l1.bytes ? SM_L1 : SM_NO_CACHE;
 }
 
-/* The last lines first: neighbouring lanes have neighbouring texels. */
-static hd_line_access *line_at(sm_inflight *job, uint64_t address)
+/* Looks at the last lines first, because neighbouring lanes have neighbouring texels. */
+static hd_line_access *line_at(sm_inflight *inflight, uint64_t address)
 {
-    for (uint32_t i = job->lines; i-- > 0;)
-        if (job->line[i].address == address)
-            return &job->line[i];
-    make_room(job, job->lines + 1);
-    job->line[job->lines] = (hd_line_access){.address = address, .lanes = 1};
-    return &job->line[job->lines++];
+    for (uint32_t i = inflight->lines; i-- > 0;)
+        if (inflight->line[i].address == address)
+            return &inflight->line[i];
+    make_room(inflight, inflight->lines + 1);
+    inflight->line[inflight->lines] = (hd_line_access){.address = address, .lanes = 1};
+    return &inflight->line[inflight->lines++];
 }
 
-static void prepare_texels(const hd_sm *sm, sm_inflight *job, hd_record_sectors sectors)
+static void prepare_texels(const hd_sm *sm, sm_inflight *inflight, hd_record_sectors sectors)
 {
     const hd_machine *m = sm->setup.machine;
-    job->space = HD_SPACE_GLOBAL;
-    job->cache = (uint8_t)texel_cache(m, job->op);
-    uint32_t line = line_bytes(m, job->cache), sector = sector_bytes(m, job->cache);
+    inflight->space = HD_SPACE_GLOBAL;
+    inflight->cache = (uint8_t)texel_cache(m, inflight->op);
+    uint32_t line = line_bytes(m, inflight->cache), sector = sector_bytes(m, inflight->cache);
     while (sectors.left) {
         uint64_t address = hd_record_take_sector(&sectors) * HD_EVENT_SECTOR_BYTES;
-        line_at(job, address - address % line)->sectors |= 1u << address % line / sector;
+        line_at(inflight, address - address % line)->sectors |= 1u << address % line / sector;
     }
 }
 
-static void prepare(hd_sm *sm, sm_inflight *job, const sm_warp *w)
+static void prepare(hd_sm *sm, sm_inflight *inflight, const sm_warp *w)
 {
     uint64_t addresses[32];
     uint32_t lanes = w->cursor.step.effective;
     if (w->cursor.step.sectors.left) {
-        prepare_texels(sm, job, w->cursor.step.sectors);
+        prepare_texels(sm, inflight, w->cursor.step.sectors);
         return;
     }
-    make_room(job, HD_LINE_ACCESSES);
+    make_room(inflight, HD_LINE_ACCESSES);
     if (w->op->traits & HD_SM_COPY) {
-        job->space = HD_SPACE_SHARED;
-        prepare_copy(sm, job, lanes, &w->cursor);
+        inflight->space = HD_SPACE_SHARED;
+        prepare_copy(sm, inflight, lanes, &w->cursor);
         return;
     }
     memcpy(addresses, w->cursor.addresses, sizeof addresses);
-    job->space = space_of(sm, w->op, addresses[__builtin_ctz(lanes)]);
-    switch ((hd_space)job->space) {
+    inflight->space = space_of(sm, w->op, addresses[__builtin_ctz(lanes)]);
+    switch ((hd_space)inflight->space) {
     case HD_SPACE_SHARED:
     case HD_SPACE_SHARED_CTA:
-    case HD_SPACE_SHARED_CLUSTER: prepare_shared(sm, job, lanes, addresses); return;
+    case HD_SPACE_SHARED_CLUSTER: prepare_shared(sm, inflight, lanes, addresses); return;
     case HD_SPACE_LOCAL:
-        place_local(sm, job->warp, lanes, addresses);
-        prepare_lines(sm, job, lanes, addresses);
+        place_local(sm, inflight->warp, lanes, addresses);
+        prepare_lines(sm, inflight, lanes, addresses);
         return;
     case HD_SPACE_NONE:
-    case HD_SPACE_GLOBAL: prepare_lines(sm, job, lanes, addresses); return;
+    case HD_SPACE_GLOBAL: prepare_lines(sm, inflight, lanes, addresses); return;
     case HD_SPACE_CONST:
     case HD_SPACE_PARAM:
-    case HD_SPACE_PARAM_ENTRY: prepare_constant(sm, job, lanes, addresses); return;
+    case HD_SPACE_PARAM_ENTRY: prepare_constant(sm, inflight, lanes, addresses); return;
     case HD_SPACE_REG:
     case HD_SPACE_SREG:
     case HD_SPACE_TEX:
     case HD_SPACE_PARAM_FUNC:
-    case HD_SPACE_COUNT: job->passes = 1; return;
+    case HD_SPACE_COUNT: inflight->passes = 1; return;
     }
 }
 
@@ -220,16 +222,17 @@ static hd_memory_request request_for(const hd_sm *sm, sm_cache cache, uint64_t l
 
 void sm_prepare_memory(hd_sm *sm, uint32_t index, const sm_warp *w)
 {
-    sm_inflight *job = &sm->jobs.items[index];
-    prepare(sm, job, w);
-    if (!sm->setup.listener_count || !job->lines || job->cache == SM_CONSTANT)
+    sm_inflight *inflight = &sm->inflight.items[index];
+    prepare(sm, inflight, w);
+    if (!sm->setup.listener_count || !inflight->lines || inflight->cache == SM_CONSTANT)
         return;
     uint32_t sectors = 0;
-    for (uint32_t i = 0; i < job->lines; i++) {
-        hd_memory_request whole = request_for(sm, job->cache, job->line[i].address, job->line[i].sectors);
+    for (uint32_t i = 0; i < inflight->lines; i++) {
+        hd_memory_request whole =
+            request_for(sm, inflight->cache, inflight->line[i].address, inflight->line[i].sectors);
         sectors += (uint32_t)__builtin_popcount(whole.sectors);
     }
-    sm_emit_request(sm, job, sectors);
+    sm_emit_request(sm, inflight, sectors);
 }
 
 static void send(hd_sm *sm, const hd_line_access *line, hd_memory_request r, hd_memory_kind kind, uint32_t token)
@@ -259,8 +262,8 @@ static void fetch(hd_sm *sm, uint32_t index, const hd_line_access *line, hd_memo
 {
     uint32_t f = sm_fetch_line(sm, into, line, kind);
     sm->fetch_count++;
-    hd_array_push(&sm->fetches.items[f].jobs, index);
-    sm->jobs.items[index].outstanding++;
+    hd_array_push(&sm->fetches.items[f].waiting, index);
+    sm->inflight.items[index].outstanding++;
 }
 
 /* A store, or an atomic without a result: nobody waits for it but a fence. The token names the warp, and the start of
@@ -270,7 +273,7 @@ _Static_assert(SM_WARPS << STORE_SLOT <= STORE_TOKEN, "a slot fits into a token"
 
 static void store(hd_sm *sm, uint32_t index, const hd_line_access *line, hd_memory_kind kind)
 {
-    uint32_t slot = sm->jobs.items[index].warp;
+    uint32_t slot = sm->inflight.items[index].warp;
     sm_warp *w = &sm->warps[slot];
     w->stores++;
     send(sm, line, request_for(sm, SM_NO_CACHE, line->address, line->sectors), kind,
@@ -291,7 +294,7 @@ static void stored(hd_sm *sm, uint32_t token, uint64_t now)
     sm->next = now;
 }
 
-/* Waits for those of the sectors that are on their way; the others. */
+/* Waits for those of the sectors that are on their way. Returns the others. */
 static uint32_t join_fetches(hd_sm *sm, uint32_t index, const hd_line_access *line, uint32_t sectors, sm_cache cache)
 {
     for (uint32_t f = 0; f < sm->fetches.count && sectors && sm->fetch_count; f++) {
@@ -300,8 +303,8 @@ static uint32_t join_fetches(hd_sm *sm, uint32_t index, const hd_line_access *li
             !(on_the_way->sectors & sectors))
             continue;
         sectors &= ~on_the_way->sectors;
-        hd_array_push(&on_the_way->jobs, index);
-        sm->jobs.items[index].outstanding++;
+        hd_array_push(&on_the_way->waiting, index);
+        sm->inflight.items[index].outstanding++;
     }
     return sectors;
 }
@@ -320,16 +323,16 @@ static uint32_t look_up(hd_sm *sm, uint32_t index, const hd_line_access *line, s
     const hd_machine *m = sm->setup.machine;
     uint64_t number = line->address / line_bytes(m, cache);
     uint32_t missing = line->sectors & ~hd_cache_read(&sm->caches[cache], number, line->sectors);
-    sm_emit_lookup(sm, &sm->jobs.items[index], line->sectors, missing);
+    sm_emit_lookup(sm, &sm->inflight.items[index], line->sectors, missing);
     if (!missing)
-        sm->jobs.items[index].hit_at = sm->now + latency_of(m, cache, sm->jobs.items[index].op);
+        sm->inflight.items[index].hit_at = sm->now + latency_of(m, cache, sm->inflight.items[index].op);
     return join_fetches(sm, index, line, missing, cache);
 }
 
 /* false: there is no room for the miss; again in the next cycle. */
 static bool load_line(hd_sm *sm, uint32_t index, hd_line_access line)
 {
-    sm_cache cache = sm->jobs.items[index].cache;
+    sm_cache cache = sm->inflight.items[index].cache;
     if (sm->fetch_count >= sm->setup.machine->l1.mshrs)
         return false;
     if (cache != SM_NO_CACHE)
@@ -342,14 +345,14 @@ static bool load_line(hd_sm *sm, uint32_t index, hd_line_access line)
 /* Stores write through: a line that the L1 cache has keeps what it has, and values are not modelled. */
 static bool access_line(hd_sm *sm, uint32_t index)
 {
-    sm_inflight *job = &sm->jobs.items[index];
-    const hd_line_access *line = &job->line[job->next_line];
+    sm_inflight *inflight = &sm->inflight.items[index];
+    const hd_line_access *line = &inflight->line[inflight->next_line];
     if (hd_memory_port_free(sm->setup.memory, sm->setup.number) > sm->now + 1)
         return false;
-    if (job->op->traits & (HD_SM_LOAD | HD_SM_COPY))
+    if (inflight->op->traits & (HD_SM_LOAD | HD_SM_COPY))
         return load_line(sm, index, *line);
-    bool atomic = job->op->traits & HD_SM_ATOMIC;
-    if (!atomic || !job->op->writes) {
+    bool atomic = inflight->op->traits & HD_SM_ATOMIC;
+    if (!atomic || !inflight->op->writes) {
         store(sm, index, line, atomic ? HD_MEMORY_ATOMIC : HD_MEMORY_WRITE);
         return true;
     }
@@ -366,43 +369,43 @@ static void done_at(hd_sm *sm, uint32_t index, uint64_t cycle)
 
 void sm_memory_done(hd_sm *sm, uint32_t index)
 {
-    if (sm->jobs.items[index].passes) /* of a copy, whose lines are there */
+    if (sm->inflight.items[index].passes) /* of a copy, whose lines are there */
         hd_array_push(&sm->memory_queue, index);
     else
         sm_write_results(sm, index);
 }
 
-/* false: the job stays first. */
+/* false: the instruction stays first in the queue. */
 static bool work_on(hd_sm *sm, uint32_t index)
 {
     const hd_machine *m = sm->setup.machine;
-    sm_inflight *job = &sm->jobs.items[index];
-    if (job->passes && job->next_line == job->lines) {
-        bool is_shared =
-            job->space == HD_SPACE_SHARED || job->space == HD_SPACE_SHARED_CTA || job->space == HD_SPACE_SHARED_CLUSTER;
-        if (--job->passes)
+    sm_inflight *inflight = &sm->inflight.items[index];
+    if (inflight->passes && inflight->next_line == inflight->lines) {
+        bool is_shared = inflight->space == HD_SPACE_SHARED || inflight->space == HD_SPACE_SHARED_CTA ||
+                         inflight->space == HD_SPACE_SHARED_CLUSTER;
+        if (--inflight->passes)
             return false;
         done_at(sm, index, sm->now + (is_shared ? m->shared.latency : m->constant.latency));
         return true;
     }
-    if (job->next_line < job->lines) {
-        if (!access_line(sm, index) || ++job->next_line < job->lines)
+    if (inflight->next_line < inflight->lines) {
+        if (!access_line(sm, index) || ++inflight->next_line < inflight->lines)
             return false;
     } else { /* no addresses: a query of a texture, or an instruction whose lanes access nothing */
-        bool loads = job->op->traits & HD_SM_LOAD, texture = job->op->traits & HD_SM_TEXTURE;
-        job->hit_at = sm->now + (texture ? m->texture.latency : loads ? m->l1.latency : 1);
+        bool loads = inflight->op->traits & HD_SM_LOAD, texture = inflight->op->traits & HD_SM_TEXTURE;
+        inflight->hit_at = sm->now + (texture ? m->texture.latency : loads ? m->l1.latency : 1);
     }
-    if (!job->outstanding)
-        done_at(sm, index, job->hit_at);
+    if (!inflight->outstanding)
+        done_at(sm, index, inflight->hit_at);
     return true;
 }
 
-/* Where a register of a technique lies for the memory system: away from all other addresses. */
+/* Registers that a technique moves lie away from all other addresses of the memory system. */
 static hd_line_access reserved_line(const hd_sm *sm, const sm_waiting *what)
 {
     enum { REGISTER_BYTES = 128 };
     uint64_t number =
-        (uint64_t)sm->setup.number << 16 | sm->jobs.items[what->job].accesses.items[what->access].what.bank;
+        (uint64_t)sm->setup.number << 16 | sm->inflight.items[what->inflight].accesses.items[what->access].what.bank;
     uint32_t sectors = REGISTER_BYTES / sm->setup.machine->l2.sector_bytes;
     return (hd_line_access){((uint64_t)1 << 52) + number * REGISTER_BYTES, (uint32_t)(((uint64_t)1 << sectors) - 1), 1};
 }
@@ -415,7 +418,7 @@ static bool access_reserved(hd_sm *sm)
         return false;
     sm_waiting what = sm->reserved.items[0];
     hd_line_access line = reserved_line(sm, &what);
-    bool fills = sm->jobs.items[what.job].accesses.items[what.access].what.kind == HD_RF_FILL;
+    bool fills = sm->inflight.items[what.inflight].accesses.items[what.access].what.kind == HD_RF_FILL;
     if (fills && sm->fetch_count >= sm->setup.machine->l1.mshrs)
         return false;
     hd_array_remove(&sm->reserved, 0);
@@ -423,7 +426,7 @@ static bool access_reserved(hd_sm *sm)
         uint32_t f = sm_fetch_line(sm, SM_NO_CACHE, &line, HD_MEMORY_READ);
         sm_fetch *to = &sm->fetches.items[f];
         to->access = what.access + 1;
-        hd_array_push(&to->jobs, what.job);
+        hd_array_push(&to->waiting, what.inflight);
         sm->fetch_count++;
         return true;
     }
@@ -431,7 +434,7 @@ static bool access_reserved(hd_sm *sm)
     r.kind = HD_MEMORY_WRITE;
     r.sm = sm->setup.number;
     hd_memory_send(sm->setup.memory, sm->now, &r);
-    sm_access_done(sm, what.job, what.access);
+    sm_access_done(sm, what.inflight, what.access);
     return true;
 }
 
@@ -463,22 +466,22 @@ void hd_sm_answer(hd_sm *sm, const hd_memory_answer *answer)
         return;
     }
     sm->fetch_count--;
-    if (!f->access && !(sm->jobs.items[f->jobs.items[0]].op->traits & HD_SM_ATOMIC))
-        sm_emit_answer(sm, &sm->jobs.items[f->jobs.items[0]], answer);
+    if (!f->access && !(sm->inflight.items[f->waiting.items[0]].op->traits & HD_SM_ATOMIC))
+        sm_emit_answer(sm, &sm->inflight.items[f->waiting.items[0]], answer);
     if (f->access) {
-        sm_at(sm, now, (sm_event){SM_ACCESS_DONE, f->jobs.items[0], f->access - 1});
+        sm_at(sm, now, (sm_event){SM_ACCESS_DONE, f->waiting.items[0], f->access - 1});
         sm->next = now;
     }
-    for (uint32_t i = 0; i < f->jobs.count && !f->access; i++) {
-        sm_inflight *job = &sm->jobs.items[f->jobs.items[i]];
-        bool sent = job->next_line == job->lines;
-        if (--job->outstanding == 0 && sent) {
-            uint64_t at = job->hit_at > now ? job->hit_at : now;
-            sm_at(sm, at, (sm_event){SM_MEMORY_DONE, f->jobs.items[i], 0});
+    for (uint32_t i = 0; i < f->waiting.count && !f->access; i++) {
+        sm_inflight *inflight = &sm->inflight.items[f->waiting.items[i]];
+        bool sent = inflight->next_line == inflight->lines;
+        if (--inflight->outstanding == 0 && sent) {
+            uint64_t at = inflight->hit_at > now ? inflight->hit_at : now;
+            sm_at(sm, at, (sm_event){SM_MEMORY_DONE, f->waiting.items[i], 0});
             sm->next = at < sm->next ? at : sm->next;
         }
     }
-    hd_array_clear(&f->jobs);
+    hd_array_clear(&f->waiting);
     if (sm->memory_queue.count) /* a miss may wait for room */
         sm->next = now;
 }

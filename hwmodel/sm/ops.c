@@ -20,7 +20,7 @@ static const uint8_t families[HD_OPCODE_COUNT] = {
     {                                                                             \
         HD_MACHINE_CLASS_##what, HD_MACHINE_CLASS_##what, HD_MACHINE_CLASS_##what \
     }
-/* By family, of integers, floats and doubles. */
+/* Classes by family: of integers, floats and doubles. */
 static const uint8_t classes[][3] = {
     [MOVE] = SAME(MOVE),
     [ADD] = CLASSES(ADD),
@@ -125,20 +125,20 @@ static uint16_t bytes_of(const hd_function *f, const hd_instruction *insn)
     return (uint16_t)((bits < 8 ? 8 : bits) / 8 * (form->vector ? form->vector : 1));
 }
 
-/* ---- names ------------------------------------------------------------------------------------------------------- */
+/* ---- registers --------------------------------------------------------------------------------------------------- */
 
 typedef struct decoding {
     const hd_rf_code *code;
     uint32_t *predicate; /* by register: its name; HD_NONE: it is none, or has none yet */
-    uint32_t name_count;
-    hd_u32_array names;
+    uint32_t register_count;
+    hd_u32_array registers;
 } decoding;
 
 static void add_predicate(decoding *d, uint32_t reg)
 {
     if (d->predicate[reg] == HD_NONE)
-        d->predicate[reg] = d->name_count++;
-    hd_array_push(&d->names, d->predicate[reg]);
+        d->predicate[reg] = d->register_count++;
+    hd_array_push(&d->registers, d->predicate[reg]);
 }
 
 static void add_predicates(decoding *d, const hd_instruction *insn, uint32_t flag)
@@ -149,27 +149,27 @@ static void add_predicates(decoding *d, const hd_instruction *insn, uint32_t fla
             add_predicate(d, o->value);
 }
 
-static void decode_names(decoding *d, uint32_t i, hd_sm_op *op)
+static void decode_registers(decoding *d, uint32_t i, hd_sm_op *op)
 {
     const hd_rf_code *code = d->code;
     const hd_instruction *insn = &code->function->instructions.items[i];
-    op->name_first = d->names.count;
+    op->register_first = d->registers.count;
     for (uint32_t s = code->source_first[i]; s < code->source_first[i + 1]; s++)
-        hd_array_push(&d->names, code->sources[s]);
+        hd_array_push(&d->registers, code->sources[s]);
     if (insn->guard != HD_NONE)
         add_predicate(d, insn->guard);
     add_predicates(d, insn, HD_OPERAND_USE);
-    op->reads = (uint16_t)(d->names.count - op->name_first);
+    op->reads = (uint16_t)(d->registers.count - op->register_first);
     for (uint32_t k = code->destination_first[i]; k < code->destination_first[i + 1]; k++)
-        hd_array_push(&d->names, code->destinations[k].word);
+        hd_array_push(&d->registers, code->destinations[k].word);
     add_predicates(d, insn, HD_OPERAND_DEF);
-    op->writes = (uint16_t)(d->names.count - op->name_first - op->reads);
+    op->writes = (uint16_t)(d->registers.count - op->register_first - op->reads);
 }
 
 static void decode(const hd_rf_code *code, hd_arena *arena, hd_sm_function *to)
 {
     const hd_function *f = code->function;
-    decoding d = {.code = code, .name_count = code->storage.frame};
+    decoding d = {.code = code, .register_count = code->storage.frame};
     d.predicate = hd_malloc((f->registers.count + 1) * sizeof *d.predicate);
     for (uint32_t r = 0; r < f->registers.count; r++)
         d.predicate[r] = HD_NONE;
@@ -177,22 +177,22 @@ static void decode(const hd_rf_code *code, hd_arena *arena, hd_sm_function *to)
     for (uint32_t i = 0; i < f->instructions.count; i++) {
         const hd_form *form = hd_insn_form(f, &f->instructions.items[i]);
         hd_sm_op *op = &to->ops[i];
-        decode_names(&d, i, op);
+        decode_registers(&d, i, op);
         *op = (hd_sm_op){.class = class_of(form),
                          .space = space_of(form),
                          .unit = (uint8_t)hd_form_unit(form),
                          .traits = traits_of(form, op->writes),
                          .bytes = bytes_of(f, &f->instructions.items[i]),
                          .groups = groups_of(f, &f->instructions.items[i]),
-                         .name_first = op->name_first,
+                         .register_first = op->register_first,
                          .reads = op->reads,
                          .writes = op->writes};
     }
-    to->name_count = d.name_count;
+    to->register_count = d.register_count;
     to->issued = code->storage.issued;
     to->length = code->storage.issued[f->instructions.count];
-    to->names = hd_arena_copy(arena, d.names.items, d.names.count * sizeof *d.names.items);
-    hd_array_free(&d.names);
+    to->registers = hd_arena_copy(arena, d.registers.items, d.registers.count * sizeof *d.registers.items);
+    hd_array_free(&d.registers);
     free(d.predicate);
 }
 
@@ -205,7 +205,8 @@ hd_sm_code *hd_sm_code_new(const hd_rf_module *code)
     for (uint32_t f = 0; f < count; f++) {
         if (code->functions[f])
             decode(code->functions[f], &c->arena, &c->functions[f]);
-        c->name_count = c->functions[f].name_count > c->name_count ? c->functions[f].name_count : c->name_count;
+        c->register_count =
+            c->functions[f].register_count > c->register_count ? c->functions[f].register_count : c->register_count;
     }
     return c;
 }

@@ -1,6 +1,6 @@
 /* What the pipeline must know of each instruction, decoded once for all SMs.
  *
- * Dependences are those of names: registers by their words (hwmodel/rf/code.h), then the predicates of the function. An
+ * Dependences are those of registers: by their words (hwmodel/rf/code.h), then the predicates of the function. An
  * instruction depends on what it reads, what it writes, and its guard.
  */
 #ifndef HD_HWMODEL_SM_OPS_H
@@ -36,24 +36,24 @@ typedef struct hd_sm_op {
     uint16_t bytes; /* of a lane's access */
     /* of WAIT_COPIES: how many of the youngest groups it does not wait for; ALL_COPIES: waits for every copy */
     uint32_t groups;
-    /* in `names`: first what it reads, then what it writes */
-    uint32_t name_first;
+    /* In the function's `registers`: first what it reads, then what it writes. */
+    uint32_t register_first;
     uint16_t reads, writes;
 } hd_sm_op;
 
 typedef struct hd_sm_function {
-    uint32_t name_count;    /* words of its frame, and predicates */
-    hd_sm_op *ops;          /* by instruction */
-    const uint32_t *issued; /* by instruction, and one more: number of issued instructions before it in the text */
-    uint32_t length;        /* issued instructions */
-    uint32_t *names;
+    uint32_t register_count; /* words of its frame, and predicates */
+    hd_sm_op *ops;           /* by instruction */
+    const uint32_t *issued;  /* by instruction, and one more: number of issued instructions before it in the text */
+    uint32_t length;         /* issued instructions */
+    uint32_t *registers;
 } hd_sm_function;
 
 typedef struct hd_sm_code {
     hd_arena arena;
     const hd_rf_module *code;  /* borrowed */
     hd_sm_function *functions; /* by function of the module; without a body: all 0 */
-    uint32_t name_count;       /* the most of all functions */
+    uint32_t register_count;   /* the most of all functions */
 } hd_sm_code;
 
 /* ops_machine.c, for machine code: the class; bytes of a lane's access; traits besides those by behaviour. Copies from

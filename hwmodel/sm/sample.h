@@ -3,7 +3,7 @@
  * A wave is as many thread blocks as start before the first one has to wait. Timed are the first wave, in which caches
  * are cold and all blocks start at once; the waves that are measured, from the start of their first block to that of
  * the next wave's; and one wave more, which ends like the last one of the grid. Blocks after that are not timed, but
- * their instructions are known from their traces: they are taken to go on as the measured ones did, in cycles and in
+ * their instructions are known from their records: they are taken to go on as the measured ones did, in cycles and in
  * every count, for each instruction.
  *
  * Error: what the blocks that are not timed would take if all of them were like the slowest, or like the fastest, as

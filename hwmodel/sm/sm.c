@@ -32,7 +32,7 @@ hd_sm *hd_sm_new(const hd_sm_setup *setup)
     hd_sm *sm = hd_calloc(1, sizeof *sm);
     sm->setup = *setup;
     sm->model = setup->walk->model;
-    sm->unused_job = HD_NONE;
+    sm->unused_inflight = HD_NONE;
     sm->free_collectors = setup->machine->core.collectors;
     sm->subcores = setup->machine->core.kind == HD_CORE_SUBCORE;
     for (uint32_t u = 0; u < HD_MACHINE_UNITS; u++)
@@ -46,13 +46,13 @@ hd_sm *hd_sm_new(const hd_sm_setup *setup)
     return sm;
 }
 
-/* What only an SM that has had a thread block needs: of a large GPU and a small grid most have none. */
+/* Allocates what only an SM with a thread block needs: with a small grid most SMs of a large GPU have none. */
 static void make_room(hd_sm *sm)
 {
     sm->ring = hd_calloc(SM_RING, sizeof *sm->ring);
     for (uint32_t i = 0; i < SM_WARPS; i++) {
-        sm->warps[i].pending = hd_calloc(sm->setup.code->name_count + 1, 1);
-        sm->warps[i].reading = sm->subcores ? hd_calloc(sm->setup.code->name_count + 1, 1) : NULL;
+        sm->warps[i].scoreboard = hd_calloc(sm->setup.code->register_count + 1, 1);
+        sm->warps[i].reading = sm->subcores ? hd_calloc(sm->setup.code->register_count + 1, 1) : NULL;
     }
 }
 
@@ -61,7 +61,7 @@ void hd_sm_free(hd_sm *sm)
     if (!sm)
         return;
     for (uint32_t i = 0; i < SM_WARPS; i++) {
-        free(sm->warps[i].pending);
+        free(sm->warps[i].scoreboard);
         free(sm->warps[i].reading);
         hd_array_free(&sm->warps[i].copies);
     }
@@ -70,22 +70,22 @@ void hd_sm_free(hd_sm *sm)
         hd_array_free(&sm->banks[i].reads.items);
         hd_array_free(&sm->banks[i].writes.items);
     }
-    for (uint32_t i = 0; i < sm->jobs.count; i++) {
-        hd_array_free(&sm->jobs.items[i].accesses);
-        free(sm->jobs.items[i].line);
+    for (uint32_t i = 0; i < sm->inflight.count; i++) {
+        hd_array_free(&sm->inflight.items[i].accesses);
+        free(sm->inflight.items[i].line);
     }
     for (uint32_t i = 0; i < sm->fetches.count; i++)
-        hd_array_free(&sm->fetches.items[i].jobs);
+        hd_array_free(&sm->fetches.items[i].waiting);
     for (uint32_t i = 0; i < sm->ctas.count; i++)
-        if (sm->ctas.items[i].trace)
-            hd_record_release(sm->ctas.items[i].trace);
+        if (sm->ctas.items[i].record)
+            hd_record_release(sm->ctas.items[i].record);
     for (uint32_t u = 0; u < HD_MACHINE_UNITS; u++)
         hd_array_free(&sm->ready[u]);
     for (uint32_t s = 0; s < SM_SCHEDULERS; s++)
         hd_array_free(&sm->schedulers[s].waiting);
     hd_array_free(&sm->unbanked);
     hd_array_free(&sm->awaiting);
-    hd_array_free(&sm->jobs);
+    hd_array_free(&sm->inflight);
     hd_array_free(&sm->ctas);
     hd_array_free(&sm->fetches);
     hd_array_free(&sm->memory_queue);
@@ -144,7 +144,7 @@ bool hd_sm_has_room(hd_sm *sm, uint32_t cta)
 static uint32_t free_place(hd_sm *sm)
 {
     for (uint32_t i = 0; i < sm->ctas.count; i++)
-        if (!sm->ctas.items[i].trace)
+        if (!sm->ctas.items[i].record)
             return i;
     (void)hd_array_extend(&sm->ctas, 1);
     return sm->ctas.count - 1;
@@ -153,12 +153,12 @@ static uint32_t free_place(hd_sm *sm)
 static void start_warp(hd_sm *sm, uint64_t now, uint32_t place, uint32_t index)
 {
     sm_cta *cta = &sm->ctas.items[place];
-    const hd_record_warp *trace = &cta->trace->warps[index];
-    hd_walk_warp *walked = hd_walk_begin_warp(sm_walk(sm), cta->trace->cta, trace->warp);
+    const hd_record_warp *record = &cta->record->warps[index];
+    hd_walk_warp *walked = hd_walk_begin_warp(sm_walk(sm), cta->record->cta, record->warp);
     uint32_t slot = walked->warp.slot;
     assert(slot < SM_WARPS);
     sm_warp *w = &sm->warps[slot];
-    uint8_t *pending = w->pending, *reading = w->reading;
+    uint8_t *scoreboard = w->scoreboard, *reading = w->reading;
     sm_copies copies = w->copies; /* none is in flight */
     *w = (sm_warp){.resident = true,
                    .cta = place,
@@ -168,34 +168,34 @@ static void start_warp(hd_sm *sm, uint64_t now, uint32_t place, uint32_t index)
                    .frame = HD_NONE,
                    .last = {.function = HD_NONE, .instruction = HD_NONE},
                    .walked = walked};
-    w->pending = pending;
+    w->scoreboard = scoreboard;
     w->reading = reading;
     w->copies = copies;
     cta->slots[index] = (uint8_t)slot;
     sm->order[slot] = sm->starts * HD_RECORD_WARPS + index;
     sm->schedulers[slot % sm->setup.machine->core.schedulers].warps |= (uint64_t)1 << slot;
     sm->resident_warps++;
-    hd_record_open(&w->cursor, trace);
+    hd_record_open(&w->cursor, record);
     sm_reach_next(sm, slot);
-    if (w->has_step) /* one without any, of a trace that is not whole, ends at once */
+    if (w->has_step) /* one without any, of a record that is not whole, ends at once */
         sm_activate(sm, slot);
 }
 
 static void end_cta(hd_sm *sm, uint32_t place)
 {
     sm_cta *cta = &sm->ctas.items[place];
-    hd_walk_end_cta(sm_walk(sm), cta->trace->cta);
-    hd_record_release(cta->trace);
-    cta->trace = NULL;
+    hd_walk_end_cta(sm_walk(sm), cta->record->cta);
+    hd_record_release(cta->record);
+    cta->record = NULL;
     sm->resident--;
 }
 
-/* Its trace is over, and nothing of it is in flight. */
+/* Ends the warp if its record is over and nothing of it is in flight. */
 static void try_end(hd_sm *sm, uint32_t slot)
 {
     sm_warp *w = &sm->warps[slot];
     uint64_t bit = (uint64_t)1 << slot;
-    if (!w->resident || w->has_step || w->jobs)
+    if (!w->resident || w->has_step || w->inflight)
         return;
     sm_cta *cta = &sm->ctas.items[w->cta];
     sm_scheduler *s = &sm->schedulers[slot % sm->setup.machine->core.schedulers];
@@ -211,26 +211,26 @@ static void try_end(hd_sm *sm, uint32_t slot)
     cta->barriers[w->index] = UINT32_MAX;
     hd_walk_end_warp(sm_walk(sm), w->walked);
     sm->recheck = (sm->recheck & ~bit) | sm->gated;
-    for (uint32_t i = 0; i < cta->trace->warp_count; i++)
+    for (uint32_t i = 0; i < cta->record->warp_count; i++)
         if (cta->barriers[i] != UINT32_MAX)
             sm->recheck |= (uint64_t)1 << cta->slots[i];
     if (--cta->live == 0)
         end_cta(sm, w->cta);
 }
 
-void hd_sm_start(hd_sm *sm, uint64_t now, hd_record *trace)
+void hd_sm_start(hd_sm *sm, uint64_t now, hd_record *record)
 {
     sm_account(sm, now);
     if (!sm->ring)
         make_room(sm);
-    uint32_t place = free_place(sm), warps = trace->warp_count;
-    sm->ctas.items[place] = (sm_cta){.trace = trace, .live = warps};
+    uint32_t place = free_place(sm), warps = record->warp_count;
+    sm->ctas.items[place] = (sm_cta){.record = record, .live = warps};
     sm->resident++;
     sm->alive = now;
     sm->starts++;
     for (uint32_t i = 0; i < warps; i++)
         start_warp(sm, now, place, i);
-    for (uint32_t i = 0; i < warps; i++) /* the last one releases the trace of a block without instructions */
+    for (uint32_t i = 0; i < warps; i++) /* the last one releases the record of a block without instructions */
         try_end(sm, sm->ctas.items[place].slots[i]);
     sm->next = now;
 }
@@ -245,7 +245,7 @@ static void end_warps(hd_sm *sm)
 
 /* ---- stages ------------------------------------------------------------------------------------------------------ */
 
-/* A branch, call or return has executed. */
+/* A branch, call or return has executed: what comes after it is known. */
 static void resolve(hd_sm *sm, uint32_t slot)
 {
     sm->warps[slot].control = false;
@@ -255,12 +255,13 @@ static void resolve(hd_sm *sm, uint32_t slot)
 
 static void executed(hd_sm *sm, uint32_t index)
 {
-    sm_inflight *job = &sm->jobs.items[index];
-    if (job->op->traits & HD_SM_CONTROL && !job->forwarded)
-        resolve(sm, job->warp);
-    if (job->skips)
+    sm_inflight *inflight = &sm->inflight.items[index];
+    if (inflight->op->traits & HD_SM_CONTROL && !inflight->forwarded)
+        resolve(sm, inflight->warp);
+    if (inflight->skips)
         sm_write_results(sm, index);
-    else if (job->lines || job->passes || (job->op->class == HD_MACHINE_CLASS_MEMORY && job->op->traits & HD_SM_LOAD))
+    else if (inflight->lines || inflight->passes ||
+             (inflight->op->class == HD_MACHINE_CLASS_MEMORY && inflight->op->traits & HD_SM_LOAD))
         hd_array_push(&sm->memory_queue, index);
     else
         sm_write_results(sm, index);
@@ -269,10 +270,10 @@ static void executed(hd_sm *sm, uint32_t index)
 /* Forwards a result of fixed latency: what needs it may issue, and finds it when it executes. */
 static void forward(hd_sm *sm, uint32_t index)
 {
-    const sm_inflight *job = &sm->jobs.items[index];
-    if (job->op->traits & HD_SM_CONTROL)
-        resolve(sm, job->warp);
-    sm_release_names(sm, index);
+    const sm_inflight *inflight = &sm->inflight.items[index];
+    if (inflight->op->traits & HD_SM_CONTROL)
+        resolve(sm, inflight->warp);
+    sm_clear_scoreboard(sm, index);
 }
 
 static void complete(hd_sm *sm)
@@ -288,12 +289,12 @@ static void complete(hd_sm *sm)
         sm->free_event = at;
         at = next;
         switch (e.kind) {
-        case SM_ACCESS_DONE: sm_access_done(sm, e.job, e.access); break;
-        case SM_EXECUTED: executed(sm, e.job); break;
-        case SM_FORWARD: forward(sm, e.job); break;
-        case SM_FETCHED: sm->recheck |= (uint64_t)1 << e.job; break;
-        case SM_MEMORY_DONE: sm_memory_done(sm, e.job); break;
-        case SM_ASK_AGAIN: sm->recheck |= sm->gated & (uint64_t)1 << e.job; break;
+        case SM_ACCESS_DONE: sm_access_done(sm, e.index, e.access); break;
+        case SM_EXECUTED: executed(sm, e.index); break;
+        case SM_FORWARD: forward(sm, e.index); break;
+        case SM_FETCHED: sm->recheck |= (uint64_t)1 << e.index; break;
+        case SM_MEMORY_DONE: sm_memory_done(sm, e.index); break;
+        case SM_ASK_AGAIN: sm->recheck |= sm->gated & (uint64_t)1 << e.index; break;
         }
     }
     sm->ring_used[place / 64] &= ~((uint64_t)1 << place % 64);
@@ -306,11 +307,11 @@ static bool takes(const hd_sm *sm, uint32_t unit)
 
 static void dispatch_to(hd_sm *sm, uint32_t index, uint64_t *unit_free)
 {
-    sm_inflight *job = &sm->jobs.items[index];
-    hd_machine_class_timing timing = sm_timing(sm, job->op);
-    job->phase = SM_EXECUTE;
+    sm_inflight *inflight = &sm->inflight.items[index];
+    hd_machine_class_timing timing = sm_timing(sm, inflight->op);
+    inflight->phase = SM_EXECUTE;
     *unit_free = sm->now + timing.interval;
-    sm_leave_collector(sm, job);
+    sm_leave_collector(sm, inflight);
     sm_at(sm, sm->now + timing.latency, (sm_event){SM_EXECUTED, index, 0});
 }
 
@@ -318,14 +319,14 @@ static void dispatch_to(hd_sm *sm, uint32_t index, uint64_t *unit_free)
 static void dispatch(hd_sm *sm)
 {
     for (uint32_t unit = 0; unit < HD_MACHINE_UNITS; unit++) {
-        uint32_t kept = 0, count = sm->ready[unit].count, *jobs = sm->ready[unit].items;
+        uint32_t kept = 0, count = sm->ready[unit].count, *ready = sm->ready[unit].items;
         for (uint32_t i = 0; i < count; i++) {
-            uint32_t scheduler = sm->jobs.items[jobs[i]].warp % sm->setup.machine->core.schedulers;
+            uint32_t scheduler = sm->inflight.items[ready[i]].warp % sm->setup.machine->core.schedulers;
             uint32_t u = takes(sm, unit) ? sm_free_unit(sm, unit, scheduler) : HD_NONE;
             if (u == HD_NONE)
-                jobs[kept++] = jobs[i];
+                ready[kept++] = ready[i];
             else
-                dispatch_to(sm, jobs[i], &sm->unit_free[unit][u]);
+                dispatch_to(sm, ready[i], &sm->unit_free[unit][u]);
         }
         sm->ready[unit].count = kept;
     }
@@ -400,7 +401,7 @@ static void offer_units(hd_sm *sm)
     for (; used; used &= used - 1)
         occupy(sm, machine_unit(sm, (hd_unit)__builtin_ctz(used)), 1);
     if (sink->accesses.count)
-        sm_add_accesses(sm, sm_new_job(sm, 0), sink, true);
+        sm_add_accesses(sm, sm_new_inflight(sm, 0), sink, true);
     if (sm->model->info->ops->may_issue) /* what the model did may open gates, and close others */
         sm->recheck |= sm->gated | sm->eligible;
 }

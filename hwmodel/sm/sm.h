@@ -1,13 +1,13 @@
 /* One streaming multiprocessor, cycle by cycle.
  *
- * It executes traces (hwmodel/record/record.h) of the thread blocks that it is given. Stages, in the order in which a
+ * It executes records (hwmodel/record/record.h) of the thread blocks that it is given. Stages, in the order in which a
  * cycle handles them, so that what a stage does is seen by those before it in the next cycle:
  *
  *   completion  results that are due, answers of the memory system
  *   dispatch    instructions whose operands are collected go to a free unit of their kind
  *   memory      the load/store unit handles one line, or one pass over shared memory, a cycle
  *   banks       each bank of the register file serves one access a cycle, writes before reads, then the oldest
- *   issue       each scheduler takes a warp whose next instruction has all its names free (scoreboard), which passes
+ *   issue       each scheduler takes a warp whose next instruction waits for no register (scoreboard), which passes
  *               the technique's gate, and for which an operand collector is free
  *   fetch       each port fetches the next instructions of a warp
  *

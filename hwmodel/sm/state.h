@@ -48,7 +48,7 @@ typedef struct sm_inflight { /* an instruction in flight, or accesses beside one
     uint8_t phase, warp;
     bool is_before; /* accesses of `before`, or of what holds its warp: the next instruction waits for them */
     const hd_sm_op *op;
-    const uint32_t *names;
+    const uint32_t *registers;
     HD_ARRAY(sm_access) accesses;
     uint32_t open, needed, results; /* accesses that are not done: all, by role */
     uint32_t received;              /* operands, in cycle `receives` */
@@ -57,7 +57,6 @@ typedef struct sm_inflight { /* an instruction in flight, or accesses beside one
     bool forwarded;         /* its results are available */
     bool skips;             /* its results need no work of the unit */
     uint32_t number;        /* of the instruction, in order of issue; 0: it is none */
-    hd_sm_subject subject;  /* of an instruction, where there are listeners */
     /* of memory instructions */
     uint8_t space; /* hd_space */
     uint8_t cache; /* sm_cache that loads look into */
@@ -65,13 +64,15 @@ typedef struct sm_inflight { /* an instruction in flight, or accesses beside one
     uint64_t hit_at;      /* when the last line that the L1 cache has is there */
     hd_line_access *line; /* with room for `line_room` */
     uint32_t line_room;
-    sm_copy copy;  /* of cp.async */
-    uint32_t next; /* of those that are not in use */
+    sm_copy copy;          /* of cp.async */
+    uint32_t next;         /* of those that are not in use */
+    hd_sm_subject subject; /* of events; set where there are listeners */
 } sm_inflight;
 
 typedef struct sm_event {
     uint8_t kind;
-    uint32_t job, access;
+    uint32_t index; /* of the instruction in flight; of ASK_AGAIN and FETCHED: slot of the warp */
+    uint32_t access;
 } sm_event;
 typedef struct sm_scheduled {
     sm_event event;
@@ -86,12 +87,12 @@ typedef struct sm_due { /* events of a cycle, in the order in which they were ad
 /* ---- the register file ------------------------------------------------------------------------------------------- */
 
 typedef struct sm_waiting { /* an access at its bank */
-    uint32_t job, access;
+    uint32_t inflight, access;
     uint64_t since; /* first cycle in which it may be served */
 } sm_waiting;
 
-typedef struct sm_awaiting { /* an access, and the job of the instruction that it waits for */
-    uint32_t job, access, awaited;
+typedef struct sm_awaiting { /* an access, and the place of the instruction whose results it waits for */
+    uint32_t inflight, access, awaited;
 } sm_awaiting;
 
 typedef struct sm_queue {
@@ -109,7 +110,7 @@ typedef struct sm_bank {
 /* ---- warps ------------------------------------------------------------------------------------------------------- */
 
 typedef struct sm_cta {
-    hd_record *trace;                         /* NULL: the place is free */
+    hd_record *record;                        /* NULL: the place is free */
     uint32_t live, barriers[HD_RECORD_WARPS]; /* barriers that each warp has issued; UINT32_MAX: it has ended */
     uint8_t slots[HD_RECORD_WARPS];
 } sm_cta;
@@ -130,31 +131,32 @@ typedef struct sm_warp {
     uint64_t age;            /* number of the start of its block */
     uint64_t start;          /* cycle from which on it may issue */
     bool had_turn;
-    uint64_t turned;              /* cycle in which it began or ceased to take turns */
-    uint32_t stores;              /* that the memory system has not done */
-    uint32_t accesses;            /* loads, stores and atomics that have not ended */
-    uint32_t jobs, pending_moves; /* pending_moves: register moves to finish before the next issue */
+    uint64_t turned;        /* cycle in which it began or ceased to take turns */
+    uint32_t stores;        /* that the memory system has not done */
+    uint32_t accesses;      /* loads, stores and atomics that have not ended */
+    uint32_t inflight;      /* instructions */
+    uint32_t pending_moves; /* register moves to finish before the next issue */
     sm_copies copies;
     uint32_t groups;  /* of copies, that it has committed */
     uint32_t arrives; /* cp.async.mbarrier.arrive instructions that it has issued */
-    uint32_t pending_names;
-    uint32_t frame;    /* of the last instruction that was issued */
-    uint8_t *pending;  /* by name: hd_sm_slot of who waits for its value; ISSUED: it is there */
-    uint8_t *reading;  /* by name, with sub-cores: queued instructions that have not read it */
-    uint32_t readings; /* their sum */
+    uint32_t scoreboard_entries;
+    uint32_t frame;      /* of the last instruction that was issued */
+    uint8_t *scoreboard; /* by register: hd_sm_slot of who waits for its value; ISSUED: it is there */
+    uint8_t *reading;    /* by register, with sub-cores: queued instructions that have not read it */
+    uint32_t readings;   /* their sum */
     hd_rf_step step;
     hd_walk_warp *walked;
     const hd_sm_op *op;
-    const uint32_t *names;
+    const uint32_t *registers;
     sm_buffer buffer;
-    hd_sm_subject last;      /* that was issued, where there are listeners */
     hd_record_cursor cursor; /* large: what is read in every cycle comes before it */
+    hd_sm_subject last;      /* instruction that was issued; set where there are listeners */
 } sm_warp;
 
 typedef struct sm_scheduler {
     uint64_t warps, active;     /* masks of slots */
     uint32_t last;              /* slot that issued last */
-    uint32_t control, allocate; /* of a sub-core: jobs in its latches; HD_NONE: it is free */
+    uint32_t control, allocate; /* of a sub-core: what is in its latches; HD_NONE: nothing */
     uint32_t queued;            /* of a sub-core: instructions of variable latency that are not dispatched */
     uint8_t reason;             /* of slots that issued nothing in the last cycle */
     uint32_t blamed;            /* slot of the warp whose reason that is; HD_NONE: of none */
@@ -168,8 +170,8 @@ typedef struct sm_fetch { /* what the memory system has been asked for */
     uint8_t into;  /* sm_cache */
     uint64_t line; /* its address in bytes */
     uint32_t sectors;
-    uint32_t access;   /* 1 + the access of its one job that it serves; 0: lines of instructions */
-    hd_u32_array jobs; /* that wait for it */
+    uint32_t access;      /* 1 + the access of the first in `waiting` that it serves; 0: lines of instructions */
+    hd_u32_array waiting; /* instructions in flight; the first one has asked */
 } sm_fetch;
 
 struct hd_sm {
@@ -182,8 +184,8 @@ struct hd_sm {
     bool failed, locked;
     uint64_t
         alive; /* the last cycle in which an instruction was issued, or something was in flight when that was asked */
-    HD_ARRAY(sm_inflight) jobs;
-    uint32_t unused_job;
+    HD_ARRAY(sm_inflight) inflight; /* others refer to an instruction by its place here */
+    uint32_t unused_inflight;
     sm_warp warps[SM_WARPS];
     HD_ARRAY(sm_cta) ctas;
     uint32_t resident;     /* blocks */
@@ -198,20 +200,20 @@ struct hd_sm {
     uint32_t free_collectors;
     bool subcores;
     uint32_t issued_units;              /* in this cycle, a bit each, hd_unit */
-    uint32_t latched;                   /* jobs in latches of sub-cores */
+    uint32_t latched;                   /* instructions in latches of sub-cores */
     uint32_t fixed_units;               /* a bit each, hd_machine_unit */
     uint64_t by_unit[HD_MACHINE_UNITS]; /* of sub-cores: warps whose next instruction is for the unit */
     sm_bank banks[SM_BANKS];
     uint64_t busy_banks;
     HD_ARRAY(sm_waiting) unbanked;              /* accesses of other structures, which never wait for each other */
     HD_ARRAY(sm_awaiting) awaiting;             /* accesses that wait for another instruction's results */
-    HD_ARRAY(uint32_t) ready[HD_MACHINE_UNITS]; /* jobs, the oldest first */
+    HD_ARRAY(uint32_t) ready[HD_MACHINE_UNITS]; /* instructions in flight, the oldest first */
     uint64_t unit_free[HD_MACHINE_UNITS][64];
     HD_ARRAY(sm_scheduled) events;
     uint32_t free_event;
     sm_due *ring; /* by cycle modulo SM_RING; NULL before the first thread block */
     uint64_t ring_used[SM_RING / 64];
-    HD_ARRAY(uint32_t) memory_queue; /* jobs of the load/store unit, the first in progress */
+    HD_ARRAY(uint32_t) memory_queue; /* instructions in the load/store unit, the first in progress */
     HD_ARRAY(sm_waiting) reserved;   /* registers that a technique spills to memory, or fills from it */
     hd_cache caches[SM_CACHES];
     uint64_t to_fetch, missing_code;      /* warps with room in their buffer; that wait for a line */
@@ -246,58 +248,68 @@ void sm_recheck_block(hd_sm *sm, const sm_warp *w);
 
 /* ---- idle.c ------------------------------------------------------------------------------------------------------ */
 
-/* Has nothing happened for so long that no warp can go on any more? See sm.h. Called at the end of each cycle. */
+/* Called at the end of each cycle. false: nothing has happened for so long that no warp can go on (sm.h). */
 bool sm_check_alive(hd_sm *sm);
 
 /* ---- events.c: counts events, and sends them to the listeners ---------------------------------------------------- */
 
-/* The next instruction of a warp becomes the job, and is issue `number` of its scheduler in this cycle. */
-void sm_emit_issue(hd_sm *sm, uint32_t job, uint32_t number);
+/* The next instruction of its warp is in flight now, and is issue `number` of its scheduler in this cycle. */
+void sm_emit_issue(hd_sm *sm, uint32_t inflight, uint32_t number);
+/* To the listeners alone, which sm_emit_stall calls where there are some. */
+void sm_send_stall(hd_sm *sm, uint32_t scheduler, uint32_t number, uint64_t begin, uint64_t end);
 /* Slots of the scheduler from `number` on issue nothing from cycle `begin` up to the one before `end`. */
-void sm_emit_stall(hd_sm *sm, uint32_t scheduler, uint32_t number, uint64_t begin, uint64_t end);
-void sm_emit_request(hd_sm *sm, const sm_inflight *job, uint32_t sectors); /* to the memory system, of the L2 cache */
-void sm_emit_passes(hd_sm *sm, const sm_inflight *job, uint32_t least);    /* over shared memory; without conflicts */
-/* The job looks into its cache for sectors of a line, of which some are missing. Masks. */
-void sm_emit_lookup(hd_sm *sm, const sm_inflight *job, uint32_t sectors, uint32_t missing);
-void sm_emit_answer(hd_sm *sm, const sm_inflight *job, const hd_memory_answer *answer); /* to a read */
-void sm_emit_retire(hd_sm *sm, const sm_inflight *job);
+static inline void sm_emit_stall(hd_sm *sm, uint32_t scheduler, uint32_t number, uint64_t begin, uint64_t end)
+{
+    uint32_t lost = sm->setup.machine->core.issue_width - number;
+    sm->counts.slots[sm->schedulers[scheduler].reason] += lost * (end - begin);
+    if (sm->setup.listener_count)
+        sm_send_stall(sm, scheduler, number, begin, end);
+}
+/* The instruction asks the memory system for so many sectors of the L2 cache. */
+void sm_emit_request(hd_sm *sm, const sm_inflight *inflight, uint32_t sectors);
+/* The instruction makes its passes over shared memory, which would be `least` without conflicts. */
+void sm_emit_passes(hd_sm *sm, const sm_inflight *inflight, uint32_t least);
+/* The instruction looks into its cache for sectors of a line, of which some are missing. Masks. */
+void sm_emit_lookup(hd_sm *sm, const sm_inflight *inflight, uint32_t sectors, uint32_t missing);
+void sm_emit_answer(hd_sm *sm, const sm_inflight *inflight, const hd_memory_answer *answer); /* to a read */
+void sm_emit_retire(hd_sm *sm, const sm_inflight *inflight);
 void sm_emit_warp_end(hd_sm *sm, uint32_t slot);
 
-/* ---- jobs.c: accesses to registers ------------------------------------------------------------------------------- */
+/* ---- in_flight.c: accesses to registers -------------------------------------------------------------------------- */
 
-uint32_t sm_new_job(hd_sm *sm, uint32_t slot);
-/* The accesses of the sink become the job's, and begin where they can. */
-void sm_add_accesses(hd_sm *sm, uint32_t job, const hd_access_sink *sink, bool all_needed);
+uint32_t sm_new_inflight(hd_sm *sm, uint32_t slot);
+/* The accesses of the sink become the instruction's, and begin where they can. */
+void sm_add_accesses(hd_sm *sm, uint32_t inflight, const hd_access_sink *sink, bool all_needed);
 /* The same in two steps: without beginning them; beginning those that can. */
-void sm_set_accesses(hd_sm *sm, uint32_t job, const hd_access_sink *sink, bool all_needed);
-void sm_begin_accesses(hd_sm *sm, uint32_t job);
-void sm_leave_collector(hd_sm *sm, const sm_inflight *job);
-/* Those for its operands are done; others begin in cycle `since`. */
-void sm_take_operands(hd_sm *sm, uint32_t job, uint64_t since);
+void sm_set_accesses(hd_sm *sm, uint32_t inflight, const hd_access_sink *sink, bool all_needed);
+void sm_begin_accesses(hd_sm *sm, uint32_t inflight);
+void sm_leave_collector(hd_sm *sm, const sm_inflight *inflight);
+/* The accesses for its operands are done; others begin in cycle `since`. */
+void sm_take_operands(hd_sm *sm, uint32_t inflight, uint64_t since);
 /* For sub-cores: later instructions of the warp must not write what this one has yet to read; it has read. */
-void sm_hold_operands(hd_sm *sm, uint32_t job, bool hold);
-void sm_release_names(hd_sm *sm, uint32_t job);
-uint32_t sm_bank_of(const hd_sm *sm, const sm_inflight *job, const hd_rf_access *access);
+void sm_hold_operands(hd_sm *sm, uint32_t inflight, bool hold);
+void sm_clear_scoreboard(hd_sm *sm, uint32_t inflight);
+uint32_t sm_bank_of(const hd_sm *sm, const sm_inflight *inflight, const hd_rf_access *access);
 void sm_serve_banks(hd_sm *sm);
-void sm_access_done(hd_sm *sm, uint32_t job, uint32_t access);
-void sm_write_results(hd_sm *sm, uint32_t job);
+void sm_access_done(hd_sm *sm, uint32_t inflight, uint32_t access);
+void sm_write_results(hd_sm *sm, uint32_t inflight);
 
 /* ---- subcore.c --------------------------------------------------------------------------------------------------- */
 
 /* The warps among `able`, which may issue, for which the sub-core has room. */
 uint64_t sm_subcore_able(const hd_sm *sm, const sm_scheduler *scheduler, uint64_t able);
-void sm_subcore_issue(hd_sm *sm, uint32_t job);
+void sm_subcore_issue(hd_sm *sm, uint32_t inflight);
 void sm_advance_latches(hd_sm *sm);
-/* A free one of the scheduler's units; HD_NONE: none is. */
+/* A unit of the kind that is free for the scheduler; HD_NONE: none is. */
 uint32_t sm_free_unit(const hd_sm *sm, uint32_t unit, uint32_t scheduler);
 
 /* ---- load_store.c ------------------------------------------------------------------------------------------------ */
 
-void sm_prepare_memory(hd_sm *sm, uint32_t job, const sm_warp *warp); /* at issue: lines, passes */
-void sm_access_memory(hd_sm *sm);                                     /* one cycle of the unit */
-void sm_memory_done(hd_sm *sm, uint32_t job);                         /* all that was sent is answered */
+void sm_prepare_memory(hd_sm *sm, uint32_t inflight, const sm_warp *warp); /* at issue: lines, passes */
+void sm_access_memory(hd_sm *sm);                                          /* one cycle of the unit */
+void sm_memory_done(hd_sm *sm, uint32_t inflight);                         /* all that was sent is answered */
 
-/* Asks the memory system; its place among the fetches. */
+/* Asks the memory system. Returns the place among the fetches. */
 uint32_t sm_fetch_line(hd_sm *sm, sm_cache into, const hd_line_access *line, hd_memory_kind kind);
 
 /* ---- fetch.c ----------------------------------------------------------------------------------------------------- */
@@ -313,7 +325,7 @@ void sm_code_arrived(hd_sm *sm, uint64_t address, uint64_t now); /* of the line 
 
 void sm_reach_next(hd_sm *sm, uint32_t slot); /* the warp's next instruction, or its end */
 void sm_issue(hd_sm *sm);
-/* It ceases to take turns, to wait or because it ends. */
+/* The warp ceases to take turns, because it waits or ends. */
 void sm_end_turn(hd_sm *sm, sm_scheduler *s, uint32_t slot);
 void sm_activate(hd_sm *sm, uint32_t slot); /* a warp of a block that starts */
 

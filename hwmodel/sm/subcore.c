@@ -25,9 +25,9 @@
  */
 #include "hwmodel/sm/state.h"
 
-static uint32_t scheduler_of(const hd_sm *sm, const sm_inflight *job)
+static uint32_t scheduler_of(const hd_sm *sm, const sm_inflight *inflight)
 {
-    return job->warp % sm->setup.machine->core.schedulers;
+    return inflight->warp % sm->setup.machine->core.schedulers;
 }
 
 uint32_t sm_free_unit(const hd_sm *sm, uint32_t unit, uint32_t scheduler)
@@ -59,14 +59,15 @@ uint64_t sm_subcore_able(const hd_sm *sm, const sm_scheduler *s, uint64_t able)
 
 void sm_subcore_issue(hd_sm *sm, uint32_t index)
 {
-    sm_inflight *job = &sm->jobs.items[index];
-    sm_scheduler *s = &sm->schedulers[scheduler_of(sm, job)];
-    hd_machine_class_timing timing = sm_timing(sm, job->op);
-    job->fixed = sm->fixed_units >> timing.unit & 1;
+    sm_inflight *inflight = &sm->inflight.items[index];
+    sm_scheduler *s = &sm->schedulers[scheduler_of(sm, inflight)];
+    hd_machine_class_timing timing = sm_timing(sm, inflight->op);
+    inflight->fixed = sm->fixed_units >> timing.unit & 1;
     s->control = index;
     sm->latched++;
-    if (job->fixed) {
-        sm->unit_free[timing.unit][sm_free_unit(sm, timing.unit, scheduler_of(sm, job))] = sm->now + timing.interval;
+    if (inflight->fixed) {
+        sm->unit_free[timing.unit][sm_free_unit(sm, timing.unit, scheduler_of(sm, inflight))] =
+            sm->now + timing.interval;
     } else {
         s->queued++;
         sm_hold_operands(sm, index, true);
@@ -94,16 +95,16 @@ typedef struct wanted { /* reads, by bank */
 } wanted;
 
 /* false: no window would do. */
-static bool fits_window(const hd_sm *sm, const sm_inflight *job, wanted *want)
+static bool fits_window(const hd_sm *sm, const sm_inflight *inflight, wanted *want)
 {
     want->banks = 0;
-    for (uint32_t i = 0; i < job->accesses.count; i++) {
-        const sm_access *a = &job->accesses.items[i];
+    for (uint32_t i = 0; i < inflight->accesses.count; i++) {
+        const sm_access *a = &inflight->accesses.items[i];
         if (a->role == SM_NEEDED && (a->what.after || a->what.cycles > 1))
             return false;
         if (!reads_bank(a))
             continue;
-        uint32_t bank = sm_bank_of(sm, job, &a->what);
+        uint32_t bank = sm_bank_of(sm, inflight, &a->what);
         if (!(want->banks >> bank & 1))
             want->reads[bank] = 0;
         want->banks |= (uint64_t)1 << bank;
@@ -138,11 +139,11 @@ static bool reserve(hd_sm *sm, const wanted *want)
 static void execute(hd_sm *sm, uint32_t index, int64_t window)
 {
     const hd_machine *m = sm->setup.machine;
-    sm_inflight *job = &sm->jobs.items[index];
-    int64_t latency = sm_timing(sm, job->op).latency, next = (int64_t)sm->now + 1;
+    sm_inflight *inflight = &sm->inflight.items[index];
+    int64_t latency = sm_timing(sm, inflight->op).latency, next = (int64_t)sm->now + 1;
     enum { ISSUE_TO_ALLOCATE = 2 };
     int64_t forwarded = window - ISSUE_TO_ALLOCATE + latency, done = window + m->core.read_cycles + latency;
-    job->phase = SM_EXECUTE;
+    inflight->phase = SM_EXECUTE;
     sm_at(sm, (uint64_t)(forwarded > next ? forwarded : next), (sm_event){SM_FORWARD, index, 0});
     sm_at(sm, (uint64_t)(done > next ? done : next), (sm_event){SM_EXECUTED, index, 0});
 }
@@ -150,16 +151,16 @@ static void execute(hd_sm *sm, uint32_t index, int64_t window)
 /* Does it leave the latch? */
 static bool allocate(hd_sm *sm, uint32_t index)
 {
-    sm_inflight *job = &sm->jobs.items[index];
+    sm_inflight *inflight = &sm->inflight.items[index];
     uint32_t cycles = sm->setup.machine->core.read_cycles;
     wanted want;
-    if (job->collecting) {
-        if (job->phase == SM_READY)
+    if (inflight->collecting) {
+        if (inflight->phase == SM_READY)
             execute(sm, index, (int64_t)sm->now - 1 - cycles);
-        return job->phase == SM_EXECUTE;
+        return inflight->phase == SM_EXECUTE;
     }
-    if (!fits_window(sm, job, &want)) {
-        job->collecting = true;
+    if (!fits_window(sm, inflight, &want)) {
+        inflight->collecting = true;
         sm_begin_accesses(sm, index);
         return false;
     }
@@ -180,7 +181,7 @@ static void advance(hd_sm *sm, sm_scheduler *s)
     }
     if (s->control == HD_NONE)
         return;
-    if (!sm->jobs.items[s->control].fixed) {
+    if (!sm->inflight.items[s->control].fixed) {
         uint32_t index = s->control;
         s->control = HD_NONE;
         sm->latched--;

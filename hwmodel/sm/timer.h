@@ -1,4 +1,4 @@
-/* Cycles for any number of techniques from one functional run: a recorder of traces (hwmodel/record/record.h), and a
+/* Cycles for any number of techniques from one functional run: a recorder (hwmodel/record/record.h), and a
  * timing (timing.h) for each technique, all of which see the same thread blocks.
  *
  *   hd_timer_add(timer, info, &refusal);     one for each technique, while the annotations are there

@@ -102,7 +102,7 @@ static bool is_among(const uint32_t *names, uint32_t count, uint32_t name)
 }
 
 /* Names stand for registers by their words, and for predicates: two instructions share one where their texts do. */
-static void names_are_those_of_the_operands(void **state)
+static void registers_are_those_of_the_operands(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 100; seed++) {
@@ -120,7 +120,7 @@ static void names_are_those_of_the_operands(void **state)
         for (uint32_t i = 0; i < f->instructions.count; i++) {
             const hd_sm_op *op = &of->ops[i];
             const hd_instruction *insn = &f->instructions.items[i];
-            const uint32_t *reads = of->names + op->name_first, *writes = reads + op->reads;
+            const uint32_t *reads = of->registers + op->register_first, *writes = reads + op->reads;
             uint32_t words = 0, predicates = insn->guard != HD_NONE;
             if (hd_storage_skips(storage, i))
                 continue;
@@ -130,7 +130,7 @@ static void names_are_those_of_the_operands(void **state)
                 uint32_t count = is_read ? op->reads : op->writes;
                 predicates += !hd_register_words(f, o->value);
                 HD_STORAGE_WORDS (storage, o->value, word) {
-                    assert_true(is_among(names, count, word) && word < of->name_count);
+                    assert_true(is_among(names, count, word) && word < of->register_count);
                     words++;
                 }
             }
@@ -205,7 +205,7 @@ static void accesses_of_machine_code(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(instructions_are_as_the_table_says),
-                                       cmocka_unit_test(names_are_those_of_the_operands),
+                                       cmocka_unit_test(registers_are_those_of_the_operands),
                                        cmocka_unit_test(accesses_of_machine_code)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

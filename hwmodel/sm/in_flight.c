@@ -2,37 +2,37 @@
  * cycle. */
 #include "hwmodel/sm/state.h"
 
-uint32_t sm_new_job(hd_sm *sm, uint32_t slot)
+uint32_t sm_new_inflight(hd_sm *sm, uint32_t slot)
 {
-    uint32_t index = sm->unused_job;
+    uint32_t index = sm->unused_inflight;
     if (index == HD_NONE) {
-        index = sm->jobs.count;
-        sm_inflight *fresh = hd_array_extend(&sm->jobs, 1);
+        index = sm->inflight.count;
+        sm_inflight *fresh = hd_array_extend(&sm->inflight, 1);
         memset(fresh, 0, sizeof *fresh);
     } else {
-        sm->unused_job = sm->jobs.items[index].next;
+        sm->unused_inflight = sm->inflight.items[index].next;
     }
-    sm_inflight *job = &sm->jobs.items[index];
-    hd_array_clear(&job->accesses);
-    job->phase = SM_ASIDE;
-    job->warp = (uint8_t)slot;
-    job->is_before = job->fixed = job->collecting = job->forwarded = job->skips = false;
-    job->op = NULL;
-    job->open = job->needed = job->results = job->number = 0;
-    job->lines = job->next_line = job->passes = job->outstanding = 0;
-    job->hit_at = 0;
-    job->received = 0;
-    job->receives = UINT64_MAX;
+    sm_inflight *inflight = &sm->inflight.items[index];
+    hd_array_clear(&inflight->accesses);
+    inflight->phase = SM_ASIDE;
+    inflight->warp = (uint8_t)slot;
+    inflight->is_before = inflight->fixed = inflight->collecting = inflight->forwarded = inflight->skips = false;
+    inflight->op = NULL;
+    inflight->open = inflight->needed = inflight->results = inflight->number = 0;
+    inflight->lines = inflight->next_line = inflight->passes = inflight->outstanding = 0;
+    inflight->hit_at = 0;
+    inflight->received = 0;
+    inflight->receives = UINT64_MAX;
     return index;
 }
 
 static void free_if_over(hd_sm *sm, uint32_t index)
 {
-    sm_inflight *job = &sm->jobs.items[index];
-    if (job->open || (job->phase != SM_DONE && job->phase != SM_ASIDE))
+    sm_inflight *inflight = &sm->inflight.items[index];
+    if (inflight->open || (inflight->phase != SM_DONE && inflight->phase != SM_ASIDE))
         return;
-    job->next = sm->unused_job;
-    sm->unused_job = index;
+    inflight->next = sm->unused_inflight;
+    sm->unused_inflight = index;
 }
 
 /* ---- banks ------------------------------------------------------------------------------------------------------- */
@@ -49,30 +49,31 @@ static sm_waiting pop(sm_queue *q)
     return first;
 }
 
-uint32_t sm_bank_of(const hd_sm *sm, const sm_inflight *job, const hd_rf_access *access)
+uint32_t sm_bank_of(const hd_sm *sm, const sm_inflight *inflight, const hd_rf_access *access)
 {
     uint32_t groups = sm->setup.machine->core.bank_groups, each = sm->setup.machine->core.banks / groups;
-    uint32_t warp = access->home ? access->home - 1u : job->warp;
+    uint32_t warp = access->home ? access->home - 1u : inflight->warp;
     return warp % groups * each + access->bank % each;
 }
 
-/* The job of that instruction if its results are not there yet; else HD_NONE. */
-static uint32_t job_numbered(const hd_sm *sm, uint32_t number)
+/* The place of that instruction if its results are not available yet; else HD_NONE. */
+static uint32_t inflight_numbered(const hd_sm *sm, uint32_t number)
 {
-    for (uint32_t i = 0; i < sm->jobs.count; i++) {
-        const sm_inflight *job = &sm->jobs.items[i];
-        if (job->number == number && !job->forwarded && job->phase != SM_DONE && job->phase != SM_ASIDE)
+    for (uint32_t i = 0; i < sm->inflight.count; i++) {
+        const sm_inflight *inflight = &sm->inflight.items[i];
+        if (inflight->number == number && !inflight->forwarded && inflight->phase != SM_DONE &&
+            inflight->phase != SM_ASIDE)
             return i;
     }
     return HD_NONE;
 }
 
-/* since: the first cycle in which a bank may serve it. */
+/* Begins an access, which a bank may serve from cycle `since` on. */
 static void begin(hd_sm *sm, uint32_t index, uint32_t access, uint64_t since)
 {
-    sm_inflight *job = &sm->jobs.items[index];
-    sm_access *a = &job->accesses.items[access];
-    uint32_t awaited = a->what.awaits ? job_numbered(sm, a->what.awaits) : HD_NONE;
+    sm_inflight *inflight = &sm->inflight.items[index];
+    sm_access *a = &inflight->accesses.items[access];
+    uint32_t awaited = a->what.awaits ? inflight_numbered(sm, a->what.awaits) : HD_NONE;
     a->started = true;
     if (awaited != HD_NONE) {
         hd_array_push(&sm->awaiting, (sm_awaiting){index, access, awaited});
@@ -86,7 +87,7 @@ static void begin(hd_sm *sm, uint32_t index, uint32_t access, uint64_t since)
         hd_array_push(&sm->unbanked, (sm_waiting){index, access, since});
         return;
     }
-    uint32_t bank = sm_bank_of(sm, job, &a->what);
+    uint32_t bank = sm_bank_of(sm, inflight, &a->what);
     push(a->what.kind == HD_RF_WRITE ? &sm->banks[bank].writes : &sm->banks[bank].reads,
          (sm_waiting){index, access, since});
     sm->busy_banks |= (uint64_t)1 << bank;
@@ -95,40 +96,40 @@ static void begin(hd_sm *sm, uint32_t index, uint32_t access, uint64_t since)
 /* The access takes so many cycles, this one included. */
 static void go_on_for(hd_sm *sm, sm_waiting what, uint32_t cycles)
 {
-    bool is_write = sm->jobs.items[what.job].accesses.items[what.access].what.kind == HD_RF_WRITE;
+    bool is_write = sm->inflight.items[what.inflight].accesses.items[what.access].what.kind == HD_RF_WRITE;
     if (cycles > 1) /* what was read is dispatched in the cycle after the last one; what was written is there in it */
-        sm_at(sm, sm->now + cycles - 1 + !is_write, (sm_event){SM_ACCESS_DONE, what.job, what.access});
+        sm_at(sm, sm->now + cycles - 1 + !is_write, (sm_event){SM_ACCESS_DONE, what.inflight, what.access});
     else
-        sm_access_done(sm, what.job, what.access);
+        sm_access_done(sm, what.inflight, what.access);
 }
 
 /* ---- ports of collectors ----------------------------------------------------------------------------------------- */
 
 /* An operand that a collector receives through its ports: not one of its window, or of the load unit. */
-static bool uses_port(const hd_sm *sm, const sm_inflight *job, const sm_access *a)
+static bool uses_port(const hd_sm *sm, const sm_inflight *inflight, const sm_access *a)
 {
     bool brought = a->what.structure == HD_STRUCTURE_FILE || a->what.structure == HD_STRUCTURE_CACHE;
-    return sm->setup.machine->core.collector_ports && job->phase == SM_COLLECT && a->role == SM_NEEDED &&
+    return sm->setup.machine->core.collector_ports && inflight->phase == SM_COLLECT && a->role == SM_NEEDED &&
            a->what.operand && a->what.kind == HD_RF_READ && brought;
 }
 
 static bool has_port(const hd_sm *sm, sm_waiting what)
 {
-    const sm_inflight *job = &sm->jobs.items[what.job];
-    return !uses_port(sm, job, &job->accesses.items[what.access]) || job->receives != sm->now ||
-           job->received < sm->setup.machine->core.collector_ports;
+    const sm_inflight *inflight = &sm->inflight.items[what.inflight];
+    return !uses_port(sm, inflight, &inflight->accesses.items[what.access]) || inflight->receives != sm->now ||
+           inflight->received < sm->setup.machine->core.collector_ports;
 }
 
 static void take_port(hd_sm *sm, sm_waiting what)
 {
-    sm_inflight *job = &sm->jobs.items[what.job];
-    if (!uses_port(sm, job, &job->accesses.items[what.access]))
+    sm_inflight *inflight = &sm->inflight.items[what.inflight];
+    if (!uses_port(sm, inflight, &inflight->accesses.items[what.access]))
         return;
-    job->received = job->receives == sm->now ? job->received + 1 : 1;
-    job->receives = sm->now;
+    inflight->received = inflight->receives == sm->now ? inflight->received + 1 : 1;
+    inflight->receives = sm->now;
 }
 
-/* The first that may be served comes to the head of its queue. false: there is none. */
+/* Moves the first access that may be served to the head of its queue. false: there is none. */
 static bool find_served(const hd_sm *sm, sm_queue *q)
 {
     uint32_t i = q->head;
@@ -150,7 +151,7 @@ static void serve(hd_sm *sm, sm_queue *q, uint64_t *port_free)
         return;
     sm_waiting what = pop(q);
     take_port(sm, what);
-    uint32_t cycles = sm->jobs.items[what.job].accesses.items[what.access].what.cycles;
+    uint32_t cycles = sm->inflight.items[what.inflight].accesses.items[what.access].what.cycles;
     sm->counts.bank_conflicts += sm->now - what.since;
     const hd_machine *m = sm->setup.machine;
     *port_free = sm->now + (cycles ? cycles : m->core.bank_interval);
@@ -165,7 +166,7 @@ static void serve_unbanked(hd_sm *sm)
     bool merges = false;
     for (uint32_t i = 0; i < count; i++) {
         sm_waiting what = sm->unbanked.items[i];
-        const hd_rf_access *access = &sm->jobs.items[what.job].accesses.items[what.access].what;
+        const hd_rf_access *access = &sm->inflight.items[what.inflight].accesses.items[what.access].what;
         uint32_t cycles = access->cycles;
         bool to_merge = access->structure == HD_STRUCTURE_MERGE;
         if (what.since > sm->now || !has_port(sm, what) || (to_merge && merges)) {
@@ -211,99 +212,99 @@ void sm_serve_banks(hd_sm *sm)
     }
 }
 
-/* ---- jobs -------------------------------------------------------------------------------------------------------- */
+/* ---- instructions ------------------------------------------------------------------------------------------------ */
 
-static bool may_begin(const sm_inflight *job, const sm_access *a)
+static bool may_begin(const sm_inflight *inflight, const sm_access *a)
 {
-    return !a->started && (!a->what.after || job->accesses.items[a->what.after - 1].done) &&
-           (a->role != SM_RESULT || job->phase == SM_WRITE);
+    return !a->started && (!a->what.after || inflight->accesses.items[a->what.after - 1].done) &&
+           (a->role != SM_RESULT || inflight->phase == SM_WRITE);
 }
 
 static void begin_all(hd_sm *sm, uint32_t index, uint64_t since)
 {
-    for (uint32_t i = 0; i < sm->jobs.items[index].accesses.count; i++)
-        if (may_begin(&sm->jobs.items[index], &sm->jobs.items[index].accesses.items[i]))
+    for (uint32_t i = 0; i < sm->inflight.items[index].accesses.count; i++)
+        if (may_begin(&sm->inflight.items[index], &sm->inflight.items[index].accesses.items[i]))
             begin(sm, index, i, since);
 }
 
 /* What others wait for that are needed, or that are results, is needed itself: `after` names what comes before. */
-static void find_roles(sm_inflight *job, bool all_needed)
+static void find_roles(sm_inflight *inflight, bool all_needed)
 {
-    for (uint32_t i = job->accesses.count; i-- > 0;) {
-        sm_access *a = &job->accesses.items[i];
+    for (uint32_t i = inflight->accesses.count; i-- > 0;) {
+        sm_access *a = &inflight->accesses.items[i];
         if (a->what.operand & HD_ACCESS_RESULT)
             a->role = SM_RESULT;
         else if (a->what.operand || all_needed)
             a->role = SM_NEEDED;
         if (a->role != SM_FREE && a->what.after) {
-            sm_access *before = &job->accesses.items[a->what.after - 1];
+            sm_access *before = &inflight->accesses.items[a->what.after - 1];
             before->role = before->what.operand & HD_ACCESS_RESULT ? SM_RESULT : SM_NEEDED;
         }
-        job->open++;
-        job->needed += a->role == SM_NEEDED;
-        job->results += a->role == SM_RESULT;
+        inflight->open++;
+        inflight->needed += a->role == SM_NEEDED;
+        inflight->results += a->role == SM_RESULT;
     }
 }
 
 void sm_hold_operands(hd_sm *sm, uint32_t index, bool hold)
 {
-    const sm_inflight *job = &sm->jobs.items[index];
-    sm_warp *w = &sm->warps[job->warp];
-    for (uint32_t i = 0; i < job->op->reads; i++)
-        w->reading[job->names[i]] = (uint8_t)(w->reading[job->names[i]] + (hold ? 1 : -1));
-    w->readings += hold ? job->op->reads : 0u - job->op->reads;
-    sm->recheck |= (uint64_t)1 << job->warp;
+    const sm_inflight *inflight = &sm->inflight.items[index];
+    sm_warp *w = &sm->warps[inflight->warp];
+    for (uint32_t i = 0; i < inflight->op->reads; i++)
+        w->reading[inflight->registers[i]] = (uint8_t)(w->reading[inflight->registers[i]] + (hold ? 1 : -1));
+    w->readings += hold ? inflight->op->reads : 0u - inflight->op->reads;
+    sm->recheck |= (uint64_t)1 << inflight->warp;
 }
 
-void sm_leave_collector(hd_sm *sm, const sm_inflight *job)
+void sm_leave_collector(hd_sm *sm, const sm_inflight *inflight)
 {
     if (sm->subcores)
-        sm->schedulers[job->warp % sm->setup.machine->core.schedulers].queued--;
+        sm->schedulers[inflight->warp % sm->setup.machine->core.schedulers].queued--;
     else
         sm->free_collectors++;
 }
 
-/* What the unit would bring is there: the results are written from the next cycle on. */
+/* The technique has the results already: they are written from the next cycle on. */
 static void skip_unit(hd_sm *sm, uint32_t index)
 {
-    sm->jobs.items[index].phase = SM_EXECUTE;
-    sm_leave_collector(sm, &sm->jobs.items[index]);
+    sm->inflight.items[index].phase = SM_EXECUTE;
+    sm_leave_collector(sm, &sm->inflight.items[index]);
     sm_at(sm, sm->now + 1, (sm_event){SM_EXECUTED, index, 0});
 }
 
 static void collected(hd_sm *sm, uint32_t index)
 {
-    sm_inflight *job = &sm->jobs.items[index];
-    if (job->is_before) {
-        job->is_before = false;
-        sm->warps[job->warp].pending_moves--;
-        sm->recheck |= (uint64_t)1 << job->warp;
+    sm_inflight *inflight = &sm->inflight.items[index];
+    if (inflight->is_before) {
+        inflight->is_before = false;
+        sm->warps[inflight->warp].pending_moves--;
+        sm->recheck |= (uint64_t)1 << inflight->warp;
     }
-    if (job->phase == SM_COLLECT) {
-        job->phase = SM_READY;
-        if (job->fixed)
+    if (inflight->phase == SM_COLLECT) {
+        inflight->phase = SM_READY;
+        if (inflight->fixed)
             return;
         if (sm->subcores)
             sm_hold_operands(sm, index, false);
-        if (job->skips)
+        if (inflight->skips)
             skip_unit(sm, index);
         else
-            hd_array_push(&sm->ready[sm_timing(sm, job->op).unit], index);
+            hd_array_push(&sm->ready[sm_timing(sm, inflight->op).unit], index);
     }
 }
 
 void sm_set_accesses(hd_sm *sm, uint32_t index, const hd_access_sink *sink, bool all_needed)
 {
-    sm_inflight *job = &sm->jobs.items[index];
+    sm_inflight *inflight = &sm->inflight.items[index];
     for (uint32_t i = 0; i < sink->accesses.count; i++)
-        hd_array_push(&job->accesses, (sm_access){.what = sink->accesses.items[i]});
-    find_roles(job, all_needed);
+        hd_array_push(&inflight->accesses, (sm_access){.what = sink->accesses.items[i]});
+    find_roles(inflight, all_needed);
 }
 
 void sm_begin_accesses(hd_sm *sm, uint32_t index)
 {
     begin_all(sm, index, sm->now + 1);
-    if (!sm->jobs.items[index].needed)
+    if (!sm->inflight.items[index].needed)
         collected(sm, index);
     free_if_over(sm, index);
 }
@@ -316,40 +317,40 @@ void sm_add_accesses(hd_sm *sm, uint32_t index, const hd_access_sink *sink, bool
 
 void sm_take_operands(hd_sm *sm, uint32_t index, uint64_t since)
 {
-    sm_inflight *job = &sm->jobs.items[index];
-    for (uint32_t i = 0; i < job->accesses.count; i++)
-        if (job->accesses.items[i].role == SM_NEEDED)
-            job->accesses.items[i].started = job->accesses.items[i].done = true;
-    job->open -= job->needed;
-    job->needed = 0;
+    sm_inflight *inflight = &sm->inflight.items[index];
+    for (uint32_t i = 0; i < inflight->accesses.count; i++)
+        if (inflight->accesses.items[i].role == SM_NEEDED)
+            inflight->accesses.items[i].started = inflight->accesses.items[i].done = true;
+    inflight->open -= inflight->needed;
+    inflight->needed = 0;
     begin_all(sm, index, since);
 }
 
-/* The results of the job are there: what waited for them begins in the next cycle. */
+/* The results are available: what waited for them begins in the next cycle. */
 static void begin_awaiting(hd_sm *sm, uint32_t awaited)
 {
     uint32_t kept = 0, count = sm->awaiting.count;
     for (uint32_t i = 0; i < count; i++) {
         sm_awaiting what = sm->awaiting.items[i];
         if (what.awaited == awaited)
-            begin(sm, what.job, what.access, sm->now + 1);
+            begin(sm, what.inflight, what.access, sm->now + 1);
         else
             sm->awaiting.items[kept++] = what;
     }
     sm->awaiting.count = kept;
 }
 
-void sm_release_names(hd_sm *sm, uint32_t index)
+void sm_clear_scoreboard(hd_sm *sm, uint32_t index)
 {
-    sm_inflight *job = &sm->jobs.items[index];
-    sm_warp *w = &sm->warps[job->warp];
-    job->forwarded = true;
-    for (uint32_t i = 0; i < job->op->writes; i++) {
-        uint8_t *pending = &w->pending[job->names[job->op->reads + i]];
-        w->pending_names -= *pending != HD_SM_SLOT_ISSUED;
-        *pending = HD_SM_SLOT_ISSUED;
+    sm_inflight *inflight = &sm->inflight.items[index];
+    sm_warp *w = &sm->warps[inflight->warp];
+    inflight->forwarded = true;
+    for (uint32_t i = 0; i < inflight->op->writes; i++) {
+        uint8_t *entry = &w->scoreboard[inflight->registers[inflight->op->reads + i]];
+        w->scoreboard_entries -= *entry != HD_SM_SLOT_ISSUED;
+        *entry = HD_SM_SLOT_ISSUED;
     }
-    sm->recheck |= (uint64_t)1 << job->warp;
+    sm->recheck |= (uint64_t)1 << inflight->warp;
     if (sm->awaiting.count)
         begin_awaiting(sm, index);
 }
@@ -367,25 +368,25 @@ static void end_copy(hd_sm *sm, sm_warp *w, sm_copy copy)
 
 static void finish(hd_sm *sm, uint32_t index)
 {
-    sm_inflight *job = &sm->jobs.items[index];
-    if (!job->forwarded)
-        sm_release_names(sm, index);
-    if (job->op->traits & HD_SM_COPY)
-        end_copy(sm, &sm->warps[job->warp], job->copy);
-    sm->warps[job->warp].accesses -= (job->op->traits & HD_SM_ACCESS) != 0;
-    job->phase = SM_DONE;
-    sm_emit_retire(sm, job);
-    uint32_t slot = job->warp;
+    sm_inflight *inflight = &sm->inflight.items[index];
+    if (!inflight->forwarded)
+        sm_clear_scoreboard(sm, index);
+    if (inflight->op->traits & HD_SM_COPY)
+        end_copy(sm, &sm->warps[inflight->warp], inflight->copy);
+    sm->warps[inflight->warp].accesses -= (inflight->op->traits & HD_SM_ACCESS) != 0;
+    inflight->phase = SM_DONE;
+    sm_emit_retire(sm, inflight);
+    uint32_t slot = inflight->warp;
     free_if_over(sm, index);
-    if (--sm->warps[slot].jobs == 0)
+    if (--sm->warps[slot].inflight == 0)
         sm->may_end |= (uint64_t)1 << slot;
 }
 
 void sm_write_results(hd_sm *sm, uint32_t index)
 {
-    sm_inflight *job = &sm->jobs.items[index];
-    job->phase = SM_WRITE;
-    if (job->results)
+    sm_inflight *inflight = &sm->inflight.items[index];
+    inflight->phase = SM_WRITE;
+    if (inflight->results)
         begin_all(sm, index, sm->now);
     else
         finish(sm, index);
@@ -393,19 +394,19 @@ void sm_write_results(hd_sm *sm, uint32_t index)
 
 void sm_access_done(hd_sm *sm, uint32_t index, uint32_t access)
 {
-    sm_inflight *job = &sm->jobs.items[index];
-    sm_access *a = &job->accesses.items[access];
+    sm_inflight *inflight = &sm->inflight.items[index];
+    sm_access *a = &inflight->accesses.items[access];
     uint8_t role = a->role;
     a->done = true;
-    job->open--;
-    for (uint32_t i = access + 1; i < job->accesses.count; i++)
-        if (job->accesses.items[i].what.after == access + 1 && may_begin(job, &job->accesses.items[i]))
+    inflight->open--;
+    for (uint32_t i = access + 1; i < inflight->accesses.count; i++)
+        if (inflight->accesses.items[i].what.after == access + 1 && may_begin(inflight, &inflight->accesses.items[i]))
             begin(sm, index, i, sm->now + 1);
-    if (role == SM_RESULT && --job->results == 0) {
+    if (role == SM_RESULT && --inflight->results == 0) {
         finish(sm, index);
         return;
     }
-    if (role == SM_NEEDED && --job->needed == 0)
+    if (role == SM_NEEDED && --inflight->needed == 0)
         collected(sm, index);
     free_if_over(sm, index);
 }
