@@ -230,8 +230,8 @@ static uint32_t rank_of(hd_schedule *s, const resident_warp *w)
     return s->ops->rank_warp(s->walk->model, &step, s->now);
 }
 
-/* The place in the queue of the warp that joins first; HD_NONE where none is ready, and then none_before is the earliest
- * time at which one is. */
+/* The place in the queue of the warp that joins first; HD_NONE where none is ready, and then none_before is the
+ * earliest time at which one is. */
 static uint32_t first_waiting(hd_schedule *s)
 {
     hd_turn turn = HD_TURN_UNCLAIMED;
@@ -386,7 +386,8 @@ static uint64_t first_wake(const hd_schedule *s)
     return first;
 }
 
-/* The warp whose turn it is loses it and, when all active ones were refused in a row, its place to the one that can go on first.
+/* The warp whose turn it is loses it and, when all active ones were refused in a row, its place to the
+ * one that can go on first.
  * false: they were refused so often that none can go on any more. */
 static bool note_refusal(hd_schedule *s)
 {

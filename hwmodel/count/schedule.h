@@ -10,7 +10,7 @@
  *             before the warp leaves, or may_issue is false
  *   order     round robin: a warp that joins is the last of the round
  *   leaving   before the first instruction that reads or overwrites what a load from global, local or generic memory or
- *             of a texture, or an atomic that brings a value, has not brought yet (`latency` instructions issued since);
+ *             of a texture, or an atomic that brings a value, has not brought yet (`latency` instructions later);
  *             where the warp would wait for more than 16 words; and where it waits for the other warps of its block at
  *             a barrier
  *   refusal   a warp whose may_issue is false when its turn begins loses it. If all active ones lost theirs, its place

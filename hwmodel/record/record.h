@@ -11,10 +11,11 @@
  * that the slowest reader has not read. (Models whose warps share nothing need no record: count mode walks them through
  * the segments as they come.)
  *
- * Count mode and the timings of a run have a recorder each, as their instructions differ. Count mode's are segments: each
- * is found once, whatever number of models takes it, and its turns and its memo need it whole. An SM's have addresses,
- * copies and waits at mbarriers, which may be anywhere in a segment. One record of both would be read twice as far by
- * each. Recording segments takes less than 1 % of a run with cycles, and hd_rf_residency.bytes bounds them.
+ * Count mode and the timings of a run have a recorder each, as their instructions differ. Count mode's are segments:
+ * each is found once, whatever number of models takes it, and its turns and its memo need it whole. An SM's have
+ * addresses, copies and waits at mbarriers, which may be anywhere in a segment. Each reader of one record of both would
+ * skip what only the other needs. Recording segments takes less than 1 % of a run with cycles, and
+ * hd_rf_residency.bytes bounds them.
  *
  * The bytes of a warp. The cursor predicts each instruction: the one after the last in the text, with the same active
  * lanes, all of which execute. Instructions are coded one by one, with their columns, or as whole segments. Codes from

@@ -1,8 +1,8 @@
-/* Turns: which warps issue, and which of them goes first. Both drivers of models (technique.h) decide it by these rules.
+/* Turns: which warps issue, and which of them goes first. Both drivers of models (technique.h) decide it so.
  *
  *   blocks    One more becomes resident while there are fewer than hd_turn_ctas, and the model's may_launch_cta agrees.
- *   active    At most hd_turn_active warps take turns. The others wait in a queue, in the order in which they came to it.
- *   leaving   A warp goes to the end of the queue when its next instruction would wait long: for memory or at a barrier.
+ *   active    At most hd_turn_active warps take turns. The others wait in a queue, in the order in which they came.
+ *   leaving   A warp goes to the end of the queue when its next instruction would wait long, as for memory.
  *   joining   A place that is free goes to a warp of the queue that would not.
  *   first     Of several warps that could join, and of several active ones that could issue, the one with the highest
  *             rank_warp of the model goes first; of equals, the first in an order: of the queue, to join.
