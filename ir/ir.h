@@ -396,11 +396,13 @@ typedef struct hd_module {
     hd_u32_array function_of_name;
     /* functions and module-scope variables whose names begin with %, as those of registers do */
     hd_u32_array percent_symbols;
-    hd_function *globals;     /* a function without body that owns module-scope .reg declarations (old PTX) */
-    bool strict;              /* unknown opcodes and modifiers are errors */
-    bool one_of_several;      /* inputs: what --kernel selects may be in another one */
-    bool is_machine;          /* a listing of machine code (SASS), not PTX */
-    bool is_json;             /* the listing is in JSON: an instruction's text is an object */
+    hd_function *globals; /* a function without body that owns module-scope .reg declarations (old PTX) */
+    bool strict;          /* unknown opcodes and modifiers are errors */
+    bool one_of_several;  /* inputs: what --kernel selects may be in another one */
+    bool is_machine;      /* a listing of machine code (SASS), not PTX */
+    bool is_json;         /* the listing is in JSON: an instruction's text is an object */
+    const struct hd_machine_image *images; /* of machine code: the cubins in the listing (ir/machine_image.h) */
+    uint32_t image_count;
     uint32_t given_registers; /* of machine code: per thread, as the user says; 0: nothing is said */
     bool extended;            /* the text contains annotations in the extended spelling */
     bool is_copy;             /* created by hd_module_copy() */

@@ -79,6 +79,7 @@ typedef struct hd_machine_function { /* of a hd_function */
     const struct hd_machine_slots *slots; /* of a trace with its listing: by ordinal; NULL: in the text */
     const hd_machine_meeting *meetings;
     uint32_t meeting_count;
+    const struct hd_machine_layout *layout; /* ir/machine_image.h; NULL: the listing does not say */
     bool comments_only; /* no lines for .heddle statements: the listing is in DOT, or no line begins the function */
     bool calls_out;     /* calls code that the function does not hold */
     bool traced;        /* the code of a trace: what was executed */

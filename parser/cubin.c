@@ -4,7 +4,7 @@
  */
 #include "parser/cubin.h"
 
-#include "ir/ir.h"
+#include "ir/machine_image.h"
 #include "ir/sass/decode.h"
 #include "parser/elf.h"
 
@@ -17,6 +17,7 @@ enum {
     FIRST_ABI_OF_WIDE_FLAGS =
         8, /* the number of the architecture is in bits 8 to 15 of e_flags; before, in the low byte */
     STO_CUDA_ENTRY = 0x10,
+    STT_CUDA_OBJECT = 13, /* an object of relocatable code */
     UNDECODED_LIMIT = 20, /* warnings for each function */
     MOST_TEXT = 256,      /* bytes of the listing for a byte of the file: names can be repeated without end */
 };
@@ -28,10 +29,29 @@ typedef struct info_kind {
     info_layout layout;
 } info_kind;
 static const info_kind INFO_KINDS[] = {
-#define HD_CUBIN_INFO(number, name, layout) {number, name, layout},
+#define HD_CUBIN_INFO(number, name, layout) {number, #name, layout},
 #include "parser/cubin_info.def"
 #undef HD_CUBIN_INFO
 };
+
+static const struct {
+    uint32_t number;
+    const char *before, *after; /* of the symbol */
+} RELOCATIONS[] = {
+#define HD_MACHINE_RELOCATION(id, number, name, before, after) [HD_MACHINE_RELOCATION_##id] = {number, before, after},
+#include "ir/machine_relocations.def"
+#undef HD_MACHINE_RELOCATION
+};
+
+typedef struct relocation {
+    uint32_t section;
+    uint64_t offset; /* in the section */
+    uint32_t kind;   /* hd_machine_relocation_kind */
+    uint32_t number; /* of the kind */
+    const hd_elf_symbol *symbol;
+    uint64_t addend; /* beside the symbol; where `is_in_place`, what the bytes hold is added */
+    bool is_in_place;
+} relocation;
 
 /* The code of one section. */
 typedef struct code_section {
@@ -48,9 +68,105 @@ typedef struct lister {
     hd_diagnostics *diagnostics;
     uint32_t generation;
     HD_ARRAY(code_section) code;
-    uint32_t labels, data_labels; /* numbers given so far, .L_x_N and .L_N */
+    uint32_t labels, data_labels;     /* numbers given so far, .L_x_N and .L_N */
+    HD_ARRAY(relocation) relocations; /* by section and offset */
     bool in_part;
 } lister;
+
+/* ---- relocations ------------------------------------------------------------------------------------------------- */
+
+static bool is_listed(const hd_elf_section *s);
+
+static int by_place(const void *a, const void *b)
+{
+    const relocation *x = a, *y = b;
+    if (x->section != y->section)
+        return x->section < y->section ? -1 : 1;
+    return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+static uint32_t kind_of(uint32_t number)
+{
+    uint32_t kind = 0;
+    while (kind < HD_MACHINE_RELOCATION_COUNT && RELOCATIONS[kind].number != number)
+        kind++;
+    return kind;
+}
+
+static bool is_in_data(uint32_t kind) { return kind == HD_MACHINE_RELOCATION_64 || kind == HD_MACHINE_RELOCATION_G64; }
+
+/* Those of one section (SHT_REL, SHT_RELA) that changes one of the listing. */
+static bool read_relocations(lister *l, const hd_elf_section *s)
+{
+    enum { INFO = 8, ADDEND = 16, WIDEST = 8 };
+    const hd_elf *elf = &l->elf;
+    uint32_t bytes = s->type == SHT_RELA ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel);
+    if (s->info >= elf->sections.count || !is_listed(&elf->sections.items[s->info]))
+        return true;
+    const hd_elf_section *changed = &elf->sections.items[s->info];
+    for (uint64_t at = s->offset; at + bytes <= s->offset + s->bytes; at += bytes) {
+        uint64_t info = hd_elf_u64(elf, at + INFO), symbol = info >> 32;
+        relocation r = {.section = s->info,
+                        .offset = hd_elf_u64(elf, at),
+                        .number = (uint32_t)info,
+                        .is_in_place = s->type == SHT_REL};
+        r.kind = kind_of(r.number);
+        if (s->type == SHT_RELA)
+            r.addend = hd_elf_u64(elf, at + ADDEND);
+        if (symbol >= elf->symbols.count)
+            return hd_elf_refuse(&l->elf, l->diagnostics, at, "'%s' names symbol %" PRIu64 ", which there is not",
+                                 s->name, symbol);
+        if (changed->type == SHT_NOBITS || changed->bytes < WIDEST || r.offset > changed->bytes - WIDEST)
+            return hd_elf_refuse(&l->elf, l->diagnostics, at, "'%s' changes 0x%" PRIx64 " of '%s', which is not there",
+                                 s->name, r.offset, changed->name);
+        r.symbol = &elf->symbols.items[symbol];
+        hd_array_push(&l->relocations, r);
+    }
+    return true;
+}
+
+static bool read_all_relocations(lister *l)
+{
+    for (uint32_t i = 0; i < l->elf.sections.count; i++) {
+        const hd_elf_section *s = &l->elf.sections.items[i];
+        if ((s->type == SHT_REL || s->type == SHT_RELA) && !read_relocations(l, s))
+            return false;
+    }
+    if (l->relocations.count)
+        qsort(l->relocations.items, l->relocations.count, sizeof *l->relocations.items, by_place);
+    return true;
+}
+
+/* The first at or after the offset in the section; NULL: there is none. */
+static const relocation *relocation_from(const lister *l, uint32_t section, uint64_t offset)
+{
+    uint32_t low = 0;
+    for (uint32_t high = l->relocations.count; low < high;) {
+        uint32_t middle = (low + high) / 2;
+        const relocation *r = &l->relocations.items[middle];
+        if (r->section < section || (r->section == section && r->offset < offset))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool is_there = low < l->relocations.count && l->relocations.items[low].section == section;
+    return is_there ? &l->relocations.items[low] : NULL;
+}
+
+/* A kind that is not known is named, so that whoever loads the data can refuse it. */
+static void write_symbolic(lister *l, const relocation *r, uint64_t addend)
+{
+    bool known = r->kind < HD_MACHINE_RELOCATION_COUNT;
+    if (known)
+        hd_write_string(l->to, RELOCATIONS[r->kind].before);
+    else
+        hd_write_format(l->to, "R_CUDA_%" PRIu32 "(", r->number);
+    if (addend)
+        hd_write_format(l->to, "(%s + 0x%" PRIx64 ")", r->symbol->name, addend);
+    else
+        hd_write_string(l->to, r->symbol->name);
+    hd_write_string(l->to, known ? RELOCATIONS[r->kind].after : ")");
+}
 
 /* ---- code -------------------------------------------------------------------------------------------------------- */
 
@@ -84,12 +200,20 @@ static bool is_place(const code_section *c, uint64_t address)
     return address % HD_SASS_WORD_BYTES == 0 && address / HD_SASS_WORD_BYTES <= c->count;
 }
 
+/* Of linked code: what a relocatable object has beside these is for the linker. */
+static const relocation *relocation_of(const lister *l, const code_section *c, uint32_t i)
+{
+    const relocation *r = l->relocations.count ? relocation_from(l, c->index, (uint64_t)i * HD_SASS_WORD_BYTES) : NULL;
+    bool is_here = r && r->offset < (uint64_t)(i + 1) * HD_SASS_WORD_BYTES;
+    return is_here && (l->elf.type != ET_REL || r->kind < HD_MACHINE_RELOCATION_COUNT) ? r : NULL;
+}
+
 static void number_targets(lister *l, code_section *c)
 {
     hd_sass_text text;
     for (uint32_t i = 0; i < c->count; i++) {
         if (!hd_sass_decode(word_at(l, c, i), l->generation, (uint64_t)i * HD_SASS_WORD_BYTES, &text) ||
-            !text.has_target || function_at(c, text.target) || !is_place(c, text.target))
+            !text.has_target || function_at(c, text.target) || !is_place(c, text.target) || relocation_of(l, c, i))
             continue;
         uint32_t *label = &c->labels[text.target / HD_SASS_WORD_BYTES];
         if (*label == HD_NONE)
@@ -186,12 +310,48 @@ static void write_function(lister *l, const code_section *c, const hd_elf_symbol
     hd_write_format(l->to, "%s:\n", f->name);
 }
 
-static void write_instruction(lister *l, const code_section *c, uint32_t i, const hd_sass_text *text)
+/* Where the number is in the text of an instruction that a relocation changes: an immediate is decoded with a number that
+ * is found again; what a call goes to is last. false: it has no such operand. */
+static bool find_number(lister *l, const code_section *c, uint32_t i, const relocation *r, hd_sass_text *text,
+                        const char **begin)
 {
+    static const uint64_t marker = 0x5bd1e995;
+    hd_sass_word word = word_at(l, c, i);
+    bool is_immediate = r->kind == HD_MACHINE_RELOCATION_LOW || r->kind == HD_MACHINE_RELOCATION_HIGH;
+    if (r->kind >= HD_MACHINE_RELOCATION_COUNT || is_in_data(r->kind))
+        return false;
+    if (is_immediate)
+        word.low = (word.low & UINT32_MAX) | marker << 32;
+    if (!hd_sass_decode(word, l->generation, (uint64_t)i * HD_SASS_WORD_BYTES, text) ||
+        text->has_target == is_immediate)
+        return false;
+    *begin = is_immediate ? strstr(text->text, "0x5bd1e995") : text->text + strlen(text->text);
+    return *begin != NULL;
+}
+
+/* What is added to the symbol: where the section does not say it (SHT_REL), what the place holds. */
+static uint64_t addend_of(const lister *l, const code_section *c, uint32_t i, const relocation *r)
+{
+    bool is_immediate = r->kind == HD_MACHINE_RELOCATION_LOW || r->kind == HD_MACHINE_RELOCATION_HIGH;
+    return r->is_in_place && is_immediate ? word_at(l, c, i).low >> 32 : r->addend;
+}
+
+static void write_instruction(lister *l, const code_section *c, uint32_t i, hd_sass_text *text, const relocation *r)
+{
+    const char *number = NULL;
+    if (r)
+        find_number(l, c, i, r, text, &number);
     bool is_uniform = text->guard[0] && strchr(text->guard, 'U');
-    hd_write_format(l->to, "        /*%04" PRIx32 "*/%19s%s%s", i * HD_SASS_WORD_BYTES, is_uniform ? "" : text->guard,
-                    is_uniform ? text->guard : "", text->text);
-    if (text->has_target) {
+    hd_write_format(l->to, "        /*%04" PRIx32 "*/%19s%s", i * HD_SASS_WORD_BYTES, is_uniform ? "" : text->guard,
+                    is_uniform ? text->guard : "");
+    if (number) {
+        hd_write(l->to, text->text, (size_t)(number - text->text));
+        write_symbolic(l, r, addend_of(l, c, i, r));
+        hd_write_string(l->to, number + strspn(number, "0123456789abcdefx"));
+    } else {
+        hd_write_string(l->to, text->text);
+    }
+    if (text->has_target && !number) {
         if (is_place(c, text->target)) {
             hd_write_string(l->to, "`(");
             write_place(l, c, text->target);
@@ -222,8 +382,11 @@ static void write_code(lister *l, const code_section *c)
             return;
         hd_sass_text text;
         hd_sass_word word = word_at(l, c, i);
-        if (hd_sass_decode(word, l->generation, (uint64_t)i * HD_SASS_WORD_BYTES, &text)) {
-            write_instruction(l, c, i, &text);
+        const char *number;
+        const relocation *r = relocation_of(l, c, i);
+        if (hd_sass_decode(word, l->generation, (uint64_t)i * HD_SASS_WORD_BYTES, &text) &&
+            (!r || find_number(l, c, i, r, &text, &number))) {
+            write_instruction(l, c, i, &text, r);
         } else {
             warn_undecoded(l, c, function, i, undecoded++);
             hd_write_format(
@@ -240,6 +403,7 @@ static bool has_prefix(const char *name, const char *prefix) { return strncmp(na
 static bool is_listed(const hd_elf_section *s)
 {
     return is_code(s) || s->type == SHT_CUDA_INFO || has_prefix(s->name, ".nv.constant") ||
+           strcmp(s->name, ".nv.global") == 0 || strcmp(s->name, ".nv.global.init") == 0 ||
            (has_prefix(s->name, ".nv.shared.") && !has_prefix(s->name, ".nv.shared.reserved."));
 }
 
@@ -253,7 +417,7 @@ static void write_bytes(lister *l, uint64_t base, uint64_t from, uint64_t to)
 }
 
 /* Zeros are counted, as long as there is nothing else. */
-static void write_contents(lister *l, const hd_elf_section *s, uint64_t from, uint64_t to)
+static void write_plain(lister *l, const hd_elf_section *s, uint64_t from, uint64_t to)
 {
     bool is_zero = true;
     for (uint64_t at = from; s->type != SHT_NOBITS && at < to && is_zero; at++)
@@ -264,10 +428,25 @@ static void write_contents(lister *l, const hd_elf_section *s, uint64_t from, ui
         write_bytes(l, s->offset, s->offset + from, s->offset + to);
 }
 
+/* Around the words that relocations change. */
+static void write_contents(lister *l, const hd_elf_section *s, uint32_t index, uint64_t from, uint64_t to)
+{
+    enum { WORD = 8 };
+    for (const relocation *r;
+         s->type != SHT_NOBITS && (r = relocation_from(l, index, from)) && r->offset + WORD <= to;) {
+        write_plain(l, s, from, r->offset);
+        hd_write_format(l->to, "\t.align\t\t8\n        /*%04" PRIx64 "*/ \t.dword\t", r->offset);
+        write_symbolic(l, r, r->is_in_place ? hd_elf_u64(&l->elf, s->offset + r->offset) : r->addend);
+        hd_write_string(l->to, "\n");
+        from = r->offset + WORD;
+    }
+    write_plain(l, s, from, to);
+}
+
 static bool is_object(const lister *l, const hd_elf_symbol *symbol)
 {
-    return symbol->type == STT_OBJECT && symbol->section < l->elf.sections.count && symbol->bytes &&
-           is_listed(&l->elf.sections.items[symbol->section]) &&
+    return (symbol->type == STT_OBJECT || symbol->type == STT_CUDA_OBJECT) && symbol->section < l->elf.sections.count &&
+           symbol->bytes && is_listed(&l->elf.sections.items[symbol->section]) &&
            symbol->value + symbol->bytes <= l->elf.sections.items[symbol->section].bytes &&
            symbol->value < symbol->bytes + symbol->value;
 }
@@ -294,14 +473,14 @@ static void write_data(lister *l, const hd_elf_section *s, uint32_t index)
         label++;
         if (o->section != index || o->value < at || is_too_long(l))
             continue;
-        write_contents(l, s, at, o->value);
+        write_contents(l, s, index, at, o->value);
         hd_write_format(l->to, "\t.type\t\t%s,@object\n\t.size\t\t%s,(.L_%" PRIu32 " - %s)\n%s:\n", o->name, o->name,
                         own, o->name, o->name);
         at = o->value + o->bytes;
-        write_contents(l, s, o->value, at);
+        write_contents(l, s, index, o->value, at);
         hd_write_format(l->to, ".L_%" PRIu32 ":\n", own);
     }
-    write_contents(l, s, at, s->bytes);
+    write_contents(l, s, index, at, s->bytes);
 }
 
 /* ---- .nv.info ---------------------------------------------------------------------------------------------------- */
@@ -485,6 +664,8 @@ static bool write_listing(lister *l)
         if (is_code(s))
             add_code(l, i);
     }
+    if (!read_all_relocations(l))
+        return false;
     for (uint32_t i = 0; i < l->code.count; i++)
         number_targets(l, &l->code.items[i]);
     for (uint32_t i = 0; i < l->elf.symbols.count; i++)
@@ -530,6 +711,7 @@ hd_cubin_outcome hd_cubin_list(hd_source *cubin, hd_writer *listing, uint32_t *g
             outcome = l.in_part ? HD_CUBIN_IN_PART : l.code.count ? HD_CUBIN_LISTED : HD_CUBIN_EMPTY;
     }
     free_code(&l);
+    hd_array_free(&l.relocations);
     hd_elf_free(&l.elf);
     return outcome;
 }

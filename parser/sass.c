@@ -26,6 +26,8 @@ void hd_parse_sass(hd_module *module)
     hd_sass_function_stop(b, module->source->length);
     if (!module->functions.count && !module->diagnostics->error_count)
         hd_sass_error_at(b, EMPTY_INPUT, ((hd_span){0, module->source->length ? 1 : 0}), "no function in this listing");
+    if (!b->lexer.json && !b->lexer.dot && !b->lexer.csv)
+        hd_sass_read_images(module);
     free_reader(b);
     free(b);
 }

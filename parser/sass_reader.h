@@ -127,6 +127,10 @@ void hd_sass_note(hd_sass_reader *b, const hd_sass_token *token);
 void hd_sass_statement_end(hd_sass_reader *b, const hd_sass_token *semicolon);
 void hd_sass_instruction_end(hd_sass_reader *b);
 
+/* ---- machine_image.c --------------------------------------------------------------------------------------------- */
+/* Sets the images of the module, and the layouts of its functions. */
+void hd_sass_read_images(hd_module *module);
+
 /* ---- sass_flow.c ------------------------------------------------------------------------------------------------- */
 void hd_sass_resolve_flow(hd_sass_reader *b);
 
