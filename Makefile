@@ -50,7 +50,7 @@ RUNTIME_LIBS := -ldl
 # ---- what there is -------------------------------------------------------------------------------------------------
 LIB_DIRS := base target ir ir/sass ir/words lexer parser passes passes/analysis passes/graph passes/clean passes/regalloc passes/estimate \
             passes/technique passes/manager passes/check hwmodel hwmodel/memory hwmodel/record hwmodel/exec/workers hwmodel/exec/state \
-            hwmodel/exec/ops hwmodel/exec/checks hwmodel/exec/control hwmodel/exec/decode hwmodel/launch hwmodel/rf hwmodel/rf/models \
+            hwmodel/exec/ops hwmodel/exec/checks hwmodel/exec/control hwmodel/exec/decode hwmodel/machine hwmodel/launch hwmodel/rf hwmodel/rf/models \
             hwmodel/trace hwmodel/count hwmodel/count/memo hwmodel/sm \
             emitters emitters/ir emitters/report emitters/replay driver driver/report driver/replay driver/run driver/build driver/api
 LIB_C := $(wildcard $(LIB_DIRS:%=%/*.c))

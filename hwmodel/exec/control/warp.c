@@ -258,11 +258,13 @@ bool hd_run_warp(hd_warp *w, bool *spun)
             if (step == HD_STEP_WAIT || w->state == HD_WARP_WAITING)
                 return true;
             if (step == HD_STEP_YIELD) {
-                if (!(++w->yields % HD_YIELDS_OF_SIDE))
+                if (!(++w->yields % HD_YIELDS_OF_SIDE) && !w->cta->program->independent)
                     hd_switch_side(w);
                 break;
             }
         }
     }
+    if (w->cta->program->independent)
+        hd_switch_side(w);
     return *spun = true;
 }

@@ -318,6 +318,7 @@ void hd_program_free(hd_program *program)
     }
     hd_array_free(&program->codes);
     hd_array_free(&program->specials);
+    hd_array_free(&program->bank_rows);
     hd_array_free(&program->shared_variables);
     free(program->history->byte_precise);
     hd_arena_free(&program->arena);

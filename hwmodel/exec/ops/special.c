@@ -3,6 +3,7 @@
  * Values that hardware leaves open are the model's: %warpid is the index in the CTA, %smid 0 (one SM is modelled),
  * %gridid 0, %envreg1 and 2 as in exec.h, clocks count the warp's issued instructions. */
 #include "hwmodel/exec/ops/special.h"
+#include "hwmodel/exec/ops/rows.h"
 
 static uint64_t lane_value(const hd_warp *w, hd_sreg sreg, uint32_t component, uint32_t lane)
 {
@@ -120,12 +121,24 @@ static void fill(const hd_special *s, hd_warp *w)
         memcpy(w->special + s->offset, &word, sizeof word);
 }
 
+static void fill_bank_rows(const hd_program *program, hd_warp *w)
+{
+    for (uint32_t i = 0; i < program->bank_rows.count; i++) {
+        const hd_bank_row *b = &program->bank_rows.items[i];
+        unsigned char value[8];
+        program->read_bank(w->cta, b->bank, b->offset, value, b->bytes);
+        hd_spread(w->special + b->row, value, b->bytes);
+    }
+}
+
 /* Values that are the same in every CTA are filled once, for the first CTA in which the warp slot is used. */
 void hd_special_fill(const hd_program *program, hd_warp *w)
 {
     for (uint32_t i = 0; i < program->specials.count; i++)
         if (!w->special_filled || program->specials.items[i].varies == HD_VARIES_CTA)
             fill(&program->specials.items[i], w);
+    if (!w->special_filled)
+        fill_bank_rows(program, w);
     w->special_filled = true;
 }
 

@@ -138,6 +138,14 @@ typedef struct hd_special {
     uint32_t offset;
 } hd_special;
 
+/* A row of values that the grid determines, in constant banks of machine code: 32 lanes of 4 or 8 bytes. */
+typedef struct hd_bank_row {
+    uint32_t bank, offset, row; /* row: offset in the warp's special registers */
+    uint8_t bytes;
+} hd_bank_row;
+/* Bytes of a constant bank, which must hold them. */
+typedef void hd_read_bank(const hd_cta *cta, uint32_t bank, uint32_t offset, void *to, uint32_t bytes);
+
 /* A variable of shared memory or of a call frame, for messages. */
 typedef struct hd_placed {
     uint32_t symbol, offset;
@@ -189,6 +197,12 @@ struct hd_program {
     bool reserves_shared;         /* the program reads the location of reserved shared memory */
     uint32_t parameter_bytes;
     uint32_t cache_slots; /* number of cache slots of memory ops */
+    /* Machine code (hwmodel/machine): lanes have program counters of their own. The entries of a warp's stack are
+     * groups of lanes with equal ones, each without a join; the top runs, and the others take turns with it. */
+    bool independent;
+    HD_ARRAY(hd_bank_row) bank_rows;
+    hd_read_bank *read_bank;                 /* NULL: PTX */
+    const struct hd_machine_kernel *machine; /* NULL: PTX */
 };
 
 /* Bytes of a lane of a register: 2, 4, 8, 16; 0: a predicate or %CC. */

@@ -1,0 +1,33 @@
+/* The functions of lanes.def. */
+#ifdef __GNUC__
+#ifndef __clang__
+#pragma GCC optimize("O3")
+#endif
+#endif
+#include "hwmodel/exec/ops/lanes.h"
+#include "hwmodel/exec/ops/scalar_approx.h"
+#include "hwmodel/exec/ops/scalar_half.h"
+#include "hwmodel/machine/decoder.h"
+
+static inline u32 clamped(u32 amount, u32 most) { return amount < most ? amount : most; }
+static inline u64 shift_left(u32 low, u32 high, u32 n)
+{
+    u64 v = (u64)high << 32 | low;
+    return n > 63 ? 0 : v << (n & 63);
+}
+static inline u64 shift_right(u32 low, u32 high, u32 n)
+{
+    u64 v = (u64)high << 32 | low;
+    return n > 63 ? 0 : v >> (n & 63);
+}
+static inline s64 shift_right_signed(u32 low, u32 high, u32 n)
+{
+    s64 v = (s64)((u64)high << 32 | low);
+    return v >> (n > 63 ? 63 : n);
+}
+
+#define HD_MACHINE_LANES1(name, D, A, expression) HD_LANES_LOOP1(hd_machine_##name, D, A, expression)
+#define HD_MACHINE_LANES2(name, D, A, B, expression) HD_LANES_LOOP2(hd_machine_##name, D, A, B, expression)
+#define HD_MACHINE_LANES3(name, D, A, B, C, expression) HD_LANES_LOOP3(hd_machine_##name, D, A, B, C, expression)
+
+#include "hwmodel/machine/lanes.def"

@@ -1,0 +1,47 @@
+/* Machine code (SASS of sm_75 and later) as programs of the interpreter.
+ *
+ * Each instruction is lowered to an op of the interpreter (hwmodel/exec/state/program.h): the same functions compute,
+ * access memory, check and report as for PTX, so that hd_program_run runs the program, and every sink, model, timing
+ * and statistic takes it without noticing. What PTX has not is in this folder: sums with carries in predicates, shifts
+ * of pairs, and control.
+ *
+ * State. R0 .. are rows of 32 lanes with 32 bits, a pair is two of them; UR are rows with equal lanes; P and UP are
+ * words with a bit per lane. Convergence barriers are rows, too: each lane has its own mask, because groups of a warp
+ * that has split may use one barrier at the same time. Constant banks are filled from the launch and the cubin.
+ *
+ * Control. Each lane has its own program counter; lanes with the same one that came there together issue together
+ * (control.c). A group that does not wait runs until its turn ends, then another one does: lanes that spin do not keep
+ * others from going on.
+ *
+ * Values. Results of MUFU are rounded correctly where PTX's are, else as the interpreter's approximations. The
+ * semantics of opcodes and how each was confirmed: docs/machine.md.
+ *
+ * Not handled, and named before the run (HD_DIAG_UNSUPPORTED): opcodes and modifiers without a row in opcodes.def,
+ * calls of other functions. */
+#ifndef HD_HWMODEL_MACHINE_MACHINE_H
+#define HD_HWMODEL_MACHINE_MACHINE_H
+
+#include "hwmodel/exec/exec.h"
+
+enum { HD_MACHINE_KERNEL_BANKS = 8 };
+
+typedef struct hd_machine_bank { /* the content of a constant bank in the file */
+    const unsigned char *bytes;  /* borrowed; NULL: zeros */
+    uint32_t size;
+} hd_machine_bank;
+
+/* What a file says of a kernel beyond its code. */
+typedef struct hd_machine_kernel {
+    uint32_t sm;
+    uint32_t parameter_base, parameter_bytes; /* in bank 0; base 0: as the architecture has it */
+    uint32_t shared_bytes;                    /* static, with what the architecture reserves at the beginning */
+    uint32_t local_bytes;                     /* of a thread's stack */
+    hd_machine_bank banks[HD_MACHINE_KERNEL_BANKS];
+} hd_machine_kernel;
+
+/* Decodes a kernel. NULL (HD_DIAG_UNSUPPORTED reported at each instruction that is not executed, with function,
+ * address and text). Module, image and what `kernel` refers to must outlive the program. Linear in the code. */
+hd_program *hd_machine_program_new(hd_module *module, hd_function *function, const hd_machine_kernel *kernel,
+                                   const hd_image *image, hd_diagnostics *diagnostics);
+
+#endif
