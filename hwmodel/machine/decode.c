@@ -201,8 +201,9 @@ static uint64_t real_bits(double value, bool wide)
 }
 
 /* A row of the operand as it is, of 4 bytes a lane; 8 where the operand is wide. `pair`: it consists of two rows. */
-static hd_ref plain_source(hd_machine_decoder *d, const hd_machine_operand *o, bool wide, bool is_float, hd_ref *upper)
+static hd_ref plain_source(hd_machine_decoder *d, const hd_machine_operand *o, char letter, hd_ref *upper)
 {
+    bool wide = letter == 'I' || letter == 'F', is_float = letter == 'f' || letter == 'F';
     uint32_t bytes = wide ? 8 : 4;
     *upper = HD_NO_REF;
     switch ((hd_machine_operand_kind)o->kind) {
@@ -214,6 +215,8 @@ static hd_ref plain_source(hd_machine_decoder *d, const hd_machine_operand *o, b
     }
     case HD_MACHINE_OPERAND_INTEGER: return hd_machine_constant(d, o->bits, bytes);
     case HD_MACHINE_OPERAND_REAL:
+        if (letter == 'u')
+            return hd_machine_constant(d, real_bits(o->real, true) >> 32, 4);
         if (is_float || o->real == 0)
             return hd_machine_constant(d, real_bits(o->real, wide), bytes);
         break;
@@ -236,11 +239,11 @@ static bool is_immediate(const hd_machine_operand *o)
 /* Adds the step that gives the operand its signs, if it has any. */
 static hd_ref narrow_source(hd_machine_decoder *d, const hd_machine_operand *o, char letter)
 {
-    hd_ref upper, row = plain_source(d, o, false, letter == 'f', &upper);
+    hd_ref upper, row = plain_source(d, o, letter, &upper);
     hd_machine_step step = {.a = row};
     if (is_immediate(o) || !(o->negative || o->absolute || o->complement))
         return row;
-    if (letter == 'f') {
+    if (letter == 'f' || letter == 'u') {
         step.kind = HD_STEP_SIGN;
         step.value = o->negative ? 0x80000000u : 0;
         step.mask = o->absolute ? 0x80000000u : 0;
@@ -257,7 +260,7 @@ static hd_ref narrow_source(hd_machine_decoder *d, const hd_machine_operand *o, 
 
 static hd_ref wide_source(hd_machine_decoder *d, const hd_machine_operand *o, char letter)
 {
-    hd_ref upper, row = plain_source(d, o, true, letter == 'F', &upper);
+    hd_ref upper, row = plain_source(d, o, letter, &upper);
     bool signs = !is_immediate(o) && (o->negative || o->absolute);
     if (upper == HD_NO_REF && !signs)
         return row;

@@ -20,7 +20,14 @@ bool hd_machine_decode_sum(hd_machine_decoder *d)
 /* The product becomes an operand of the sum, or of nothing else. */
 bool hd_machine_decode_imad(hd_machine_decoder *d)
 {
-    if (d->m.out_count && d->m.out[0] != HD_NO_REF)
+    bool carry = d->m.out_count && d->m.out[0] != HD_NO_REF;
+    if ((carry || d->m.in_count) && hd_machine_has(d, "WIDE")) {
+        hd_ref product = hd_machine_temporary(d);
+        d->m.op.e = product;
+        d->m.op.run = hd_machine_run_wide_sum;
+        return true;
+    }
+    if (carry)
         return hd_machine_unsupported(d, "a carry of a product");
     if (d->m.op.run == hd_machine_run_sum) {
         hd_ref product = hd_machine_temporary(d);

@@ -138,7 +138,7 @@ hd_machine_decode hd_machine_decode_branch, hd_machine_decode_jump, hd_machine_d
 
 /* ---- run functions ----------------------------------------------------------------------------------------------- */
 hd_op_run hd_machine_run; /* of an op with steps: use.detail is its hd_machine_op */
-hd_op_run hd_machine_run_sum, hd_machine_run_predicates, hd_machine_run_p2r, hd_machine_run_r2p, hd_machine_run_extreme,
+hd_op_run hd_machine_run_sum, hd_machine_run_wide_sum, hd_machine_run_predicates, hd_machine_run_p2r, hd_machine_run_r2p, hd_machine_run_extreme,
     hd_machine_run_check_division, hd_machine_run_compare_high, hd_machine_run_rows, hd_machine_run_bank,
     hd_machine_run_first, hd_machine_run_false, hd_machine_run_vote; /* run.c */
 hd_op_run hd_machine_run_branch, hd_machine_run_jump, hd_machine_run_exit, hd_machine_run_push, hd_machine_run_meet,

@@ -10,6 +10,12 @@
 #include "hwmodel/machine/decoder.h"
 
 static inline u32 clamped(u32 amount, u32 most) { return amount < most ? amount : most; }
+static inline u32 difference_u8(u32 a, u32 b)
+{
+    a &= 255;
+    b &= 255;
+    return a > b ? a - b : b - a;
+}
 static inline u64 shift_left(u32 low, u32 high, u32 n)
 {
     u64 v = (u64)high << 32 | low;

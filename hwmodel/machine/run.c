@@ -143,6 +143,25 @@ hd_step hd_machine_run_sum(const hd_op *op, hd_warp *w, uint32_t mask)
     return HD_STEP_NEXT;
 }
 
+/* The pair d = a * b + c + a carry in; out[0]: the carry beyond 64 bits. Row e receives the product. */
+hd_step hd_machine_run_wide_sum(const hd_op *op, hd_warp *w, uint32_t mask)
+{
+    const hd_machine_op *m = hd_machine_op_of(op);
+    u64 *product = hd_row_of_frame(w, op->e), *to = (u64 *)(void *)w->cta->scratch[0];
+    const u64 *c = hd_row(w, op->c);
+    u32 in = m->in_count ? hd_machine_truth(w, m->in[0]) : 0, out = 0;
+    op->use.lanes(product, hd_row(w, op->a), hd_row(w, op->b), hd_row(w, hd_machine_zero()));
+    for (u32 i = 0; i < LANES; i++) {
+        unsigned __int128 sum = (unsigned __int128)product[i] + c[i] + (in >> i & 1);
+        to[i] = (u64)sum;
+        out |= (u32)(sum >> 64) << i;
+    }
+    hd_merge(hd_row_of_frame(w, op->d), to, mask, 8);
+    if (m->out_count && m->out[0] != HD_NO_REF)
+        hd_set_warp_word(w, m->out[0], out, mask);
+    return HD_STEP_NEXT;
+}
+
 /* ---- predicates -------------------------------------------------------------------------------------------------- */
 
 static u32 logic(u32 a, u32 b, u32 c, u32 table)
