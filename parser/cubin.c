@@ -310,8 +310,8 @@ static void write_function(lister *l, const code_section *c, const hd_elf_symbol
     hd_write_format(l->to, "%s:\n", f->name);
 }
 
-/* Where the number is in the text of an instruction that a relocation changes: an immediate is decoded with a number that
- * is found again; what a call goes to is last. false: it has no such operand. */
+/* Where the number is in the text of an instruction that a relocation changes: an immediate is decoded with a number
+ * that is found again; what a call goes to is last. false: it has no such operand. */
 static bool find_number(lister *l, const code_section *c, uint32_t i, const relocation *r, hd_sass_text *text,
                         const char **begin)
 {
