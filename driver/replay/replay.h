@@ -26,7 +26,11 @@
 #include "heddle/replay_result.h"
 #include "parser/parse.h"
 
+/* What is run of a module in PTX; of other modules, their machine code. */
+typedef enum hd_replay_code { HD_REPLAY_PTX, HD_REPLAY_MACHINE_CODE } hd_replay_code;
+
 typedef struct hd_replay_options {
+    hd_replay_code code;
     const char *gpu;             /* name or file; NULL: the default */
     const char *const *settings; /* changes to the GPU's description, as hd_gpu_set takes them */
     uint32_t setting_count;

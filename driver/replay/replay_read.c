@@ -6,8 +6,10 @@
  * launch file reads and writes is compared here, before it runs; with what others do, when the parts are joined.
  */
 #include "driver/replay/replay_work.h"
+#include "driver/report/tool.h"
 #include "ir/annotations.h"
 #include "ir/machine.h"
+#include "parser/recognize.h"
 #include "passes/check/restore.h"
 #include "passes/clean/offsets.h"
 
@@ -198,15 +200,23 @@ static bool read_module(replay_part *p)
         replay_await_turn(p, in->launch->module_paths[i]);
     if (!hd_launch_read_module(in->launch, &in->source, &in->linked, &in->said))
         return false;
+    uint32_t sm;
+    bool is_ptx = hd_binary_of(&in->source) == HD_BINARY_NONE && !hd_is_sass(&in->source);
+    if (is_ptx && options->code == HD_REPLAY_MACHINE_CODE &&
+        !replay_assemble(p->plan->gpu, &in->source, &sm, &in->said))
+        return false;
+    if (!hd_disassemble(&in->source, &in->said))
+        return false;
     hd_parse_options parse = options->parse;
+    parse.takes_listings = true;
     parse.low_memory = in->launch->address_bits == 32;
     in->module = hd_parse_ptx(&in->source, &parse, &in->said);
     if (in->said.error_count || !hd_launch_find_kernels(in->launch, in->module, &in->said))
         return false;
     bool annotated = has_annotations(in->module);
-    if (!annotated) /* annotations hold for the instructions as they are */
+    if (!annotated && !in->module->is_machine) /* annotations hold for the instructions as they are */
         hd_module_lower_offsets(in->module);
-    in->allocates = !annotated && !options->keep_virtual && p->plan->model_count;
+    in->allocates = !annotated && !in->module->is_machine && !options->keep_virtual && p->plan->model_count;
     if (in->allocates && !options->no_compare)
         in->original = hd_module_copy(in->module, &in->said);
     else if (annotated && !options->no_compare)
@@ -225,8 +235,9 @@ hd_status replay_read(replay_part *p)
     bool good = is_trace ? read_trace(p) : read_module(p);
     if (!is_trace) /* --strict may have raised severities */
         memcpy(p->diagnostics.severity, in->said.severity, sizeof p->diagnostics.severity);
+    hd_status status = good ? HD_STATUS_DONE : hd_status_of(&in->said); /* before it is joined */
     hd_diagnostics_join(&p->diagnostics, &in->said);
-    return good ? HD_STATUS_DONE : HD_STATUS_REJECTED;
+    return good || status != HD_STATUS_DONE ? status : HD_STATUS_REJECTED;
 }
 
 /* ---- closing ----------------------------------------------------------------------------------------------------- */

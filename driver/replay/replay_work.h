@@ -178,6 +178,10 @@ void replay_print_kept(replay_part *p);                       /* when it is the 
 /* Before reading an input that can be read only once, such as a pipe: waits until earlier parts have run. */
 void replay_await_turn(replay_part *p, const char *path);
 
+/* replay_assemble.c: replaces PTX by the cubin that ptxas makes of it for the GPU. false: reported (missing-tool,
+ * unsupported). *sm: the architecture. */
+bool replay_assemble(const hd_gpu *gpu, hd_source *source, uint32_t *sm, hd_diagnostics *diagnostics);
+
 /* replay_read.c */
 hd_status replay_read(replay_part *p); /* sets p->in */
 void replay_close(replay_part *p);     /* everything but texts that diagnostics refer to; replay_drop_texts is last */

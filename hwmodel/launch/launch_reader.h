@@ -45,4 +45,8 @@ void hd_launch_report_no_kernel(const hd_module *module, const hd_launch *launch
 /* launch_steps.c; last */
 bool hd_launch_read_steps(hd_launch_reader *r, const hd_yaml_node *list);
 
+/* session_machine.c: kernels of machine code. Whether the launch fits what the cubin says; false: reported. */
+bool hd_session_check_machine(hd_session *session, const hd_launch *launch, const hd_function *kernel);
+hd_program *hd_session_decode_machine(hd_session *session, hd_function *kernel); /* NULL: reported */
+
 #endif

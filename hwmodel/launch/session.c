@@ -1,5 +1,6 @@
 /* Runs a launch file on a module: memory, symbols, textures, kernels and their parameters, steps. */
 #include "hwmodel/launch/launch_reader.h"
+#include "ir/machine_image.h"
 #include <inttypes.h>
 
 /* ---- values ------------------------------------------------------------------------------------------------------ */
@@ -200,19 +201,21 @@ static bool check_shape(const hd_session *s, const hd_launch *l, const hd_functi
 {
     uint64_t threads = 1, most = 1;
     const hd_yaml_node *node = hd_yaml_get(l->node, "block");
+    const hd_machine_layout *layout = kernel->machine ? hd_machine_layout_of(kernel) : NULL;
+    static const uint32_t any[3];
+    const uint32_t *required = !layout ? kernel->required_threads : layout->requires_threads ? layout->threads : any;
+    const uint32_t *limit = !layout ? kernel->max_threads : layout->requires_threads ? any : layout->threads;
     for (uint32_t i = 0; i < 3; i++) {
         threads *= block[i];
-        most *= kernel->max_threads[i] ? kernel->max_threads[i] : 1;
-        if (kernel->required_threads[0] &&
-            block[i] != (kernel->required_threads[i] ? kernel->required_threads[i] : 1)) {
+        most *= limit[i] ? limit[i] : 1;
+        if (required[0] && block[i] != (required[i] ? required[i] : 1)) {
             hd_yaml_report(s->diagnostics, node, HD_DIAG_BAD_VALUE,
-                           "the kernel wants blocks of exactly %u x %u x %u threads (.reqntid)",
-                           kernel->required_threads[0], kernel->required_threads[1] ? kernel->required_threads[1] : 1,
-                           kernel->required_threads[2] ? kernel->required_threads[2] : 1);
+                           "the kernel wants blocks of exactly %u x %u x %u threads (.reqntid)", required[0],
+                           required[1] ? required[1] : 1, required[2] ? required[2] : 1);
             return false;
         }
     }
-    if (kernel->max_threads[0] && threads > most) {
+    if (limit[0] && threads > most) {
         hd_yaml_report(s->diagnostics, node, HD_DIAG_BAD_VALUE,
                        "the kernel takes blocks of at most %" PRIu64 " threads (.maxntid)", most);
         return false;
@@ -230,6 +233,18 @@ static bool is_resident(const hd_session *s, const hd_launch *l, const hd_grid *
     return false;
 }
 
+static uint32_t parameter_offset(const hd_session *s, const hd_function *kernel, uint32_t i)
+{
+    return kernel->machine ? hd_machine_layout_of(kernel)->parameters[i].offset
+                           : hd_parameter_offset(s->module, kernel, i);
+}
+
+static uint64_t parameter_bytes(const hd_session *s, const hd_function *kernel)
+{
+    return kernel->machine ? hd_machine_layout_of(kernel)->parameter_bytes
+                           : hd_parameter_block_bytes(s->module, kernel);
+}
+
 /* Grid and parameters of a repetition. */
 static bool prepare(hd_session *s, uint32_t index, const hd_iteration *at)
 {
@@ -241,7 +256,7 @@ static bool prepare(hd_session *s, uint32_t index, const hd_iteration *at)
         return false;
     for (uint32_t i = 0; i < l->argument_count; i++)
         if (!hd_argument_lay(&l->arguments[i], at, &s->addresses,
-                             s->parameters[index] + hd_parameter_offset(s->module, kernel, i)))
+                             s->parameters[index] + parameter_offset(s, kernel, i)))
             return false;
     return true;
 }
@@ -258,17 +273,19 @@ static bool open_launch(hd_session *s, uint32_t index)
         hd_launch_report_no_kernel(s->module, l, &s->arena, s->diagnostics);
         return false;
     }
-    if (kernel->parameter_count != l->argument_count) {
+    if (kernel->machine && !hd_session_check_machine(s, l, kernel))
+        return false;
+    if (!kernel->machine && kernel->parameter_count != l->argument_count) {
         hd_diagnostic *d = hd_yaml_report(s->diagnostics, params ? params : name, HD_DIAG_BAD_VALUE,
                                           "kernel '%s' takes %u parameters; %u are given", l->kernel,
                                           kernel->parameter_count, l->argument_count);
         hd_note_add(s->diagnostics, d, s->module->source, kernel->header_span, "the kernel begins here");
         return false;
     }
-    for (uint32_t k = 0; k < l->argument_count; k++)
+    for (uint32_t k = 0; k < l->argument_count && !kernel->machine; k++)
         good = check_argument(s, l, kernel, k) && good;
     s->kernels[index] = kernel;
-    s->parameters[index] = hd_arena_calloc(&s->arena, (size_t)hd_parameter_block_bytes(s->module, kernel) + 32);
+    s->parameters[index] = hd_arena_calloc(&s->arena, (size_t)parameter_bytes(s, kernel) + 32);
     s->grids[index].parameters = s->parameters[index];
     s->grids[index].cooperative = l->cooperative;
     s->grids[index].workspace = s->workspace;
@@ -283,7 +300,9 @@ static bool decode(hd_session *s, uint32_t index)
             s->programs[index] = s->programs[i];
             return s->programs[i] != NULL;
         }
-    s->programs[index] = hd_program_new(s->module, s->kernels[index], &s->image, s->diagnostics);
+    s->programs[index] = s->kernels[index]->machine
+                             ? hd_session_decode_machine(s, s->kernels[index])
+                             : hd_program_new(s->module, s->kernels[index], &s->image, s->diagnostics);
     return s->programs[index] != NULL;
 }
 

@@ -168,6 +168,8 @@ static void put_named(hd_sass_decoder *d, const char *name, size_t length)
         set_target(d, next_address(d) + (uint64_t)branch_offset(d));
     else if (IS("join"))
         set_target(d, next_address(d) + (uint64_t)hd_sass_take_signed(d, 34, 30) * 4);
+    else if (IS("after")) /* a few bytes: what follows the call after the instruction */
+        set_target(d, next_address(d) + hd_sass_take(d, 24, 8));
     else if (IS("absolute"))
         set_target(d, hd_sass_take(d, 32, 50));
     else if (IS("offset"))
