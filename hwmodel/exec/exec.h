@@ -50,14 +50,21 @@
 
 enum { HD_EXEC_QUANTUM = 4096, HD_COOPERATIVE_QUANTUM = 256, HD_WARP_LANES = 32 };
 
+struct hd_machine_section;
+typedef struct hd_placed_section { /* of a cubin (hwmodel/machine) */
+    const struct hd_machine_section *section;
+    uint32_t allocation; /* index in memory->allocations */
+} hd_placed_section;
+
 /* Addresses of a module's variables. */
 typedef struct hd_image {
     const hd_module *module; /* borrowed */
     hd_memory *memory;       /* borrowed */
     uint64_t *addresses; /* by symbol: address in the symbol's own space (GLOBAL, CONST); functions: their code address;
                             else 0 */
-    uint32_t *allocations;          /* by symbol: index in memory->allocations or HD_NONE */
-    const hd_texture_set *textures; /* borrowed; NULL: none. Set it before a program runs */
+    uint32_t *allocations;                /* by symbol: index in memory->allocations or HD_NONE */
+    HD_ARRAY(hd_placed_section) sections; /* of machine code: those that are in memory */
+    const hd_texture_set *textures;       /* borrowed; NULL: none. Set it before a program runs */
 } hd_image;
 
 /* Allocates and initializes the variables. false (reported) if that fails. */

@@ -1,6 +1,7 @@
 /* Runs a launch file on a module: memory, symbols, textures, kernels and their parameters, steps. */
 #include "hwmodel/launch/launch_reader.h"
 #include "ir/machine_image.h"
+#include "hwmodel/machine/machine.h"
 #include <inttypes.h>
 
 /* ---- values ------------------------------------------------------------------------------------------------------ */
@@ -300,9 +301,12 @@ static bool decode(hd_session *s, uint32_t index)
             s->programs[index] = s->programs[i];
             return s->programs[i] != NULL;
         }
-    s->programs[index] = s->kernels[index]->machine
-                             ? hd_session_decode_machine(s, s->kernels[index])
-                             : hd_program_new(s->module, s->kernels[index], &s->image, s->diagnostics);
+    if (s->kernels[index]->machine) {
+        hd_machine_kernel kernel = hd_machine_kernel_of(s->kernels[index], &s->image);
+        s->programs[index] = hd_machine_program_new(s->module, s->kernels[index], &kernel, &s->image, s->diagnostics);
+    } else {
+        s->programs[index] = hd_program_new(s->module, s->kernels[index], &s->image, s->diagnostics);
+    }
     return s->programs[index] != NULL;
 }
 
@@ -379,6 +383,7 @@ hd_session *hd_session_open(const hd_launch_file *file, hd_module *module, hd_di
     if (file->memory_base)
         hd_memory_move(&s->memory, file->memory_base);
     bool good = hd_image_load(&s->image, module, &s->memory, diagnostics);
+    good = good && (!module->is_machine || hd_machine_image_load(&s->image, diagnostics));
     *unsupported = !good;
     good = good && place_memory(s) && place_textures(s) && place_workspace(s) && open_launches(s, unsupported);
     if (good)

@@ -69,7 +69,7 @@ static bool bank_byte(const hd_machine_kernel *k, const hd_cta *cta, uint32_t ba
         *byte = cta ? cta->grid->parameters[at - base] : 0;
         return true;
     }
-    const hd_machine_bank *image = bank < HD_MACHINE_KERNEL_BANKS ? &k->banks[bank] : NULL;
+    const hd_machine_bank *image = bank < HD_MACHINE_BANKS ? &k->banks[bank] : NULL;
     if (!bank || !image || at >= image->size)
         return false;
     *byte = image->bytes ? image->bytes[at] : 0;

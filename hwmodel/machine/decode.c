@@ -200,6 +200,20 @@ static uint64_t real_bits(double value, bool wide)
     return (bits + 0x80000000u) & ~0xffffffffull; /* the instruction holds the upper half */
 }
 
+/* Half of the address of a variable: 32@lo(NAME). */
+static bool address_word(const hd_machine_decoder *d, const hd_machine_operand *o, uint64_t *word)
+{
+    hd_machine_address a;
+    uint64_t address;
+    const hd_machine_layout *layout = hd_machine_layout_of(d->function);
+    if (!layout || !hd_machine_address_of(layout->image, o->text, o->length, &a) || a.symbol == HD_NONE ||
+        !hd_machine_symbol_address(d->program->image, layout->image, a.symbol, &address))
+        return false;
+    address += (uint64_t)a.addend;
+    *word = a.kind == HD_MACHINE_RELOCATION_HIGH ? address >> 32 : (uint32_t)address;
+    return a.kind == HD_MACHINE_RELOCATION_HIGH || a.kind == HD_MACHINE_RELOCATION_LOW;
+}
+
 /* A row of the operand as it is, of 4 bytes a lane; 8 where the operand is wide. `pair`: it consists of two rows. */
 static hd_ref plain_source(hd_machine_decoder *d, const hd_machine_operand *o, char letter, hd_ref *upper)
 {
@@ -224,8 +238,13 @@ static hd_ref plain_source(hd_machine_decoder *d, const hd_machine_operand *o, c
         if (o->base == HD_SASS_NO_NUMBER && o->uniform == HD_SASS_NO_NUMBER)
             return hd_machine_bank_row(d, o->bank, o->offset, bytes);
         break;
-    case HD_MACHINE_OPERAND_ADDRESS:
-    case HD_MACHINE_OPERAND_WORD: break;
+    case HD_MACHINE_OPERAND_WORD: {
+        uint64_t address;
+        if (!wide && address_word(d, o, &address))
+            return hd_machine_constant(d, address, 4);
+        break;
+    }
+    case HD_MACHINE_OPERAND_ADDRESS: break;
     }
     hd_machine_unsupported(d, "an operand of this kind");
     return hd_machine_zero();

@@ -138,9 +138,10 @@ hd_machine_decode hd_machine_decode_branch, hd_machine_decode_jump, hd_machine_d
 
 /* ---- run functions ----------------------------------------------------------------------------------------------- */
 hd_op_run hd_machine_run; /* of an op with steps: use.detail is its hd_machine_op */
-hd_op_run hd_machine_run_sum, hd_machine_run_wide_sum, hd_machine_run_predicates, hd_machine_run_p2r, hd_machine_run_r2p, hd_machine_run_extreme,
-    hd_machine_run_check_division, hd_machine_run_compare_high, hd_machine_run_rows, hd_machine_run_bank,
-    hd_machine_run_first, hd_machine_run_false, hd_machine_run_vote; /* run.c */
+hd_op_run hd_machine_run_sum, hd_machine_run_wide_sum, hd_machine_run_predicates, hd_machine_run_p2r,
+    hd_machine_run_r2p, hd_machine_run_extreme, hd_machine_run_check_division, hd_machine_run_compare_high,
+    hd_machine_run_rows, hd_machine_run_bank, hd_machine_run_first, hd_machine_run_false,
+    hd_machine_run_vote; /* run.c */
 hd_op_run hd_machine_run_branch, hd_machine_run_jump, hd_machine_run_exit, hd_machine_run_push, hd_machine_run_meet,
     hd_machine_run_warp_sync, hd_machine_run_barrier, hd_machine_run_break, hd_machine_run_diverged,
     hd_machine_run_yield; /* control.c */
@@ -156,6 +157,9 @@ static inline uint32_t hd_machine_truth(const hd_warp *w, hd_machine_predicate p
     uint32_t word = hd_warp_word(w, p.word);
     return p.negated ? ~word : word;
 }
+
+/* load.c: the address of a symbol of a cubin. false: it has none. */
+bool hd_machine_symbol_address(const hd_image *image, const hd_machine_image *of, uint32_t symbol, uint64_t *address);
 
 /* bank.c: bytes of a constant bank at the launch of a CTA's grid. */
 hd_read_bank hd_machine_read_bank;

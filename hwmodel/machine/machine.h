@@ -22,8 +22,7 @@
 #define HD_HWMODEL_MACHINE_MACHINE_H
 
 #include "hwmodel/exec/exec.h"
-
-enum { HD_MACHINE_KERNEL_BANKS = 8 };
+#include "ir/machine_image.h"
 
 typedef struct hd_machine_bank { /* the content of a constant bank in the file */
     const unsigned char *bytes;  /* borrowed; NULL: zeros */
@@ -36,8 +35,14 @@ typedef struct hd_machine_kernel {
     uint32_t parameter_base, parameter_bytes; /* in bank 0; base 0: as the architecture has it */
     uint32_t shared_bytes;                    /* static, with what the architecture reserves at the beginning */
     uint32_t local_bytes;                     /* of a thread's stack */
-    hd_machine_bank banks[HD_MACHINE_KERNEL_BANKS];
+    hd_machine_bank banks[HD_MACHINE_BANKS];
 } hd_machine_kernel;
+
+/* Places the constant banks and global variables of all cubins of image->module in device memory; after hd_image_load,
+ * once. false (reported): they do not fit. */
+bool hd_machine_image_load(hd_image *image, hd_diagnostics *diagnostics);
+/* What the sections of its listing say of a kernel; without them parameters, banks and sizes are none. */
+hd_machine_kernel hd_machine_kernel_of(const hd_function *function, const hd_image *image);
 
 /* Decodes a kernel. NULL (HD_DIAG_UNSUPPORTED reported at each instruction that is not executed, with function,
  * address and text). Module, image and what `kernel` refers to must outlive the program. Linear in the code. */

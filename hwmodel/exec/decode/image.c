@@ -125,8 +125,10 @@ bool hd_image_load(hd_image *image, const hd_module *module, hd_memory *memory, 
 {
     loader l = {image, diagnostics, true};
     uint32_t count = module->symbols.count;
-    *image = (hd_image){module, memory, hd_calloc((size_t)count + 1, sizeof(uint64_t)),
-                        hd_malloc(((size_t)count + 1) * sizeof(uint32_t)), NULL};
+    *image = (hd_image){.module = module,
+                        .memory = memory,
+                        .addresses = hd_calloc((size_t)count + 1, sizeof(uint64_t)),
+                        .allocations = hd_malloc(((size_t)count + 1) * sizeof(uint32_t))};
     for (uint32_t i = 0; i < count; i++)
         place(&l, i);
     for (uint32_t i = 0; i < count; i++)
@@ -138,4 +140,5 @@ void hd_image_free(hd_image *image)
 {
     free(image->addresses);
     free(image->allocations);
+    hd_array_free(&image->sections);
 }

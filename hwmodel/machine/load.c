@@ -1,0 +1,112 @@
+/* Places what the code of a cubin addresses in device memory, and takes from its description what a program needs.
+ *
+ * A section of global variables, and one of a constant bank, is an allocation. Relocations in them receive the addresses
+ * of symbols: of variables, where their section is; of functions, none, since calls by address do not run. */
+#include "hwmodel/machine/decoder.h"
+
+/* ---- sections ---------------------------------------------------------------------------------------------------- */
+
+static bool is_placed(const hd_image *image, const hd_machine_section *s)
+{
+    for (uint32_t i = 0; i < image->sections.count; i++)
+        if (image->sections.items[i].section == s)
+            return true;
+    return false;
+}
+
+static hd_allocation *allocation_of(const hd_image *image, const hd_machine_section *s)
+{
+    for (uint32_t i = 0; i < image->sections.count; i++)
+        if (image->sections.items[i].section == s)
+            return &image->memory->allocations.items[image->sections.items[i].allocation];
+    return NULL;
+}
+
+static bool place(hd_image *image, const hd_machine_section *s, hd_diagnostics *diagnostics)
+{
+    bool constant = s->kind == HD_MACHINE_SECTION_BANK;
+    if ((!constant && s->kind != HD_MACHINE_SECTION_GLOBAL) || (constant && !s->bank) || is_placed(image, s))
+        return true;
+    uint32_t at = hd_memory_allocate(image->memory, s->name, constant ? HD_SPACE_CONST : HD_SPACE_GLOBAL, s->bytes,
+                                     s->alignment, constant);
+    if (at == HD_NONE) {
+        hd_report(diagnostics, HD_DIAG_UNSUPPORTED, image->module->source, (hd_span){0, 0},
+                  "section %s: does not fit the address space", s->name);
+        return false;
+    }
+    hd_array_push(&image->sections, ((hd_placed_section){s, at}));
+    if (s->initial && s->bytes)
+        memcpy(image->memory->allocations.items[at].bytes, s->initial, s->bytes);
+    return true;
+}
+
+bool hd_machine_symbol_address(const hd_image *image, const hd_machine_image *of, uint32_t symbol, uint64_t *address)
+{
+    const hd_machine_symbol *s = symbol < of->symbol_count ? &of->symbols[symbol] : NULL;
+    const hd_machine_section *section = s && s->section != HD_NONE ? &of->sections[s->section] : NULL;
+    const hd_allocation *a = section ? allocation_of(image, section) : NULL;
+    if (section && section->kind == HD_MACHINE_SECTION_SHARED) {
+        *address = s->offset;
+        return true;
+    }
+    if (!a)
+        return false;
+    *address = a->base + s->offset;
+    return true;
+}
+
+/* Addresses of functions stay 0. */
+static void relocate(const hd_image *image, const hd_machine_image *of, const hd_machine_section *s)
+{
+    hd_allocation *a = allocation_of(image, s);
+    for (uint32_t i = 0; a && i < s->relocation_count; i++) {
+        const hd_machine_relocation *r = &s->relocations[i];
+        uint64_t address;
+        bool wide = r->kind == HD_MACHINE_RELOCATION_64 || r->kind == HD_MACHINE_RELOCATION_G64;
+        if (!wide || r->offset + 8ull > s->bytes || !hd_machine_symbol_address(image, of, r->symbol, &address))
+            continue;
+        address += (uint64_t)r->addend;
+        memcpy(a->bytes + r->offset, &address, 8);
+    }
+}
+
+bool hd_machine_image_load(hd_image *image, hd_diagnostics *diagnostics)
+{
+    const hd_module *m = image->module;
+    bool good = true;
+    for (uint32_t f = 0; f < m->functions.count; f++) {
+        const hd_machine_layout *layout = hd_machine_layout_of(m->functions.items[f]);
+        const hd_machine_image *of = layout ? layout->image : NULL;
+        for (uint32_t i = 0; of && i < of->section_count; i++)
+            good = place(image, &of->sections[i], diagnostics) && good;
+    }
+    for (uint32_t f = 0; f < m->functions.count && good; f++) {
+        const hd_machine_layout *layout = hd_machine_layout_of(m->functions.items[f]);
+        for (uint32_t i = 0; layout && i < layout->image->section_count; i++)
+            relocate(image, layout->image, &layout->image->sections[i]);
+    }
+    return good;
+}
+
+/* ---- a kernel ---------------------------------------------------------------------------------------------------- */
+
+hd_machine_kernel hd_machine_kernel_of(const hd_function *function, const hd_image *image)
+{
+    const hd_machine_layout *l = hd_machine_layout_of(function);
+    hd_machine_kernel k = {.sm = function->machine->sm};
+    if (!l)
+        return k;
+    k.sm = l->image->sm ? l->image->sm : k.sm;
+    k.parameter_base = l->has_parameters ? l->parameter_base : 0;
+    k.parameter_bytes = l->parameter_bytes;
+    k.shared_bytes = l->shared_bytes;
+    if (k.sm >= HD_MACHINE_FIRST_SM_WITH_RESERVE)
+        k.shared_bytes += HD_MACHINE_RESERVED_SHARED_BYTES;
+    k.local_bytes = l->stack_bytes > l->frame_bytes ? l->stack_bytes : l->frame_bytes;
+    for (uint32_t i = 1; i < HD_MACHINE_BANKS; i++) {
+        const hd_allocation *a = l->banks[i] == HD_NONE ? NULL : allocation_of(image, &l->image->sections[l->banks[i]]);
+        if (a)
+            k.banks[i] = (hd_machine_bank){a->bytes, (uint32_t)a->size};
+    }
+    return k;
+}
