@@ -101,7 +101,12 @@ struct hd_machine_decoder {
     char *reason;
 };
 
-/* ---- decode.c ---------------------------------------------------------------------------------------------------- */
+/* ---- decoder.c --------------------------------------------------------------------------------------------------- */
+enum { HD_MACHINE_TEMPORARIES = 10 };
+const char *hd_machine_spelling(const hd_machine_decoder *d); /* the opcode and its modifiers */
+/* Whether a list with separators has the word. */
+bool hd_machine_lists(const char *list, const char *word, size_t length, char before, char after);
+void hd_machine_first_constants(hd_machine_decoder *d); /* those that hd_machine_zero and hd_machine_true name */
 bool hd_machine_has(const hd_machine_decoder *d, const char *modifier); /* "FTZ" */
 bool hd_machine_unsupported(hd_machine_decoder *d, const char *why);    /* false */
 /* Constant rows and words. */

@@ -1,7 +1,7 @@
 /* Places what the code of a cubin addresses in device memory, and takes from its description what a program needs.
  *
- * A section of global variables, and one of a constant bank, is an allocation. Relocations in them receive the addresses
- * of symbols: of variables, where their section is; of functions, none, since calls by address do not run. */
+ * A section of global variables, and one of a constant bank, is an allocation. Relocations in them receive the
+ * addresses of symbols: of variables, where their section is; of functions, none, since calls by address do not run. */
 #include "hwmodel/machine/decoder.h"
 
 /* ---- sections ---------------------------------------------------------------------------------------------------- */

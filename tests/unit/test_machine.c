@@ -1,6 +1,6 @@
-/* Machine code runs: the listings of tests/unit/machine, which ptxas 13.0 made of the examples' PTX, leave the memory that
- * the PTX interpreter leaves, bit for bit; what does not run is named before the run; lanes that wait for each other end
- * with a fault. */
+/* Machine code runs: the listings of tests/unit/machine, which ptxas 13.0 made of the examples' PTX, leave the memory
+ * that the PTX interpreter leaves, bit for bit; what does not run is named before the run; lanes that wait for each
+ * other end with a fault. */
 #include "unit.h"
 
 #include "hwmodel/launch/launch.h"
