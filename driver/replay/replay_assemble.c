@@ -1,5 +1,6 @@
 /* Machine code of a PTX module: ptxas assembles it, for the architecture of the GPU. Papers' machines older than sm_75,
- * whose code it no longer makes, run that of sm_75. The cubin is in a file that is removed at once. */
+ * whose code it no longer makes, run that of sm_75, or of the module's own architecture where that is newer. The cubin
+ * is in a file that is removed at once. */
 #include "driver/replay/replay_work.h"
 #include "driver/report/tool.h"
 #include "parser/recognize.h"
@@ -18,7 +19,7 @@ enum { OLDEST = 75 };
 
 typedef struct assembly {
     char *path;                /* of ptxas */
-    char arch[16];             /* -arch=sm_90 */
+    char arch[24];             /* -arch=sm_90 */
     char file[32];             /* of the cubin */
     int input, output, errors; /* descriptors; -1: none */
 } assembly;
@@ -85,11 +86,22 @@ static bool run(assembly *a, hd_source *source, hd_diagnostics *diagnostics)
     return good;
 }
 
-bool replay_assemble(const hd_gpu *gpu, hd_source *source, uint32_t *sm, hd_diagnostics *diagnostics)
+/* The number of `.target sm_80`, at the beginning of a line; 0: there is none. */
+static uint32_t target_of(const hd_source *source)
+{
+    static const char target[] = "\n.target sm_";
+    const char *at = memmem(source->text, source->length, target, strlen(target));
+    return at ? (uint32_t)strtoul(at + strlen(target), NULL, 10) : 0;
+}
+
+bool replay_assemble(const hd_gpu *gpu, hd_source *source, hd_diagnostics *diagnostics)
 {
     assembly a = {.path = hd_tool_find("ptxas"), .input = -1, .output = -1, .errors = -1};
-    *sm = gpu->compute_major * 10 + gpu->compute_minor;
-    *sm = *sm < OLDEST ? OLDEST : *sm;
+    uint32_t sm = gpu->compute_major * 10 + gpu->compute_minor;
+    if (sm < OLDEST) {
+        sm = target_of(source);
+        sm = sm < OLDEST ? OLDEST : sm;
+    }
     if (!a.path) {
         hd_diagnostic *d = hd_report(diagnostics, HD_DIAG_MISSING_TOOL, NULL, (hd_span){0, 0},
                                      "--code=machine: there is no ptxas in PATH, CUDA_HOME or /usr/local/cuda to make "
@@ -98,7 +110,7 @@ bool replay_assemble(const hd_gpu *gpu, hd_source *source, uint32_t *sm, hd_diag
         hd_note_add(diagnostics, d, NULL, (hd_span){0, 0}, "--code=ptx runs the PTX; a module may be a cubin");
         return false;
     }
-    snprintf(a.arch, sizeof a.arch, "-arch=sm_%u", *sm);
+    snprintf(a.arch, sizeof a.arch, "-arch=sm_%u", sm);
     bool good = run(&a, source, diagnostics);
     const int descriptors[] = {a.input, a.output, a.errors};
     for (uint32_t i = 0; i < sizeof descriptors / sizeof *descriptors; i++)

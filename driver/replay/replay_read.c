@@ -200,10 +200,9 @@ static bool read_module(replay_part *p)
         replay_await_turn(p, in->launch->module_paths[i]);
     if (!hd_launch_read_module(in->launch, &in->source, &in->linked, &in->said))
         return false;
-    uint32_t sm;
     bool is_ptx = hd_binary_of(&in->source) == HD_BINARY_NONE && !hd_is_sass(&in->source);
-    if (is_ptx && options->code == HD_REPLAY_MACHINE_CODE &&
-        !replay_assemble(p->plan->gpu, &in->source, &sm, &in->said))
+    in->assembled = is_ptx && options->code == HD_REPLAY_MACHINE_CODE;
+    if (in->assembled && !replay_assemble(p->plan->gpu, &in->source, &in->said))
         return false;
     if (!hd_disassemble(&in->source, &in->said))
         return false;

@@ -56,6 +56,7 @@ typedef struct replay_input {
     /* A copy of the module before allocation; of an annotated module, the original code that it denotes. NULL: nothing
      * is compared with it. */
     hd_module *original;
+    bool assembled;      /* the module is machine code that ptxas made of the PTX */
     bool allocates;      /* the module is simplified and allocated */
     bool is_original;    /* the module has annotations, and is its original but for these */
     hd_diagnostics said; /* of reading the module; repeated for each rewritten copy */
@@ -179,8 +180,8 @@ void replay_print_kept(replay_part *p);                       /* when it is the 
 void replay_await_turn(replay_part *p, const char *path);
 
 /* replay_assemble.c: replaces PTX by the cubin that ptxas makes of it for the GPU. false: reported (missing-tool,
- * unsupported). *sm: the architecture. */
-bool replay_assemble(const hd_gpu *gpu, hd_source *source, uint32_t *sm, hd_diagnostics *diagnostics);
+ * unsupported). */
+bool replay_assemble(const hd_gpu *gpu, hd_source *source, hd_diagnostics *diagnostics);
 
 /* replay_read.c */
 hd_status replay_read(replay_part *p); /* sets p->in */

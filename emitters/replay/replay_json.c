@@ -158,6 +158,10 @@ static json_t *kernel_to_json(const hd_replay_report *report, const hd_replay_ke
                   hd_json_count(k->divergent_branches), "annotated", (int)k->annotated);
     json_object_set_new(o, "demangled", json_string(k->demangled));
     set_settings(json_object_get(o, "launch"), report, k, HD_REPLAY_OF_LAUNCH);
+    if (k->machine_sm)
+        json_object_set_new(o, "machine_code",
+                            json_pack("{s:i, s:o}", "sm", (int)k->machine_sm, "assembled_by",
+                                      k->is_assembled ? json_string("ptxas") : json_null()));
     if (report->slot_count)
         json_object_set_new(o, "order_dependent", text_or_null(k->order_dependent));
     if (report->lane_fault)

@@ -1,6 +1,5 @@
 /* Runs a launch file on a module: memory, symbols, textures, kernels and their parameters, steps. */
 #include "hwmodel/launch/launch_reader.h"
-#include "ir/machine_image.h"
 #include "hwmodel/machine/machine.h"
 #include <inttypes.h>
 
@@ -8,7 +7,7 @@
 
 static unsigned char *bytes_of(const hd_session *s, uint32_t buffer)
 {
-    return s->memory.allocations.items[s->buffer_allocations[buffer]].bytes;
+    return s->memory.allocations.items[s->buffer_allocations[buffer]].bytes + s->buffer_offsets[buffer];
 }
 
 const unsigned char *hd_session_bytes(const hd_session *session, uint32_t index) { return bytes_of(session, index); }
@@ -46,14 +45,21 @@ static uint32_t find_variable(const hd_session *s, const char *name)
 static bool place_symbol(hd_session *s, uint32_t index)
 {
     const hd_launch_buffer *b = &s->file->buffers.items[index];
-    uint32_t variable = find_variable(s, b->name);
-    if (variable == HD_NONE) {
+    uint64_t size;
+    uint32_t variable = s->module->is_machine ? HD_NONE : find_variable(s, b->name);
+    const hd_machine_symbol *of_cubin =
+        s->module->is_machine ? hd_session_machine_variable(s, b->name, &s->buffer_allocations[index]) : NULL;
+    if (of_cubin) {
+        s->buffer_offsets[index] = of_cubin->offset;
+        size = of_cubin->bytes;
+    } else if (variable != HD_NONE) {
+        s->buffer_allocations[index] = s->image.allocations[variable];
+        size = s->module->symbols.items[variable].size_bytes;
+    } else {
         hd_yaml_report(s->diagnostics, b->node, HD_DIAG_BAD_VALUE, "the module has no .global or .const variable '%s'",
                        b->name);
         return false;
     }
-    uint64_t size = s->module->symbols.items[variable].size_bytes;
-    s->buffer_allocations[index] = s->image.allocations[variable];
     if (size == b->size_bytes)
         return true;
     hd_yaml_report(s->diagnostics, b->node, HD_DIAG_BAD_VALUE, "variable '%s' has %" PRIu64 " bytes, not %" PRIu64,
@@ -97,6 +103,7 @@ static bool place_memory(hd_session *s)
     uint64_t *addresses = HD_ARENA_ARRAY(&s->arena, uint64_t, count + 1);
     bool good = true;
     s->buffer_allocations = HD_ARENA_ARRAY(&s->arena, uint32_t, count + 1);
+    s->buffer_offsets = HD_ARENA_ARRAY(&s->arena, uint64_t, count + 1);
     for (uint32_t i = 0; i < count; i++)
         if (s->file->buffers.items[i].address)
             good = place_buffer(s, i) && good;
@@ -104,7 +111,7 @@ static bool place_memory(hd_session *s)
         if (!s->file->buffers.items[i].address)
             good = (s->file->buffers.items[i].is_symbol ? place_symbol(s, i) : place_buffer(s, i)) && good;
     for (uint32_t i = 0; i < count && good; i++)
-        addresses[i] = s->memory.allocations.items[s->buffer_allocations[i]].base;
+        addresses[i] = s->memory.allocations.items[s->buffer_allocations[i]].base + s->buffer_offsets[i];
     s->addresses = (hd_addresses){addresses, s->file->textures.items, address_bytes(s), s->diagnostics};
     for (uint32_t i = 0; i < count && good; i++)
         good = links_fit(s, &s->file->buffers.items[i]) && fill_buffer(s, i, true);

@@ -1,83 +1,24 @@
-/* Machine code in a session: what the cubin of a kernel says of it (ir/machine_image.h) becomes memory, the images of its
- * constant banks, and the places of its parameters. Relocations are applied here. The addresses of code are 0: no
- * instruction that would use one is executed (hwmodel/machine/machine.h).
- *
- * Variables of a cubin are placed once for a session, whatever kernels use them.
- */
+/* Machine code in a session: launches are compared with what the cubin says of their kernels (ir/machine_image.h), and
+ * symbols are its variables. */
 #include "hwmodel/launch/launch_reader.h"
+#include "hwmodel/machine/machine.h"
 #include "ir/machine_image.h"
 
 #include <inttypes.h>
 
-/* The sections of an image in a session. */
-struct hd_session_image {
-    const hd_machine_image *image;
-    uint64_t *addresses;   /* by section: GLOBAL */
-    unsigned char **bytes; /* by section: GLOBAL, in memory, and BANK; NULL: none */
-};
-
-static bool place_sections(hd_session *s, hd_session_image *placed)
+const hd_machine_symbol *hd_session_machine_variable(const hd_session *s, const char *name, uint32_t *allocation)
 {
-    const hd_machine_image *image = placed->image;
-    placed->addresses = HD_ARENA_ARRAY(&s->arena, uint64_t, image->section_count + 1);
-    placed->bytes = HD_ARENA_ARRAY(&s->arena, unsigned char *, image->section_count + 1);
-    for (uint32_t i = 0; i < image->section_count; i++) {
-        const hd_machine_section *section = &image->sections[i];
-        if (!section->bytes)
+    for (uint32_t i = 0; i < s->file->launches.count; i++) {
+        const hd_function *kernel = hd_launch_kernel(s->module, &s->file->launches.items[i]);
+        const hd_machine_layout *layout = kernel ? hd_machine_layout_of(kernel) : NULL;
+        uint32_t symbol = layout ? hd_machine_symbol_of(layout->image, name, strlen(name)) : HD_NONE;
+        if (symbol == HD_NONE)
             continue;
-        if (section->kind == HD_MACHINE_SECTION_GLOBAL) {
-            uint32_t at = hd_memory_allocate(&s->memory, section->name, HD_SPACE_GLOBAL, section->bytes,
-                                             section->alignment, false);
-            if (at == HD_NONE)
-                return false;
-            placed->addresses[i] = s->memory.allocations.items[at].base;
-            placed->bytes[i] = s->memory.allocations.items[at].bytes;
-        } else if (section->kind == HD_MACHINE_SECTION_BANK) {
-            placed->bytes[i] = hd_arena_calloc(&s->arena, section->bytes);
-        }
-        if (section->initial && placed->bytes[i])
-            memcpy(placed->bytes[i], section->initial, section->bytes);
+        *allocation = hd_machine_symbol_allocation(&s->image, layout->image, symbol);
+        if (*allocation != HD_NONE)
+            return &layout->image->symbols[symbol];
     }
-    return true;
-}
-
-static bool relocate(hd_session *s, const hd_session_image *placed, uint32_t index)
-{
-    const hd_machine_image *image = placed->image;
-    const hd_machine_section *section = &image->sections[index];
-    for (uint32_t i = 0; placed->bytes[index] && i < section->relocation_count; i++) {
-        const hd_machine_relocation *r = &section->relocations[i];
-        const hd_machine_symbol *symbol = r->symbol == HD_NONE ? NULL : &image->symbols[r->symbol];
-        bool is_data = r->kind == HD_MACHINE_RELOCATION_64 || r->kind == HD_MACHINE_RELOCATION_G64;
-        if (!is_data || !symbol) {
-            hd_report(s->diagnostics, HD_DIAG_UNSUPPORTED, s->module->source, (hd_span){0, 0},
-                      "the word at 0x%" PRIx32 " of '%s' is what a relocation of an unknown kind makes of '%s'",
-                      r->offset, section->name, symbol ? symbol->name : "?");
-            return false;
-        }
-        uint64_t value = symbol->section == HD_NONE || !placed->addresses[symbol->section]
-                             ? 0
-                             : placed->addresses[symbol->section] + symbol->offset + (uint64_t)r->addend;
-        for (uint32_t k = 0; k < sizeof value && r->offset + k < section->bytes; k++)
-            placed->bytes[index][r->offset + k] = (unsigned char)(value >> 8 * k);
-    }
-    return true;
-}
-
-static const hd_session_image *image_of(hd_session *s, const hd_machine_image *image)
-{
-    for (uint32_t i = 0; i < s->image_count; i++)
-        if (s->images[i].image == image)
-            return &s->images[i];
-    if (!s->images)
-        s->images = HD_ARENA_ARRAY(&s->arena, hd_session_image, s->module->image_count + 1);
-    hd_session_image *placed = &s->images[s->image_count];
-    placed->image = image;
-    bool good = place_sections(s, placed);
-    for (uint32_t i = 0; i < image->section_count && good; i++)
-        good = relocate(s, placed, i);
-    s->image_count += good;
-    return good ? placed : NULL;
+    return NULL;
 }
 
 /* ---- kernels ----------------------------------------------------------------------------------------------------- */
@@ -126,26 +67,4 @@ bool hd_session_check_machine(hd_session *s, const hd_launch *l, const hd_functi
         return false;
     }
     return true;
-}
-
-hd_program *hd_session_decode_machine(hd_session *s, hd_function *kernel)
-{
-    const hd_machine_layout *layout = hd_machine_layout_of(kernel);
-    const hd_session_image *placed = image_of(s, layout->image);
-    if (!placed)
-        return NULL;
-    hd_machine_kernel k = {
-        .sm = layout->image->sm,
-        .parameter_base = layout->parameter_base,
-        .parameter_bytes = layout->parameter_bytes,
-        .shared_bytes = layout->shared_bytes,
-        .local_bytes = layout->stack_bytes > layout->frame_bytes ? layout->stack_bytes : layout->frame_bytes,
-    };
-    if (k.sm >= HD_MACHINE_FIRST_SM_WITH_RESERVE)
-        k.shared_bytes += HD_MACHINE_RESERVED_SHARED_BYTES;
-    for (uint32_t bank = 0; bank < HD_MACHINE_KERNEL_BANKS; bank++)
-        if (layout->banks[bank] != HD_NONE)
-            k.banks[bank] = (hd_machine_bank){placed->bytes[layout->banks[bank]],
-                                              layout->image->sections[layout->banks[bank]].bytes};
-    return hd_machine_program_new(s->module, kernel, &k, &s->image, s->diagnostics);
 }

@@ -4,28 +4,35 @@
  * addresses of symbols: of variables, where their section is; of functions, none, since calls by address do not run. */
 #include "hwmodel/machine/decoder.h"
 
+#include <inttypes.h>
+
 /* ---- sections ---------------------------------------------------------------------------------------------------- */
 
-static bool is_placed(const hd_image *image, const hd_machine_section *s)
+/* Index in image->memory->allocations; HD_NONE: the section is not in memory. */
+static uint32_t find_allocation(const hd_image *image, const hd_machine_section *s)
 {
     for (uint32_t i = 0; i < image->sections.count; i++)
         if (image->sections.items[i].section == s)
-            return true;
-    return false;
+            return image->sections.items[i].allocation;
+    return HD_NONE;
 }
 
 static hd_allocation *allocation_of(const hd_image *image, const hd_machine_section *s)
 {
-    for (uint32_t i = 0; i < image->sections.count; i++)
-        if (image->sections.items[i].section == s)
-            return &image->memory->allocations.items[image->sections.items[i].allocation];
-    return NULL;
+    uint32_t at = find_allocation(image, s);
+    return at == HD_NONE ? NULL : &image->memory->allocations.items[at];
+}
+
+uint32_t hd_machine_symbol_allocation(const hd_image *image, const hd_machine_image *of, uint32_t symbol)
+{
+    uint32_t section = of->symbols[symbol].section;
+    return section == HD_NONE ? HD_NONE : find_allocation(image, &of->sections[section]);
 }
 
 static bool place(hd_image *image, const hd_machine_section *s, hd_diagnostics *diagnostics)
 {
     bool constant = s->kind == HD_MACHINE_SECTION_BANK;
-    if ((!constant && s->kind != HD_MACHINE_SECTION_GLOBAL) || (constant && !s->bank) || is_placed(image, s))
+    if ((!constant && s->kind != HD_MACHINE_SECTION_GLOBAL) || (constant && !s->bank) || find_allocation(image, s) != HD_NONE)
         return true;
     uint32_t at = hd_memory_allocate(image->memory, s->name, constant ? HD_SPACE_CONST : HD_SPACE_GLOBAL, s->bytes,
                                      s->alignment, constant);
@@ -56,18 +63,26 @@ bool hd_machine_symbol_address(const hd_image *image, const hd_machine_image *of
 }
 
 /* Addresses of functions stay 0. */
-static void relocate(const hd_image *image, const hd_machine_image *of, const hd_machine_section *s)
+static bool relocate(const hd_image *image, const hd_machine_image *of, const hd_machine_section *s,
+                     hd_diagnostics *diagnostics)
 {
     hd_allocation *a = allocation_of(image, s);
     for (uint32_t i = 0; a && i < s->relocation_count; i++) {
         const hd_machine_relocation *r = &s->relocations[i];
         uint64_t address;
-        bool wide = r->kind == HD_MACHINE_RELOCATION_64 || r->kind == HD_MACHINE_RELOCATION_G64;
-        if (!wide || r->offset + 8ull > s->bytes || !hd_machine_symbol_address(image, of, r->symbol, &address))
+        bool is_data = r->kind == HD_MACHINE_RELOCATION_64 || r->kind == HD_MACHINE_RELOCATION_G64;
+        if (!is_data || r->symbol == HD_NONE || r->offset + 8ull > s->bytes) {
+            hd_report(diagnostics, HD_DIAG_UNSUPPORTED, image->module->source, (hd_span){0, 0},
+                      "the word at 0x%" PRIx32 " of '%s' is what a relocation of an unknown kind makes of '%s'",
+                      r->offset, s->name, r->symbol == HD_NONE ? "?" : of->symbols[r->symbol].name);
+            return false;
+        }
+        if (!hd_machine_symbol_address(image, of, r->symbol, &address))
             continue;
         address += (uint64_t)r->addend;
-        memcpy(a->bytes + r->offset, &address, 8);
+        memcpy(a->bytes + r->offset, &address, sizeof address);
     }
+    return true;
 }
 
 bool hd_machine_image_load(hd_image *image, hd_diagnostics *diagnostics)
@@ -82,8 +97,8 @@ bool hd_machine_image_load(hd_image *image, hd_diagnostics *diagnostics)
     }
     for (uint32_t f = 0; f < m->functions.count && good; f++) {
         const hd_machine_layout *layout = hd_machine_layout_of(m->functions.items[f]);
-        for (uint32_t i = 0; layout && i < layout->image->section_count; i++)
-            relocate(image, layout->image, &layout->image->sections[i]);
+        for (uint32_t i = 0; layout && i < layout->image->section_count && good; i++)
+            good = relocate(image, layout->image, &layout->image->sections[i], diagnostics);
     }
     return good;
 }

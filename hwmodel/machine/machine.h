@@ -38,9 +38,11 @@ typedef struct hd_machine_kernel {
     hd_machine_bank banks[HD_MACHINE_BANKS];
 } hd_machine_kernel;
 
-/* Places the constant banks and global variables of all cubins of image->module in device memory; after hd_image_load,
- * once. false (reported): they do not fit. */
+/* Places the constant banks and global variables of all cubins of image->module in device memory, with their
+ * relocations; after hd_image_load, once. false (reported): they do not fit, or a relocation is of an unknown kind. */
 bool hd_machine_image_load(hd_image *image, hd_diagnostics *diagnostics);
+/* The index in image->memory->allocations of what a variable of a cubin lies in; HD_NONE: it is not in memory. */
+uint32_t hd_machine_symbol_allocation(const hd_image *image, const hd_machine_image *of, uint32_t symbol);
 /* What the sections of its listing say of a kernel; without them parameters, banks and sizes are none. */
 hd_machine_kernel hd_machine_kernel_of(const hd_function *function, const hd_image *image);
 

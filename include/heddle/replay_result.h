@@ -191,6 +191,8 @@ typedef struct hd_replay_kernel { /* one launch of a launch file, all its runs c
     uint64_t memory_base;  /* address of the first buffer, for modules with 64-bit addresses; 0: a trace has its own */
     const char *demangled; /* equal to name if it is not mangled, or mangled names were asked for */
     bool clock_dependent;  /* a clock that it reads may decide what it leaves in memory */
+    uint32_t machine_sm;   /* machine code ran, of sm_N; 0: PTX, or a trace */
+    bool is_assembled;     /* ptxas made it of a module in PTX */
 } hd_replay_kernel;
 
 typedef struct hd_replay_report {
