@@ -224,7 +224,6 @@ bool hd_argument_lay(const hd_argument *argument, const hd_iteration *at, const 
 
 /* ---- running ----------------------------------------------------------------------------------------------------- */
 
-
 typedef struct hd_session {
     const hd_launch_file *file;
     hd_module *module;
@@ -240,7 +239,7 @@ typedef struct hd_session {
     uint32_t *buffer_allocations; /* by buffer: index in memory.allocations */
     uint64_t *buffer_offsets;     /* by buffer: bytes from there; other than 0 of variables of machine code */
     hd_addresses addresses;
-    bool rejected;            /* a run ended because a value of the launch file is wrong there, which was reported */
+    bool rejected;           /* a run ended because a value of the launch file is wrong there, which was reported */
     uint64_t workspace;      /* of cooperative launches: its address, or 0 where there is none */
     hd_exec_options options; /* for every run of a kernel; may be changed after opening */
 } hd_session;

@@ -32,7 +32,8 @@ uint32_t hd_machine_symbol_allocation(const hd_image *image, const hd_machine_im
 static bool place(hd_image *image, const hd_machine_section *s, hd_diagnostics *diagnostics)
 {
     bool constant = s->kind == HD_MACHINE_SECTION_BANK;
-    if ((!constant && s->kind != HD_MACHINE_SECTION_GLOBAL) || (constant && !s->bank) || find_allocation(image, s) != HD_NONE)
+    if ((!constant && s->kind != HD_MACHINE_SECTION_GLOBAL) || (constant && !s->bank) ||
+        find_allocation(image, s) != HD_NONE)
         return true;
     uint32_t at = hd_memory_allocate(image->memory, s->name, constant ? HD_SPACE_CONST : HD_SPACE_GLOBAL, s->bytes,
                                      s->alignment, constant);
