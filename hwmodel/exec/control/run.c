@@ -306,10 +306,16 @@ hd_exec_status hd_program_run(const hd_program *program, const hd_grid *grid, co
                               const hd_sink *sinks, uint32_t sink_count, hd_exec_statistics *statistics,
                               hd_diagnostics *diagnostics)
 {
+    if (program->independent && (options->check_uninitialized || options->check_races)) {
+        hd_report(diagnostics, HD_DIAG_UNSUPPORTED, program->module->source, (hd_span){0, 0},
+                  "uninitialized values and races are checked in PTX, and not in machine code");
+        return HD_EXEC_UNSUPPORTED;
+    }
     uint64_t ctas = hd_grid_ctas(grid);
     uint32_t threads = options->threads > ctas ? (uint32_t)ctas : options->threads;
-    bool alone =
-        threads < 2 || sink_count || options->check_uninitialized || options->check_races || options->lane_fault;
+    /* Ops of machine code do not say which of them other CTAs observe (HD_OP_ORDERED). */
+    bool alone = threads < 2 || sink_count || options->check_uninitialized || options->check_races ||
+                 options->lane_fault || program->independent;
     hd_segment_event segment = {.open_warp = HD_NONE};
     hd_gathering gathering;
     gathering.count = 0;
