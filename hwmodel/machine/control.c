@@ -1,9 +1,9 @@
 /* Control of machine code: lanes with program counters of their own.
  *
- * The entries of a warp's stack are groups: disjoint lanes that came to one instruction together. The top runs, until
- * it splits, waits, ends or has had its turn; then hd_switch_side takes the lowest entry with lanes that do not wait,
- * so that each gets its turn. A group joins others only where the code says so: at BSYNC, WARPSYNC, and barriers of
- * the thread block.
+ * The entries of a warp's stack are groups: disjoint lanes that came to one instruction together. Of those that do not
+ * wait, the one at the lowest address runs until it reaches the next, waits or ends (hd_converge): so lanes of
+ * structured code meet at the immediate post-dominator of their branch, as on the SIMT stack that passes assume, also
+ * where no BSYNC is. After a turn another group has its own, so that lanes that spin let the others run.
  *
  * A lane that waits at a convergence barrier is parked (hwmodel/exec/control/park.h) after the BSYNC, which has
  * counted, until all lanes of its mask that have not ended wait at this barrier, too; it goes on together with those
@@ -13,6 +13,7 @@
  * When no group can go on, those at a barrier of the thread block execute it again, which lets the warp wait if all its
  * lanes are there; otherwise the warp is in a deadlock, which is a fault. */
 #include "hwmodel/exec/control/park.h"
+#include "hwmodel/exec/control/stack.h"
 #include "hwmodel/exec/ops/rows.h"
 #include "hwmodel/exec/state/fault.h"
 #include "hwmodel/machine/decoder.h"
@@ -129,6 +130,7 @@ static hd_step choose(const hd_op *op, hd_warp *w)
 {
     release(w);
     drop_empty(w);
+    hd_converge(w);
     if (!hd_top(w)->mask || hd_top(w)->mask & ~w->parked || hd_switch_side(w) || raise_barrier(w))
         return HD_STEP_JUMPED;
     return fault_stuck(op, w);
@@ -149,11 +151,13 @@ static hd_step branch(const hd_op *op, hd_warp *w, uint32_t taken)
     if (!taken)
         return HD_STEP_NEXT;
     top->pc = op->target;
-    if (!rest || next == op->target)
-        return HD_STEP_JUMPED;
-    *top = (hd_entry){next, HD_NONE, rest};
-    push(w, op->target, taken);
-    w->cta->statistics->divergent_branches++;
+    if (rest && next != op->target) {
+        *top = (hd_entry){next, HD_NONE, rest};
+        push(w, op->target, taken);
+        w->cta->statistics->divergent_branches++;
+    }
+    if (w->stack.count > 1)
+        hd_converge(w);
     return HD_STEP_JUMPED;
 }
 
@@ -206,6 +210,7 @@ hd_step hd_machine_run_jump(const hd_op *op, hd_warp *w, uint32_t mask)
         rest &= ~same;
     }
     drop_empty(w);
+    hd_converge(w);
     w->cta->statistics->divergent_branches += groups > 1;
     return HD_STEP_JUMPED;
 }

@@ -40,9 +40,48 @@ void hd_warp_start(hd_warp *w, const hd_code *code, uint32_t lanes)
 
 /* ---- popping finished entries ------------------------------------------------------------------------------------ */
 
+/* The groups of lanes of machine code (hwmodel/machine/control.c): those at one instruction go on together, and of
+ * several the one at the lowest address first, until it reaches the next of them, which is its join. Groups that wait
+ * stay as they are. Linear in the groups. */
+void hd_converge(hd_warp *w)
+{
+    uint32_t lowest = HD_NONE, join = HD_NONE;
+    for (uint32_t i = 0; i < w->stack.count; i++) {
+        hd_entry *e = &w->stack.items[i];
+        e->join = HD_NONE;
+        if (!(e->mask & ~w->parked))
+            continue;
+        if (lowest == HD_NONE || e->pc < w->stack.items[lowest].pc) {
+            lowest = i;
+        } else if (e->pc == w->stack.items[lowest].pc) {
+            w->stack.items[lowest].mask |= e->mask;
+            e->mask = 0;
+        }
+    }
+    if (lowest == HD_NONE)
+        return;
+    hd_entry first = w->stack.items[lowest];
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < w->stack.count; i++) {
+        hd_entry e = w->stack.items[i];
+        if (i == lowest || !e.mask)
+            continue;
+        w->stack.items[kept++] = e;
+        if (e.mask & ~w->parked)
+            join = hd_min(join, e.pc);
+    }
+    first.join = join;
+    w->stack.items[kept++] = first;
+    w->stack.count = kept;
+}
+
 bool hd_warp_settle(hd_warp *w, bool *stopped)
 {
     *stopped = false;
+    if (w->cta->program->independent && hd_top(w)->mask) {
+        hd_converge(w);
+        return true;
+    }
     for (;;) {
         const hd_frame *f = hd_top_frame(w);
         while (w->stack.count > f->bottom && (!hd_top(w)->mask || hd_top(w)->pc == hd_top(w)->join))

@@ -264,7 +264,9 @@ bool hd_run_warp(hd_warp *w, bool *spun)
             }
         }
     }
-    if (w->cta->program->independent)
+    if (w->cta->program->independent) {
+        hd_top(w)->join = HD_NONE;
         hd_switch_side(w);
+    }
     return *spun = true;
 }
