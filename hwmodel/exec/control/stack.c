@@ -41,17 +41,19 @@ void hd_warp_start(hd_warp *w, const hd_code *code, uint32_t lanes)
 /* ---- popping finished entries ------------------------------------------------------------------------------------ */
 
 /* The groups of lanes of machine code (hwmodel/machine/control.c): those at one instruction go on together, and of
- * several the one at the lowest address first, until it reaches the next of them, which is its join. Groups that wait
- * stay as they are. Linear in the groups. */
+ * several the one at the lowest address first, until it reaches the next of them, which is its join. A group that has
+ * had long turns, or one in which nothing was written, lets others go first. Groups that wait stay as they are. Linear in
+ * the groups. */
 void hd_converge(hd_warp *w)
 {
-    uint32_t lowest = HD_NONE, join = HD_NONE;
+    uint32_t lowest = HD_NONE, join = HD_NONE, passing = w->passes ? hd_top(w)->mask : 0;
     for (uint32_t i = 0; i < w->stack.count; i++) {
         hd_entry *e = &w->stack.items[i];
         e->join = HD_NONE;
         if (!(e->mask & ~w->parked))
             continue;
-        if (lowest == HD_NONE || e->pc < w->stack.items[lowest].pc) {
+        hd_entry *least = lowest == HD_NONE ? NULL : &w->stack.items[lowest];
+        if (!least || (e->pc < least->pc && e->mask != passing) || (least->mask == passing && e->pc != least->pc)) {
             lowest = i;
         } else if (e->pc == w->stack.items[lowest].pc) {
             w->stack.items[lowest].mask |= e->mask;
@@ -60,6 +62,9 @@ void hd_converge(hd_warp *w)
     }
     if (lowest == HD_NONE)
         return;
+    if (w->passes)
+        w->turns = 0;
+    w->passes = false;
     hd_entry first = w->stack.items[lowest];
     uint32_t kept = 0;
     for (uint32_t i = 0; i < w->stack.count; i++) {

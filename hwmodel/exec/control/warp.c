@@ -231,6 +231,7 @@ bool hd_run_warp(hd_warp *w, bool *spun)
 {
     const uint32_t quantum = w->cta->grid->cooperative ? HD_COOPERATIVE_QUANTUM : HD_EXEC_QUANTUM;
     const hd_watched watched = w->cta->watched;
+    const uint64_t writes = w->cta->writes;
     *spun = false;
     for (uint32_t n = 0, straight, before = 0; n < quantum; n++) {
         const hd_entry *top = hd_top(w);
@@ -264,9 +265,7 @@ bool hd_run_warp(hd_warp *w, bool *spun)
             }
         }
     }
-    if (w->cta->program->independent) {
-        hd_top(w)->join = HD_NONE;
-        hd_switch_side(w);
-    }
+    if (w->stack.count > 1 && w->cta->program->independent)
+        w->passes = w->cta->writes == writes || ++w->turns == HD_TURNS_OF_GROUP;
     return *spun = true;
 }

@@ -57,6 +57,8 @@ struct hd_warp {
     uint8_t state, barrier; /* WAITING: at this barrier */
     const hd_op *waiting;   /* the barrier instruction */
     uint64_t issued;
+    uint32_t turns; /* of machine code: turns of one group since another ran, */
+    bool passes;    /* and whether it lets the others go first at its next branch */
     /* park.h, barrier.c */
     uint32_t yields; /* number of yields */
     /* lanes that stay at an instruction; of these, lanes that may continue when it executes again */
@@ -81,6 +83,7 @@ typedef struct hd_barrier {
 } hd_barrier;
 enum { HD_BARRIERS = 16, HD_CLUSTER_BARRIER = 16, HD_NO_BARRIER = 255 };
 enum { HD_RESERVED_SHARED_BYTES = 1024 }; /* after the CTA's own shared memory, if a kernel uses it */
+enum { HD_TURNS_OF_GROUP = 1024 };        /* of lanes of machine code that write memory all the time */
 enum { HD_YIELDS_OF_SIDE = 16 };          /* number of yields after which another side of the warp's branch runs */
 
 typedef struct hd_livelock {
