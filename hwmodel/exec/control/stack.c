@@ -42,8 +42,8 @@ void hd_warp_start(hd_warp *w, const hd_code *code, uint32_t lanes)
 
 /* The groups of lanes of machine code (hwmodel/machine/control.c): those at one instruction go on together, and of
  * several the one at the lowest address first, until it reaches the next of them, which is its join. A group that has
- * had long turns, or one in which nothing was written, lets others go first. Groups that wait stay as they are. Linear in
- * the groups. */
+ * had long turns, or one in which nothing was written, lets others go first. Groups that wait stay as they are. Linear
+ * in the groups. */
 void hd_converge(hd_warp *w)
 {
     uint32_t lowest = HD_NONE, join = HD_NONE, passing = w->passes ? hd_top(w)->mask : 0;
