@@ -1,6 +1,7 @@
 /* Machine code of a PTX module: ptxas assembles it, for the architecture of the GPU. Papers' machines older than sm_75,
  * whose code it no longer makes, run that of sm_75, or of the module's own architecture where that is newer. The cubin
  * is in a file that is removed at once. */
+#include "base/temporary.h"
 #include "driver/replay/replay_work.h"
 #include "driver/report/tool.h"
 #include "parser/recognize.h"
@@ -18,9 +19,9 @@ extern char **environ;
 enum { OLDEST = 75 };
 
 typedef struct assembly {
-    char *path;                /* of ptxas */
+    char *path;                /* the program */
     char arch[24];             /* -arch=sm_90 */
-    char file[32];             /* of the cubin */
+    char *file;                /* that receives the cubin */
     int input, output, errors; /* descriptors; -1: none */
 } assembly;
 
@@ -61,9 +62,13 @@ static bool run(assembly *a, hd_source *source, hd_diagnostics *diagnostics)
     size_t length;
     a->input = memfd_create("heddle-ptx", MFD_CLOEXEC);
     a->errors = memfd_create("heddle-errors", MFD_CLOEXEC);
-    strcpy(a->file, "/tmp/heddle-cubin-XXXXXX");
-    a->output = mkstemp(a->file);
-    if (a->input < 0 || a->errors < 0 || a->output < 0 || !hd_tool_write(a->input, source->text, source->length) ||
+    a->output = hd_temporary_make(a->file);
+    if (a->output < 0) {
+        hd_report(diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "cannot write '%s': %s", a->file,
+                  strerror(errno));
+        return false;
+    }
+    if (a->input < 0 || a->errors < 0 || !hd_tool_write(a->input, source->text, source->length) ||
         lseek(a->input, 0, SEEK_SET) != 0 || !spawn(a, &status)) {
         hd_report(diagnostics, HD_DIAG_MISSING_TOOL, NULL, (hd_span){0, 0}, "%s does not run: %s", a->path,
                   strerror(errno));
@@ -110,14 +115,20 @@ bool replay_assemble(const hd_gpu *gpu, hd_source *source, hd_diagnostics *diagn
         hd_note_add(diagnostics, d, NULL, (hd_span){0, 0}, "--code=ptx runs the PTX; a module may be a cubin");
         return false;
     }
+    const char *folder = getenv("TMPDIR");
+    if (asprintf(&a.file, "%s/heddle-cubin-XXXXXX", folder && *folder ? folder : "/tmp") < 0)
+        hd_out_of_memory(0);
     snprintf(a.arch, sizeof a.arch, "-arch=sm_%u", sm);
     bool good = run(&a, source, diagnostics);
     const int descriptors[] = {a.input, a.output, a.errors};
     for (uint32_t i = 0; i < sizeof descriptors / sizeof *descriptors; i++)
         if (descriptors[i] >= 0)
             close(descriptors[i]);
-    if (a.output >= 0)
+    if (a.output >= 0) {
         unlink(a.file);
+        hd_temporary_forget(a.file);
+    }
+    free(a.file);
     free(a.path);
     return good;
 }

@@ -126,13 +126,11 @@ const hd_machine_operand *hd_machine_next(hd_machine_decoder *d);            /* 
 uint32_t hd_machine_push(hd_machine_decoder *d, hd_ref ref, uint32_t bytes); /* to code->refs */
 
 /* ---- completions of opcodes.def's rows, by file ------------------------------------------------------------------ */
-hd_machine_decode hd_machine_decode_compare, hd_machine_decode_compare_wide, hd_machine_decode_float,
-    hd_machine_decode_mufu, hd_machine_decode_half, hd_machine_decode_half_immediate, hd_machine_decode_half_compare,
+hd_machine_decode hd_machine_decode_compare, hd_machine_decode_float, hd_machine_decode_mufu, hd_machine_decode_half,
     hd_machine_decode_convert; /* decode_float.c */
 hd_machine_decode hd_machine_decode_sum, hd_machine_decode_lea, hd_machine_decode_imad, hd_machine_decode_shift,
-    hd_machine_decode_logic, hd_machine_decode_predicates, hd_machine_decode_permute, hd_machine_decode_extreme,
-    hd_machine_decode_add_extreme, hd_machine_decode_select, hd_machine_decode_p2r, hd_machine_decode_find,
-    hd_machine_decode_sgxt, hd_machine_decode_move, hd_machine_decode_special,
+    hd_machine_decode_logic, hd_machine_decode_extreme, hd_machine_decode_add_extreme, hd_machine_decode_select,
+    hd_machine_decode_p2r, hd_machine_decode_find, hd_machine_decode_sgxt, hd_machine_decode_special,
     hd_machine_decode_first; /* decode_integer.c */
 hd_machine_decode hd_machine_decode_load, hd_machine_decode_store, hd_machine_decode_atomic,
     hd_machine_decode_bank; /* decode_memory.c */
@@ -145,8 +143,7 @@ hd_machine_decode hd_machine_decode_branch, hd_machine_decode_jump, hd_machine_d
 hd_op_run hd_machine_run; /* of an op with steps: use.detail is its hd_machine_op */
 hd_op_run hd_machine_run_sum, hd_machine_run_wide_sum, hd_machine_run_predicates, hd_machine_run_p2r,
     hd_machine_run_r2p, hd_machine_run_extreme, hd_machine_run_check_division, hd_machine_run_compare_high,
-    hd_machine_run_rows, hd_machine_run_bank, hd_machine_run_first, hd_machine_run_false,
-    hd_machine_run_vote; /* run.c */
+    hd_machine_run_rows, hd_machine_run_bank, hd_machine_run_vote; /* run.c */
 hd_op_run hd_machine_run_branch, hd_machine_run_jump, hd_machine_run_exit, hd_machine_run_push, hd_machine_run_meet,
     hd_machine_run_warp_sync, hd_machine_run_barrier, hd_machine_run_break, hd_machine_run_diverged,
     hd_machine_run_yield; /* control.c */
