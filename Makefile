@@ -246,6 +246,7 @@ campaign-timing: all
 # Every command with each of its allocations failing in turn, on a full disk, and with signals.
 campaign-failures: all
 	$(Q)$(ENVIRONMENT) FAILURES=0 tests/failures/run
+	$(Q)$(ENVIRONMENT) FAILURES=0 tests/cli/run
 # N single faults, drawn from SEED, in passes, checkers, models and interpreter: which no test notices, and the share of the others.
 # MINUTES=M stops after so long; T=GLOB takes only the test suites of that name.
 mutation: missing-deps
