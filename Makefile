@@ -42,7 +42,7 @@ PIC := $(if $(SANITIZE),,-fPIC $(if $(SHARED),,-fvisibility=hidden))
 ALL_CFLAGS = -std=c17 $(WARNINGS) $(SANITIZERS) $(CFLAGS) $(PIC) -pthread
 ALL_LDFLAGS = $(SANITIZERS) $(CFLAGS) $(LDFLAGS) -pthread \
               $(if $(SHARED),-Wl$(comma)--enable-new-dtags$(comma)-rpath$(comma)$(abspath $(O)))
-LIBS := -lxxhash -ljansson -lyaml -lzstd -llz4 -llzma -liberty -lm
+LIBS := -lxxhash -ljansson -lyaml -lsqlite3 -lzstd -llz4 -llzma -liberty -lm
 VERSION := $(shell sed -n 's/^\#define HD_VERSION "\(.*\)"/\1/p' base/version.h)
 SONAME := libheddle.so.$(firstword $(subst ., ,$(VERSION)))
 RUNTIME_LIBS := -ldl
@@ -52,14 +52,15 @@ LIB_DIRS := base target ir ir/sass ir/words lexer parser passes passes/analysis 
             passes/technique passes/manager passes/check hwmodel hwmodel/memory hwmodel/record hwmodel/exec/workers hwmodel/exec/state \
             hwmodel/exec/ops hwmodel/exec/checks hwmodel/exec/control hwmodel/exec/decode hwmodel/machine hwmodel/launch hwmodel/rf hwmodel/rf/models \
             hwmodel/trace hwmodel/count hwmodel/count/memo hwmodel/sm \
-            emitters emitters/ir emitters/report emitters/replay driver driver/report driver/replay driver/run driver/build driver/api
+            emitters emitters/ir emitters/report emitters/replay driver driver/report driver/replay driver/run driver/build driver/sweep driver/api
 LIB_C := $(wildcard $(LIB_DIRS:%=%/*.c))
 LIB_RE := $(wildcard $(LIB_DIRS:%=%/*.re))
 LIB_Y := $(wildcard $(LIB_DIRS:%=%/*.y))
 CLI_C := $(wildcard cli/*.c)
 GPU_FILES := $(sort $(wildcard target/gpus/*.yaml))
+FIGURE_FILES := $(sort $(wildcard driver/sweep/figures/*.yaml))
 PAGE_FILES := $(sort $(wildcard emitters/page/*.css emitters/report/*.css emitters/report/*.js))
-GEN_C := $(LIB_RE:%.re=$(O)/gen/%.re.c) $(LIB_Y:%.y=$(O)/gen/%.tab.c) $(O)/gen/target/gpu_files.c $(O)/gen/emitters/page_files.c
+GEN_C := $(LIB_RE:%.re=$(O)/gen/%.re.c) $(LIB_Y:%.y=$(O)/gen/%.tab.c) $(O)/gen/target/gpu_files.c $(O)/gen/emitters/page_files.c $(O)/gen/driver/sweep/figure_files.c
 GEN_H := $(LIB_Y:%.y=$(O)/gen/%.tab.h)
 LIB_OBJ := $(LIB_C:%.c=$(O)/obj/%.o) $(GEN_C:$(O)/gen/%.c=$(O)/obj/%.o)
 CLI_OBJ := $(CLI_C:%.c=$(O)/obj/%.o)
@@ -98,7 +99,7 @@ RUNTIME_NAMES := libcudart.so.11.0 libcudart.so.12 libcudart.so.13 libcuda.so.1
 
 all: $(LIB) $(SHARED_LIB) $(PROGRAM) $(RUNTIME)
 .PHONY: all deps demo check sanitize sanitize-threads coverage campaign-liveness campaign-exec campaign-techniques campaign-shrink campaign-sass campaign-timing campaign-failures mutation fuzz fuzzers tests bench papers bless install check-layers metrics format clean deb \
-        help deps-browser deps-format deps-fuzz missing-deps FORCE
+        help deps-browser deps-format deps-fuzz deps-sweep missing-deps FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:
@@ -121,10 +122,13 @@ $(O)/gen/%.tab.c $(O)/gen/%.tab.h &: %.y | $(O)/.tools
 	@echo "  BISON   $<"
 	$(Q)mkdir -p $(@D) && $(BISON) -Wall -Werror --header=$(O)/gen/$*.tab.h -o $(O)/gen/$*.tab.c $<
 
-# The GPU descriptions, and the style and scripts of HTML pages, built into the library.
+# The GPU descriptions, figures of papers, and the style and scripts of HTML pages, built into the library.
 $(O)/gen/target/gpu_files.c: $(GPU_FILES) tools/embed
 	@echo "  EMBED   target/gpus"
 	$(Q)mkdir -p $(@D) && tools/embed target/gpu.h hd_gpu_file $(GPU_FILES) >$@
+$(O)/gen/driver/sweep/figure_files.c: $(FIGURE_FILES) tools/embed
+	@echo "  EMBED   driver/sweep/figures"
+	$(Q)mkdir -p $(@D) && tools/embed driver/sweep/plot.h hd_figure_file $(FIGURE_FILES) >$@
 $(O)/gen/emitters/page_files.c: $(PAGE_FILES) tools/embed
 	@echo "  EMBED   emitters/page emitters/report"
 	$(Q)mkdir -p $(@D) && tools/embed emitters/page.h hd_page_file $(PAGE_FILES) >$@
@@ -191,6 +195,8 @@ deps-format:
 	$(Q)tools/deps install build test format
 deps-fuzz:
 	$(Q)tools/deps install build test fuzz
+deps-sweep:
+	$(Q)tools/deps install build test sweep
 deps-corpus:
 	$(Q)tools/deps install build test corpus
 missing-deps:
@@ -318,5 +324,5 @@ clean:
 
 help:
 	@sed -n '2,/^$$/s/^# \{0,1\}//p' Makefile
-	@echo 'Targets: all deps deps-browser deps-format deps-fuzz deps-corpus demo check bless sanitize sanitize-threads coverage campaign-liveness campaign-exec campaign-techniques campaign-shrink campaign-sass campaign-timing campaign-failures mutation fuzz corpus bench papers'
+	@echo 'Targets: all deps deps-browser deps-format deps-fuzz deps-sweep deps-corpus demo check bless sanitize sanitize-threads coverage campaign-liveness campaign-exec campaign-techniques campaign-shrink campaign-sass campaign-timing campaign-failures mutation fuzz corpus bench papers'
 	@echo '         install deb check-layers metrics format clean'

@@ -1,5 +1,5 @@
 /* heddle completion: scripts that let bash, zsh and fish complete the command line, from the tables of commands,
- * options, passes, techniques, models, GPUs and diagnostics. */
+ * options, passes, techniques, models, GPUs, figures and diagnostics. */
 #include "cli/cli.h"
 
 #include "base/version.h"

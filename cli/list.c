@@ -3,6 +3,7 @@
 
 #include "base/suggest.h"
 #include "base/version.h"
+#include "driver/sweep/plot.h"
 #include "emitters/json.h"
 #include "hwmodel/rf/technique.h"
 #include "ir/techniques.h"
@@ -113,14 +114,21 @@ static void add_diagnostics(list *l)
     }
 }
 
+/* The first line of a figure's file is a comment, "# SUMMARY". */
+static void add_figures(list *l)
+{
+    for (uint32_t i = 0; i < hd_figure_file_count; i++) {
+        const char *text = hd_figure_files[i].text + 2;
+        add(l, (item){.name = hd_figure_files[i].name,
+                      .summary = hd_arena_string(&l->cli->arena, text, strcspn(text, "\n"))});
+    }
+}
+
 static const struct {
     const char *name;
     void (*add)(list *);
-} kinds[] = {{"passes", add_passes},
-             {"techniques", add_techniques},
-             {"models", add_models},
-             {"gpus", add_gpus},
-             {"diagnostics", add_diagnostics}};
+} kinds[] = {{"passes", add_passes}, {"techniques", add_techniques}, {"models", add_models},
+             {"gpus", add_gpus},     {"figures", add_figures},       {"diagnostics", add_diagnostics}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 /* -1, reported as a usage error, where there is no such list. */
@@ -135,7 +143,7 @@ static int kind_of(const char *name)
     }
     hd_cli_usage_error("there is no list of '%s'%s", name,
                        near.best ? hd_suggest_phrase(&near, phrase)
-                                 : "; there are passes, techniques, models, gpus and diagnostics");
+                                 : "; there are passes, techniques, models, gpus, figures and diagnostics");
     return -1;
 }
 

@@ -69,6 +69,8 @@ static int count_inputs(const hd_cli *cli)
     case HD_COMMAND_RUN: return 1; /* the program */
     case HD_COMMAND_NVCC:
     case HD_COMMAND_CACHE:
+    case HD_COMMAND_SWEEP:
+    case HD_COMMAND_PLOT:
     case HD_COMMAND_LIST:
     case HD_COMMAND_HELP:
     case HD_COMMAND_COMPLETION:

@@ -21,7 +21,8 @@ static void become(const hd_process *process, int report)
         putenv((char *)(uintptr_t)process->environment[i]);
     if (process->output && (dup2(process->output, STDOUT_FILENO) < 0 || dup2(process->output, STDERR_FILENO) < 0))
         _exit(SIGNAL_STATUS - 2);
-    execvp(process->arguments[0], (char *const *)(uintptr_t)process->arguments);
+    if (!process->folder || chdir(process->folder) == 0)
+        execvp(process->arguments[0], (char *const *)(uintptr_t)process->arguments);
     int error = errno;
     if (write(report, &error, sizeof error) < 0)
         _exit(SIGNAL_STATUS - 2);

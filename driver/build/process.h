@@ -8,6 +8,7 @@ typedef struct hd_process {
     const char *const *arguments; /* the program, a path or a name in PATH; NULL at the end */
     /* NAME=VALUE, added to the environment or replacing what is there; NULL at the end; NULL: none */
     const char *const *environment;
+    const char *folder; /* that it runs in; NULL: the caller's */
     int output; /* descriptor for its standard output and error; 0: the caller's */
 } hd_process;
 

@@ -157,7 +157,7 @@ def case_lists(folder):
             expect(item[key] and str(item[key]) in text, "%s of %s", key, item["name"])
     expect({item["venue"] + str(item["year"]) for item in found} >= {"MICRO2020", "ASPLOS2018", "ASPLOS2019", "ISCA2018", "MICRO2015"}, "%s", found)
     status(2, "list", "technique", says="there is no list of 'technique'; did you mean 'techniques'?")
-    status(2, "list", "zebra", says="there are passes, techniques, models, gpus and diagnostics")
+    status(2, "list", "zebra", says="there are passes, techniques, models, gpus, figures and diagnostics")
     status(2, "list", "passes", "models", says="usage: heddle list")
 
 
