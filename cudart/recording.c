@@ -2,10 +2,10 @@
 #include "cudart/recording.h"
 #include "base/hash.h"
 #include "base/output.h"
+#include "emitters/json.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -33,6 +33,8 @@ typedef struct hd_cu_recording {
     const char *folder;
     uint32_t blocks;
     HD_ARRAY(hd_cu_record_block *) by_allocation;
+    hd_writer line; /* of the event that is being written */
+    hd_json json;
 } hd_cu_recording;
 
 /* Something is missing: says so once, and leaves a mark, which needs no room. */
@@ -49,21 +51,35 @@ static void fail(hd_cu_recording *t, const char *name)
         close(file);
 }
 
-static void emit(hd_cu_recording *t, json_t *event)
+static hd_json *begin(hd_cu_recording *t, const char *event)
 {
-    char *line = json_dumps(event, JSON_COMPACT);
-    size_t length = line ? strlen(line) : 0, done = 0;
-    ssize_t now = line != NULL;
-    if (line)
-        line[length] = '\n';
-    while (now > 0 && done <= length) {
-        now = write(t->file, line + done, length + 1 - done);
+    t->line.buffer.count = 0;
+    t->json = (hd_json){.out = &t->line, .dense = true};
+    hd_json_compact_object(&t->json, NULL);
+    hd_json_text(&t->json, "event", event);
+    return &t->json;
+}
+
+static void end(hd_cu_recording *t)
+{
+    hd_json_end(&t->json);
+    hd_write_char(&t->line, '\n');
+    size_t length = t->line.buffer.count, done = 0;
+    for (ssize_t now = 1; now > 0 && done < length;) {
+        now = write(t->file, t->line.buffer.items + done, length - done);
         done += now > 0 ? (size_t)now : 0;
     }
-    if (done != length + 1)
+    if (done != length)
         fail(t, HD_TRACE_FILE);
-    free(line);
-    json_decref(event);
+}
+
+static void write_three(hd_json *j, const char *key, uint32_t x, uint32_t y, uint32_t z)
+{
+    hd_json_array(j, key);
+    hd_json_number(j, NULL, x);
+    hd_json_number(j, NULL, y);
+    hd_json_number(j, NULL, z);
+    hd_json_end(j);
 }
 
 /* A forked process writes nothing. */
@@ -80,6 +96,7 @@ hd_cu_recording *hd_cu_record_open(hd_runtime *r)
     int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     hd_cu_recording *t = hd_calloc(1, sizeof *t);
     *t = (hd_cu_recording){.file = file, .process = getpid(), .record = r->options.record, .folder = r->options.folder};
+    hd_writer_to_memory(&t->line);
     if (file < 0)
         fail(t, HD_TRACE_FILE);
     return t;
@@ -111,8 +128,13 @@ void hd_cu_record_unit(hd_runtime *r, const hd_cu_unit *u, const hd_gpu *gpu)
         return;
     if (t->record)
         write_file(t, u->file, u->source.text, u->source.length, false);
-    emit(t, json_pack("{s:s,s:i,s:s,s:s,s:I,s:b}", "event", "module", "unit", (int)u->index, "file", u->file, "gpu",
-                      gpu->name, "base", (json_int_t)HD_RUNTIME_BASE, "first", (int)u->is_first));
+    hd_json *j = begin(t, "module");
+    hd_json_number(j, "unit", u->index);
+    hd_json_text(j, "file", u->file);
+    hd_json_text(j, "gpu", gpu->name);
+    hd_json_number(j, "base", HD_RUNTIME_BASE);
+    hd_json_bool(j, "first", u->is_first);
+    end(t);
 }
 
 /* Compressed, by the content's hash. */
@@ -173,13 +195,13 @@ void hd_cu_record_written(hd_runtime *r, uint32_t allocation)
 }
 
 /* The module of a variable. */
-static int unit_of_variable(const hd_runtime *r, uint32_t allocation)
+static uint32_t unit_of_variable(const hd_runtime *r, uint32_t allocation)
 {
     for (uint32_t i = 0; i < r->units.count; i++) {
         const hd_cu_unit *u = r->units.items[i];
         for (uint32_t k = 0; !u->why && k < u->module->symbols.count; k++)
             if (u->image.allocations[k] == allocation)
-                return (int)u->index;
+                return u->index;
     }
     return 0;
 }
@@ -191,9 +213,14 @@ static void name_block(hd_runtime *r, hd_cu_recording *t, uint32_t allocation)
     if (b->named)
         return;
     b->named = true;
-    emit(t, json_pack("{s:s,s:i,s:s,s:I,s:I,s:b,s:i}", "event", "buffer", "id", (int)b->id, "name", a->name, "address",
-                      (json_int_t)a->base, "bytes", (json_int_t)a->size, "symbol", (int)b->is_variable, "unit",
-                      b->is_variable ? unit_of_variable(r, allocation) : 0));
+    hd_json *j = begin(t, "buffer");
+    hd_json_number(j, "id", b->id);
+    hd_json_text(j, "name", a->name);
+    hd_json_number(j, "address", a->base);
+    hd_json_number(j, "bytes", a->size);
+    hd_json_bool(j, "symbol", b->is_variable);
+    hd_json_number(j, "unit", b->is_variable ? unit_of_variable(r, allocation) : 0);
+    end(t);
 }
 
 /* The content before a launch, where it is not what the last one left. */
@@ -207,7 +234,10 @@ static void set_block(hd_runtime *r, hd_cu_recording *t, uint32_t allocation)
     name_block(r, t, allocation);
     if (b->changed) {
         write_content(t, name, a);
-        emit(t, json_pack("{s:s,s:i,s:s}", "event", "set", "id", (int)b->id, "file", name));
+        hd_json *j = begin(t, "set");
+        hd_json_number(j, "id", b->id);
+        hd_json_text(j, "file", name);
+        end(t);
     }
     b->changed = false;
     b->has_hash = false;
@@ -225,8 +255,11 @@ static void expect_block(hd_runtime *r, hd_cu_recording *t, uint32_t allocation)
                     : b->has_hash ? b->hash
                                   : hd_hash(a->bytes, (size_t)a->size);
     snprintf(text, sizeof text, "%016" PRIx64, hash);
-    emit(t, json_pack("{s:s,s:i,s:s,s:b}", "event", "expect", "id", (int)b->id, "hash", text, "accessed",
-                      (int)a->accessed));
+    hd_json *j = begin(t, "expect");
+    hd_json_number(j, "id", b->id);
+    hd_json_text(j, "hash", text);
+    hd_json_bool(j, "accessed", a->accessed);
+    end(t);
 }
 
 static void drop_block(hd_cu_recording *t, uint32_t allocation)
@@ -255,14 +288,23 @@ void hd_cu_record_texture(hd_runtime *r, uint32_t index)
         return;
     name_block(r, t, x->buffer);
     r->memory.allocations.items[x->buffer].accessed = true;
-    emit(t,
-         json_pack("{s:s,s:s,s:i,s:I,s:s,s:s,s:i,s:[i,i,i],s:i,s:i,s:b,s:b,s:b,s:b,s:b,s:[i,i,i]}", "event", "texture",
-                   "name", x->name, "id", (int)block_of(t, x->buffer)->id, "offset", (json_int_t)x->offset, "type",
-                   hd_texture_kind_names[x->kind], "format", hd_types[x->type].spelling, "channels", (int)x->channels,
-                   "size", (int)x->width, (int)x->height, (int)x->depth, "layers", (int)x->layers, "row_bytes",
-                   (int)(x->row_texels * hd_texel_bytes(x)), "surface", (int)x->surface, "linear", (int)x->linear,
-                   "normalized", (int)x->normalized, "to_float", (int)x->to_float, "seamless", (int)x->seamless,
-                   "address", (int)x->address[0], (int)x->address[1], (int)x->address[2]));
+    hd_json *j = begin(t, "texture");
+    hd_json_text(j, "name", x->name);
+    hd_json_number(j, "id", block_of(t, x->buffer)->id);
+    hd_json_number(j, "offset", x->offset);
+    hd_json_text(j, "type", hd_texture_kind_names[x->kind]);
+    hd_json_text(j, "format", hd_types[x->type].spelling);
+    hd_json_number(j, "channels", x->channels);
+    write_three(j, "size", x->width, x->height, x->depth);
+    hd_json_number(j, "layers", x->layers);
+    hd_json_number(j, "row_bytes", x->row_texels * hd_texel_bytes(x));
+    hd_json_bool(j, "surface", x->surface);
+    hd_json_bool(j, "linear", x->linear);
+    hd_json_bool(j, "normalized", x->normalized);
+    hd_json_bool(j, "to_float", x->to_float);
+    hd_json_bool(j, "seamless", x->seamless);
+    write_three(j, "address", x->address[0], x->address[1], x->address[2]);
+    end(t);
 }
 
 /* ---- launches ---------------------------------------------------------------------------------------------------- */
@@ -277,21 +319,23 @@ void hd_cu_record_before(hd_runtime *r)
             set_block(r, t, i);
 }
 
-static json_t *parameters_of(const hd_cu_launch *q)
+static void write_parameters(hd_json *j, const hd_cu_launch *q)
 {
-    json_t *list = json_array();
     const hd_module *m = q->kernel->unit->module;
     const hd_function *f = q->kernel->function;
+    hd_json_array(j, "parameters");
     for (uint32_t i = 0; i < f->parameter_count; i++) {
         const unsigned char *at = q->parameters + hd_parameter_offset(m, f, i);
-        json_t *bytes = json_array();
-        for (uint64_t k = 0; k < m->symbols.items[f->parameter_first + i].size_bytes; k++)
-            json_array_append_new(bytes, json_integer(at[k]));
         const hd_symbol *s = &m->symbols.items[f->parameter_first + i];
-        json_array_append_new(list,
-                              json_pack("[s,o]", s->dimension_count ? "bytes" : hd_types[s->type].spelling, bytes));
+        hd_json_array(j, NULL);
+        hd_json_text(j, NULL, s->dimension_count ? "bytes" : hd_types[s->type].spelling);
+        hd_json_array(j, NULL);
+        for (uint64_t k = 0; k < s->size_bytes; k++)
+            hd_json_number(j, NULL, at[k]);
+        hd_json_end(j);
+        hd_json_end(j);
     }
-    return list;
+    hd_json_end(j);
 }
 
 static const char *const status_names[] = {"done", "fault", "stopped", "limit", "unsupported"};
@@ -301,17 +345,22 @@ void hd_cu_record_after(hd_runtime *r, const hd_cu_launch *q, hd_exec_status sta
     hd_cu_recording *t = recording_of(r);
     if (!t)
         return;
-    json_t *e =
-        json_pack("{s:s,s:i,s:i,s:s,s:[I,I,I],s:[I,I,I],s:I,s:b,s:s,s:I,s:I,s:I,s:I}", "event", "launch", "process",
-                  (int)t->process, "unit", (int)q->kernel->unit->index, "kernel", q->kernel->name, "grid",
-                  (json_int_t)q->grid.x, (json_int_t)q->grid.y, (json_int_t)q->grid.z, "block", (json_int_t)q->block.x,
-                  (json_int_t)q->block.y, (json_int_t)q->block.z, "shared", (json_int_t)q->shared_bytes, "cooperative",
-                  (int)q->cooperative, "status", status_names[status], "warp_instructions",
-                  (json_int_t)s->warp_instructions, "thread_instructions", (json_int_t)s->thread_instructions,
-                  "divergent_branches", (json_int_t)s->divergent_branches, "races", (json_int_t)s->races);
+    hd_json *j = begin(t, "launch");
+    hd_json_signed(j, "process", t->process);
+    hd_json_number(j, "unit", q->kernel->unit->index);
+    hd_json_text(j, "kernel", q->kernel->name);
+    write_three(j, "grid", q->grid.x, q->grid.y, q->grid.z);
+    write_three(j, "block", q->block.x, q->block.y, q->block.z);
+    hd_json_number(j, "shared", q->shared_bytes);
+    hd_json_bool(j, "cooperative", q->cooperative);
+    hd_json_text(j, "status", status_names[status]);
+    hd_json_number(j, "warp_instructions", s->warp_instructions);
+    hd_json_number(j, "thread_instructions", s->thread_instructions);
+    hd_json_number(j, "divergent_branches", s->divergent_branches);
+    hd_json_number(j, "races", s->races);
     if (t->record)
-        json_object_set_new(e, "parameters", parameters_of(q));
-    emit(t, e);
+        write_parameters(j, q);
+    end(t);
     for (uint32_t i = 0; i < t->by_allocation.count; i++) {
         hd_cu_record_block *b = t->by_allocation.items[i];
         const hd_allocation *a = b ? &r->memory.allocations.items[i] : NULL;
@@ -323,15 +372,19 @@ void hd_cu_record_after(hd_runtime *r, const hd_cu_launch *q, hd_exec_status sta
 void hd_cu_record_static(hd_runtime *r)
 {
     hd_cu_recording *t = recording_of(r);
-    if (t)
-        emit(t, json_pack("{s:s}", "event", "static"));
+    if (!t)
+        return;
+    begin(t, "static");
+    end(t);
 }
 
 void hd_cu_record_limit(hd_runtime *r)
 {
     hd_cu_recording *t = recording_of(r);
-    if (t)
-        emit(t, json_pack("{s:s}", "event", "limit"));
+    if (!t)
+        return;
+    begin(t, "limit");
+    end(t);
 }
 
 void hd_cu_record_end(hd_runtime *r)
@@ -344,8 +397,10 @@ void hd_cu_record_end(hd_runtime *r)
             expect_block(r, t, i);
             drop_block(t, i);
         }
-    emit(t, json_pack("{s:s,s:i}", "event", "end", "process", (int)t->process));
+    hd_json_signed(begin(t, "end"), "process", t->process);
+    end(t);
     close(t->file);
+    hd_writer_free(&t->line);
     free(t);
     r->recording = NULL;
 }

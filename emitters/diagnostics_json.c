@@ -1,48 +1,8 @@
-/* Diagnostics as JSON and as SARIF 2.1.0 (OASIS standard), with jansson. In strings that are not UTF-8 (file names may
- * contain any byte), every byte above 0x7f becomes U+FFFD. Keys keep their order, so that equal input gives equal
- * bytes. */
+/* Diagnostics as JSON and as SARIF 2.1.0 (OASIS standard). */
 #include "emitters/diagnostics_json.h"
 
 #include "base/origins.h"
 #include "base/version.h"
-#include "emitters/json.h"
-
-json_t *hd_json_count(uint64_t count)
-{
-    char digits[24];
-    if (count == UINT64_MAX)
-        return json_null();
-    if (count <= HD_JSON_EXACT)
-        return json_integer((json_int_t)count);
-    snprintf(digits, sizeof digits, "%llu", (unsigned long long)count);
-    return hd_json_string(digits);
-}
-
-json_t *hd_json_string(const char *bytes)
-{
-    if (hd_json_is_utf8(bytes))
-        return hd_json_made((json_string)(bytes));
-    size_t length = strlen(bytes), out = 0;
-    char *copy = hd_malloc(length * 3 + 1);
-    for (size_t i = 0; i < length; i++) {
-        if ((unsigned char)bytes[i] < 0x80) {
-            copy[out++] = bytes[i];
-        } else {
-            memcpy(copy + out, "\xef\xbf\xbd", 3);
-            out += 3;
-        }
-    }
-    copy[out] = 0;
-    json_t *text = hd_json_made((json_string)(copy));
-    free(copy);
-    return text;
-}
-
-static void write_json(hd_writer *writer, json_t *root)
-{
-    hd_json_dump(writer, root, JSON_INDENT(2));
-    json_decref(root);
-}
 
 static const char *severity_name(hd_severity severity)
 {
@@ -54,75 +14,158 @@ static const char *severity_name(hd_severity severity)
     return "error";
 }
 
-typedef struct range {
+/* A place, and where code that the diagnostic is about comes from, innermost first. */
+typedef struct place {
+    hd_source *source; /* NULL: none */
+    hd_span span;
     hd_position begin, end;
-} range;
+    uint32_t origin_count;
+    hd_origin origins[HD_MOST_INLINED];
+} place;
 
-static range range_of(hd_source *source, hd_span span)
+static void find_place(place *p, hd_diagnostic_kind kind, hd_source *source, hd_span span)
 {
-    return (range){hd_source_position(source, span.begin), hd_source_position(source, span.end)};
-}
-
-/* Where code that the diagnostic is about comes from, innermost first. */
-static uint32_t origins_of(hd_diagnostic_kind kind, const hd_source *source, hd_span span,
-                           hd_origin origins[HD_MOST_INLINED])
-{
-    return source && hd_diagnostic_is_about_code(kind) ? hd_source_origins(source, span.begin, origins) : 0;
+    p->source = source;
+    p->origin_count = 0;
+    if (!source)
+        return;
+    p->span = span;
+    p->begin = hd_source_position(source, span.begin);
+    p->end = hd_source_position(source, span.end);
+    if (hd_diagnostic_is_about_code(kind))
+        p->origin_count = hd_source_origins(source, span.begin, p->origins);
 }
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
-static json_t *json_range(hd_source *source, hd_span span)
+/* Message, place and source, of a diagnostic or a note. */
+static void write_message(hd_json *j, const char *message, const place *p)
 {
-    if (!source)
-        return json_null();
-    range p = range_of(source, span);
-    return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I}", "file", hd_json_string(source->name), "line",
-                     (json_int_t)p.begin.line, "column", (json_int_t)p.begin.column, "end_line", (json_int_t)p.end.line,
-                     "end_column", (json_int_t)p.end.column, "begin", (json_int_t)span.begin, "end",
-                     (json_int_t)span.end);
-}
-
-static json_t *json_origins(hd_diagnostic_kind kind, const hd_source *source, hd_span span)
-{
-    hd_origin origins[HD_MOST_INLINED];
-    uint32_t count = origins_of(kind, source, span, origins);
-    json_t *list = json_array();
-    for (uint32_t i = 0; i < count; i++) {
-        json_t *origin =
-            json_pack("{s:o, s:I}", "file", hd_json_string(origins[i].file), "line", (json_int_t)origins[i].line);
-        json_object_set_new(origin, "column", origins[i].column ? json_integer(origins[i].column) : json_null());
-        json_array_append_new(list, origin);
+    hd_json_text(j, "message", message);
+    if (p->source) {
+        hd_json_object(j, "place");
+        hd_json_text(j, "file", p->source->name);
+        hd_json_number(j, "line", p->begin.line);
+        hd_json_number(j, "column", p->begin.column);
+        hd_json_number(j, "end_line", p->end.line);
+        hd_json_number(j, "end_column", p->end.column);
+        hd_json_number(j, "begin", p->span.begin);
+        hd_json_number(j, "end", p->span.end);
+        hd_json_end(j);
+    } else {
+        hd_json_null(j, "place");
     }
-    return list;
+    hd_json_array(j, "source");
+    for (uint32_t i = 0; i < p->origin_count; i++) {
+        const hd_origin *origin = &p->origins[i];
+        hd_json_object(j, NULL);
+        hd_json_text(j, "file", origin->file);
+        hd_json_number(j, "line", origin->line);
+        if (origin->column)
+            hd_json_number(j, "column", origin->column);
+        else
+            hd_json_null(j, "column");
+        hd_json_end(j);
+    }
+    hd_json_end(j);
 }
 
-static json_t *json_diagnostic(const hd_diagnostic *d)
+static void write_diagnostic(hd_json *j, const hd_diagnostic *d)
 {
-    json_t *notes = json_array();
-    for (const hd_note *note = d->notes; note; note = note->next)
-        json_array_append_new(notes, json_pack("{s:o, s:o, s:o}", "message", hd_json_string(note->message), "place",
-                                               json_range(note->source, note->span), "source",
-                                               json_origins(d->kind, note->source, note->span)));
-    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "severity", severity_name(d->severity), "slug",
-                     hd_diagnostic_slug(d->kind), "message", hd_json_string(d->message), "place",
-                     json_range(d->source, d->span), "source", json_origins(d->kind, d->source, d->span), "notes",
-                     notes);
+    place p;
+    hd_json_object(j, NULL);
+    hd_json_text(j, "severity", severity_name(d->severity));
+    hd_json_text(j, "slug", hd_diagnostic_slug(d->kind));
+    find_place(&p, d->kind, d->source, d->span);
+    write_message(j, d->message, &p);
+    hd_json_array(j, "notes");
+    for (const hd_note *note = d->notes; note; note = note->next) {
+        hd_json_object(j, NULL);
+        find_place(&p, d->kind, note->source, note->span);
+        write_message(j, note->message, &p);
+        hd_json_end(j);
+    }
+    hd_json_end(j);
+    hd_json_end(j);
 }
 
 void hd_emit_diagnostics_json(hd_writer *writer, const hd_diagnostics *diagnostics)
 {
-    json_t *list = json_array();
+    hd_json json = {.out = writer};
+    hd_json_object(&json, NULL);
+    hd_json_text(&json, "heddle", HD_VERSION);
+    hd_json_number(&json, "schema", 1);
+    hd_json_array(&json, "diagnostics");
     for (const hd_diagnostic *d = diagnostics->first; d; d = d->next)
-        json_array_append_new(list, json_diagnostic(d));
-    write_json(writer,
-               json_pack("{s:s, s:i, s:o, s:I, s:I}", "heddle", HD_VERSION, "schema", 1, "diagnostics", list, "errors",
-                         (json_int_t)diagnostics->error_count, "warnings", (json_int_t)diagnostics->warning_count));
+        write_diagnostic(&json, d);
+    hd_json_end(&json);
+    hd_json_number(&json, "errors", diagnostics->error_count);
+    hd_json_number(&json, "warnings", diagnostics->warning_count);
+    hd_json_end(&json);
 }
 
 /* ---- SARIF ------------------------------------------------------------------------------------------------------- */
 
-json_t *hd_sarif_uri(const char *name)
+void hd_sarif_note(hd_sarif *log, hd_diagnostic_kind kind)
+{
+    if (log->position[kind])
+        return;
+    log->rules[log->rule_count++] = kind;
+    log->position[kind] = log->rule_count;
+}
+
+static void write_text_object(hd_json *j, const char *key, const char *text)
+{
+    hd_json_object(j, key);
+    hd_json_text(j, "text", text);
+    hd_json_end(j);
+}
+
+void hd_sarif_begin(hd_sarif *log, hd_writer *writer)
+{
+    hd_json *j = &log->json;
+    *j = (hd_json){.out = writer};
+    hd_json_object(j, NULL);
+    hd_json_text(j, "$schema", "https://json.schemastore.org/sarif-2.1.0.json");
+    hd_json_text(j, "version", "2.1.0");
+    hd_json_array(j, "runs");
+    hd_json_object(j, NULL);
+    hd_json_object(j, "tool");
+    hd_json_object(j, "driver");
+    hd_json_text(j, "name", "heddle");
+    hd_json_text(j, "version", HD_VERSION);
+    hd_json_array(j, "rules");
+    for (uint32_t i = 0; i < log->rule_count; i++) {
+        hd_json_object(j, NULL);
+        hd_json_text(j, "id", hd_diagnostic_slug(log->rules[i]));
+        write_text_object(j, "shortDescription", hd_diagnostic_summary(log->rules[i]));
+        hd_json_end(j);
+    }
+    hd_json_end(j);
+    hd_json_end(j);
+    hd_json_end(j);
+    hd_json_text(j, "columnKind", "utf16CodeUnits");
+    hd_json_array(j, "results");
+}
+
+void hd_sarif_end(hd_sarif *log)
+{
+    while (log->json.depth)
+        hd_json_end(&log->json);
+}
+
+void hd_sarif_begin_result(hd_sarif *log, hd_diagnostic_kind kind, const char *level, const char *message)
+{
+    hd_json *j = &log->json;
+    hd_json_object(j, NULL);
+    hd_json_text(j, "ruleId", hd_diagnostic_slug(kind));
+    hd_json_number(j, "ruleIndex", log->position[kind] - 1);
+    hd_json_text(j, "level", level);
+    write_text_object(j, "message", message);
+    hd_json_array(j, "locations");
+}
+
+void hd_sarif_file(hd_json *j, const char *key, const char *name)
 {
     hd_writer uri;
     hd_writer_to_memory(&uri);
@@ -133,98 +176,105 @@ json_t *hd_sarif_uri(const char *name)
         else
             hd_write_format(&uri, "%%%02X", *c);
     }
-    json_t *text = json_stringn(uri.buffer.items, uri.buffer.count);
+    hd_json_object(j, key);
+    hd_json_characters(j, "uri", uri.buffer.items, uri.buffer.count);
+    hd_json_end(j);
     hd_writer_free(&uri);
-    return text;
 }
 
-/* `message`: NULL for the main location. */
-static json_t *sarif_location(hd_source *source, hd_span span, const char *message)
+void hd_sarif_begin_line(hd_json *j, const char *file, uint32_t line, uint32_t column)
 {
-    json_t *location = json_object();
-    if (source) {
-        range p = range_of(source, span);
-        json_t *region = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "startLine", (json_int_t)p.begin.line,
-                                   "startColumn", (json_int_t)p.begin.column, "endLine", (json_int_t)p.end.line,
-                                   "endColumn", (json_int_t)p.end.column, "byteOffset", (json_int_t)span.begin,
-                                   "byteLength", (json_int_t)(span.end - span.begin));
-        json_object_set_new(
-            location, "physicalLocation",
-            json_pack("{s:{s:o}, s:o}", "artifactLocation", "uri", hd_sarif_uri(source->name), "region", region));
+    hd_json_object(j, NULL);
+    hd_json_object(j, "physicalLocation");
+    hd_sarif_file(j, "artifactLocation", file);
+    hd_json_object(j, "region");
+    hd_json_number(j, "startLine", line);
+    if (column)
+        hd_json_number(j, "startColumn", column);
+    hd_json_end(j);
+    hd_json_end(j);
+}
+
+void hd_sarif_line(hd_json *j, const char *file, uint32_t line, uint32_t column, const char *message)
+{
+    hd_sarif_begin_line(j, file, line, column);
+    write_text_object(j, "message", message);
+    hd_json_end(j);
+}
+
+/* `message`: NULL for the diagnostic itself. */
+static void write_ptx_location(hd_json *j, const place *p, const char *message)
+{
+    hd_json_object(j, NULL);
+    if (p->source) {
+        hd_json_object(j, "physicalLocation");
+        hd_sarif_file(j, "artifactLocation", p->source->name);
+        hd_json_object(j, "region");
+        hd_json_number(j, "startLine", p->begin.line);
+        hd_json_number(j, "startColumn", p->begin.column);
+        hd_json_number(j, "endLine", p->end.line);
+        hd_json_number(j, "endColumn", p->end.column);
+        hd_json_number(j, "byteOffset", p->span.begin);
+        hd_json_number(j, "byteLength", p->span.end - p->span.begin);
+        hd_json_end(j);
+        hd_json_end(j);
     }
     if (message)
-        json_object_set_new(location, "message", json_pack("{s:o}", "text", hd_json_string(message)));
-    return location;
+        write_text_object(j, "message", message);
+    hd_json_end(j);
 }
 
-static json_t *sarif_origin(const hd_origin *origin, const char *message)
+/* At its source line where that is known; then the PTX is related. */
+static void write_location(hd_json *j, const place *p, const char *message)
 {
-    json_t *region = json_pack("{s:I}", "startLine", (json_int_t)origin->line);
-    if (origin->column)
-        json_object_set_new(region, "startColumn", json_integer(origin->column));
-    json_t *location = json_pack("{s:{s:{s:o}, s:o}}", "physicalLocation", "artifactLocation", "uri",
-                                 hd_sarif_uri(origin->file), "region", region);
-    if (message)
-        json_object_set_new(location, "message", json_pack("{s:o}", "text", hd_json_string(message)));
-    return location;
-}
-
-/* At its source line where that is known; then the PTX is related. `message`: NULL for the diagnostic itself. */
-static void sarif_add(json_t *to, json_t *related, hd_diagnostic_kind kind, hd_source *source, hd_span span,
-                      const char *message)
-{
-    hd_origin origins[HD_MOST_INLINED];
-    uint32_t count = origins_of(kind, source, span, origins);
-    json_array_append_new(to, count ? sarif_origin(&origins[0], message) : sarif_location(source, span, message));
-    for (uint32_t i = 1; i < count; i++)
-        json_array_append_new(related, sarif_origin(&origins[i], "inlined here"));
-    if (count)
-        json_array_append_new(related, sarif_location(source, span, "in the PTX"));
-}
-
-static json_t *sarif_result(const hd_diagnostic *d, int rule)
-{
-    json_t *result = json_pack("{s:s, s:i, s:s, s:{s:o}}", "ruleId", hd_diagnostic_slug(d->kind), "ruleIndex", rule,
-                               "level", severity_name(d->severity), "message", "text", hd_json_string(d->message));
-    json_t *locations = json_array(), *related = json_array();
-    if (d->source)
-        sarif_add(locations, related, d->kind, d->source, d->span, NULL);
-    for (const hd_note *note = d->notes; note; note = note->next)
-        sarif_add(related, related, d->kind, note->source, note->span, note->message);
-    json_object_set_new(result, "locations", locations);
-    if (json_array_size(related))
-        json_object_set(result, "relatedLocations", related);
-    json_decref(related);
-    return result;
-}
-
-int hd_sarif_rule(json_t *rules, int *index_of_kind, hd_diagnostic_kind kind)
-{
-    if (index_of_kind[kind] == 0) {
-        json_array_append_new(rules, json_pack("{s:s, s:{s:s}}", "id", hd_diagnostic_slug(kind), "shortDescription",
-                                               "text", hd_diagnostic_summary(kind)));
-        index_of_kind[kind] = (int)json_array_size(rules);
+    const hd_origin *origin = &p->origins[0];
+    if (!p->origin_count) {
+        write_ptx_location(j, p, message);
+    } else if (message) {
+        hd_sarif_line(j, origin->file, origin->line, origin->column, message);
+    } else {
+        hd_sarif_begin_line(j, origin->file, origin->line, origin->column);
+        hd_json_end(j);
     }
-    return index_of_kind[kind] - 1;
 }
 
-void hd_sarif_write(hd_writer *writer, json_t *rules, json_t *results, json_t *artifacts)
+static void write_related(hd_json *j, const place *p)
 {
-    json_t *tool = json_pack("{s:{s:s, s:s, s:o}}", "driver", "name", "heddle", "version", HD_VERSION, "rules", rules);
-    json_t *run = json_pack("{s:o, s:s, s:o}", "tool", tool, "columnKind", "utf16CodeUnits", "results", results);
-    if (artifacts)
-        json_object_set_new(run, "artifacts", artifacts);
-    write_json(writer, json_pack("{s:s, s:s, s:[o]}", "$schema", "https://json.schemastore.org/sarif-2.1.0.json",
-                                 "version", "2.1.0", "runs", run));
+    for (uint32_t i = 1; i < p->origin_count; i++)
+        hd_sarif_line(j, p->origins[i].file, p->origins[i].line, p->origins[i].column, "inlined here");
+    if (p->origin_count)
+        write_ptx_location(j, p, "in the PTX");
+}
+
+static void write_result(hd_sarif *log, const hd_diagnostic *d)
+{
+    hd_json *j = &log->json;
+    place p;
+    find_place(&p, d->kind, d->source, d->span);
+    hd_sarif_begin_result(log, d->kind, severity_name(d->severity), d->message);
+    if (p.source)
+        write_location(j, &p, NULL);
+    hd_json_end(j);
+    if (p.origin_count || d->notes) {
+        hd_json_array(j, "relatedLocations");
+        write_related(j, &p);
+        for (const hd_note *note = d->notes; note; note = note->next) {
+            find_place(&p, d->kind, note->source, note->span);
+            write_location(j, &p, note->message);
+            write_related(j, &p);
+        }
+        hd_json_end(j);
+    }
+    hd_json_end(j);
 }
 
 void hd_emit_diagnostics_sarif(hd_writer *writer, const hd_diagnostics *diagnostics)
 {
-    int index_of_kind[HD_DIAGNOSTIC_COUNT] = {0};
-    json_t *rules = json_array(), *results = json_array();
-    for (const hd_diagnostic *d = diagnostics->first; d; d = d->next) {
-        int rule = hd_sarif_rule(rules, index_of_kind, d->kind);
-        json_array_append_new(results, sarif_result(d, rule));
-    }
-    hd_sarif_write(writer, rules, results, NULL);
+    hd_sarif log = {.rule_count = 0};
+    for (const hd_diagnostic *d = diagnostics->first; d; d = d->next)
+        hd_sarif_note(&log, d->kind);
+    hd_sarif_begin(&log, writer);
+    for (const hd_diagnostic *d = diagnostics->first; d; d = d->next)
+        write_result(&log, d);
+    hd_sarif_end(&log);
 }

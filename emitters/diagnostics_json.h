@@ -3,19 +3,32 @@
 #define HD_EMITTERS_DIAGNOSTICS_JSON_H
 
 #include "base/diagnostics.h"
-#include "base/writer.h"
-#include "emitters/jansson.h"
+#include "emitters/json.h"
 
 void hd_emit_diagnostics_json(hd_writer *writer, const hd_diagnostics *diagnostics);
 void hd_emit_diagnostics_sarif(hd_writer *writer, const hd_diagnostics *diagnostics);
 
-/* Shared with other SARIF emitters. */
-/* A file name as URI reference: all except unreserved characters and / percent-encoded. */
-json_t *hd_sarif_uri(const char *name);
-/* The kind's index among the rules, which contain each kind once, in the order of first occurrence. index_of_kind must
- * be zero initially. */
-int hd_sarif_rule(json_t *rules, int *index_of_kind, hd_diagnostic_kind kind);
-/* The whole log with one run; takes rules, results and artifacts (NULL: not listed). */
-void hd_sarif_write(hd_writer *writer, json_t *rules, json_t *results, json_t *artifacts);
+/* ---- SARIF, for its emitters ------------------------------------------------------------------------------------- */
+
+/* A log has one run, whose rules come before its results: first the kind of each result is noted, then the results are
+ * written in the same order. */
+typedef struct hd_sarif {
+    hd_json json;
+    uint32_t rule_count;
+    uint32_t rules[HD_DIAGNOSTIC_COUNT];    /* kinds, each once, in the order of first occurrence */
+    uint32_t position[HD_DIAGNOSTIC_COUNT]; /* of a kind among the rules, from 1; 0: it is not there */
+} hd_sarif;
+
+void hd_sarif_note(hd_sarif *log, hd_diagnostic_kind kind);
+void hd_sarif_begin(hd_sarif *log, hd_writer *writer); /* up to the results; hd_json_end ends them */
+void hd_sarif_end(hd_sarif *log);                      /* the run and the log */
+/* Up to its locations, the elements of an open array; hd_json_end ends it, and later the result. */
+void hd_sarif_begin_result(hd_sarif *log, hd_diagnostic_kind kind, const char *level, const char *message);
+/* An object with the file's name as URI reference: all except unreserved characters and / is percent-encoded. */
+void hd_sarif_file(hd_json *json, const char *key, const char *name);
+/* A location, which hd_json_end ends. `column` 0: unknown. */
+void hd_sarif_begin_line(hd_json *json, const char *file, uint32_t line, uint32_t column);
+/* A location and what is there. */
+void hd_sarif_line(hd_json *json, const char *file, uint32_t line, uint32_t column, const char *message);
 
 #endif

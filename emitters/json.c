@@ -4,14 +4,7 @@
 #include "base/utf8.h"
 
 #include <math.h>
-
-bool hd_json_is_utf8(const char *text)
-{
-    for (size_t length = strlen(text), bytes; length; text += bytes, length -= bytes)
-        if (!(bytes = hd_utf8_bytes(text, length, NULL)))
-            return false;
-    return true;
-}
+#include <stdio.h>
 
 static void write_escape(hd_writer *w, unsigned char c, bool in_page)
 {
@@ -50,7 +43,6 @@ static void quote(hd_writer *w, const char *text, size_t length, bool in_page)
     hd_write_char(w, '"');
 }
 
-void hd_json_quote(hd_writer *w, const char *text, size_t length) { quote(w, text, length, false); }
 void hd_json_quote_in_page(hd_writer *w, const char *text, size_t length) { quote(w, text, length, true); }
 
 static void begin_member(hd_json *j, const char *key)
@@ -58,7 +50,7 @@ static void begin_member(hd_json *j, const char *key)
     bool in_line = j->compact && j->depth >= j->compact;
     if (j->depth) {
         if (j->begun[j->depth - 1])
-            hd_write_string(j->out, in_line ? ", " : ",");
+            hd_write_string(j->out, in_line && !j->dense ? ", " : ",");
         j->begun[j->depth - 1] = true;
         if (!in_line) {
             hd_write_char(j->out, '\n');
@@ -67,8 +59,8 @@ static void begin_member(hd_json *j, const char *key)
         }
     }
     if (key) {
-        hd_json_quote(j->out, key, strlen(key));
-        hd_write_string(j->out, ": ");
+        quote(j->out, key, strlen(key), false);
+        hd_write_string(j->out, in_line && j->dense ? ":" : ": ");
     }
 }
 
@@ -99,17 +91,22 @@ void hd_json_end(hd_json *j)
             hd_write_string(j->out, "  ");
     }
     hd_write_char(j->out, j->closers[j->depth]);
-    if (!j->depth)
+    if (!j->depth && !j->dense)
         hd_write_char(j->out, '\n');
 }
 
 void hd_json_text(hd_json *j, const char *key, const char *text)
 {
-    begin_member(j, key);
     if (text)
-        hd_json_quote(j->out, text, strlen(text));
+        hd_json_characters(j, key, text, strlen(text));
     else
-        hd_write_string(j->out, "null");
+        hd_json_null(j, key);
+}
+
+void hd_json_characters(hd_json *j, const char *key, const char *text, size_t length)
+{
+    begin_member(j, key);
+    quote(j->out, text, length, false);
 }
 
 void hd_json_number(hd_json *j, const char *key, uint64_t value)
@@ -123,13 +120,28 @@ void hd_json_number(hd_json *j, const char *key, uint64_t value)
         hd_write_char(j->out, '"');
 }
 
-void hd_json_real(hd_json *j, const char *key, double value)
+void hd_json_count(hd_json *j, const char *key, uint64_t count)
+{
+    if (count == UINT64_MAX)
+        hd_json_null(j, key);
+    else
+        hd_json_number(j, key, count);
+}
+
+void hd_json_signed(hd_json *j, const char *key, int64_t value)
 {
     begin_member(j, key);
-    if (isfinite(value))
-        hd_write_format(j->out, "%.9g", value);
-    else
-        hd_write_string(j->out, "null");
+    hd_write_format(j->out, "%lld", (long long)value);
+}
+
+void hd_json_real(hd_json *j, const char *key, double value)
+{
+    char text[32];
+    begin_member(j, key);
+    snprintf(text, sizeof text, j->long_reals ? "%.12g" : "%.9g", value);
+    hd_write_string(j->out, isfinite(value) ? text : "null");
+    if (isfinite(value) && !strpbrk(text, ".e"))
+        hd_write_string(j->out, ".0");
 }
 
 void hd_json_bool(hd_json *j, const char *key, bool value)

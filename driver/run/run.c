@@ -2,6 +2,7 @@
 #include "base/demangle.h"
 #include "base/output.h"
 #include "driver/run/run_work.h"
+#include "emitters/json.h"
 #include <stdio.h>
 #include <unistd.h>
 
@@ -9,21 +10,21 @@ bool hd_run_prepare(const char *folder, const hd_run_request *q)
 {
     hd_arena arena = {0};
     hd_output output;
-    json_t *o =
-        json_pack("{s:s*,s:i,s:I,s:b,s:b,s:b,s:s*}", "gpu", q->gpu, "threads", (int)q->threads, "instruction_limit",
-                  (json_int_t)q->instruction_limit, "race", (int)q->check_races, "uninitialized",
-                  (int)q->check_uninitialized, "record", (int)q->record, "kept_in", q->kept_in);
-    char *text = json_dumps(o, 0);
-    if (!text)
-        hd_out_of_memory(0);
     bool good = hd_output_open(&output, hd_arena_printf(&arena, "%s/" HD_RUN_OPTIONS_FILE, folder));
     if (good) {
-        hd_write_string(&output.writer, text);
+        hd_json json = {.out = &output.writer};
+        hd_json_object(&json, NULL);
+        hd_json_text(&json, "gpu", q->gpu);
+        hd_json_number(&json, "threads", q->threads);
+        hd_json_signed(&json, "instruction_limit", (int64_t)q->instruction_limit);
+        hd_json_bool(&json, "race", q->check_races);
+        hd_json_bool(&json, "uninitialized", q->check_uninitialized);
+        hd_json_bool(&json, "record", q->record);
+        hd_json_text(&json, "kept_in", q->kept_in);
+        hd_json_end(&json);
         good = hd_output_finish(&output) && hd_output_publish(&output);
         hd_output_drop(&output);
     }
-    free(text);
-    json_decref(o);
     hd_arena_free(&arena);
     return good;
 }

@@ -1,146 +1,176 @@
-/* A function's IR as one JSON object (jansson). Linear in instructions; the tree of one function is in memory at a
- * time. */
+/* A function's IR as one JSON object, on one line: linear. */
 #include "emitters/ir/dump.h"
 
 #include "emitters/ir/ptx.h"
+#include "emitters/json.h"
 #include "ir/annotations.h"
 
-#include "emitters/jansson.h"
-
-static json_t *block_number(const hd_cfg *cfg, uint32_t b)
+/* null where there is none */
+static void write_index(hd_json *j, const char *key, uint32_t index)
 {
-    return b == HD_NONE ? json_null() : b == cfg->block_count ? json_string("exit") : json_integer(b);
+    if (index == HD_NONE)
+        hd_json_null(j, key);
+    else
+        hd_json_number(j, key, index);
 }
 
-static json_t *block_numbers(const hd_cfg *cfg, const uint32_t *blocks, uint32_t count)
+static void write_block_index(hd_json *j, const char *key, const hd_cfg *cfg, uint32_t b)
 {
-    json_t *list = json_array();
+    if (b == cfg->block_count)
+        hd_json_text(j, key, "exit");
+    else
+        write_index(j, key, b);
+}
+
+static void write_block_indices(hd_json *j, const char *key, const hd_cfg *cfg, const uint32_t *blocks, uint32_t count)
+{
+    hd_json_array(j, key);
     for (uint32_t i = 0; i < count; i++)
-        json_array_append_new(list, block_number(cfg, blocks[i]));
-    return list;
+        write_block_index(j, NULL, cfg, blocks[i]);
+    hd_json_end(j);
 }
 
-static json_t *block_object(const hd_cfg *cfg, uint32_t b)
+static void write_graph(hd_json *j, const hd_cfg *cfg)
 {
-    const hd_block *block = &cfg->blocks[b];
-    return json_pack("{s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:b, s:b}", "first", (int)block->first, "end",
-                     (int)block->end, "predecessors",
-                     block_numbers(cfg, hd_block_predecessors(cfg, b), block->pred_count), "successors",
-                     block_numbers(cfg, hd_block_successors(cfg, b), block->succ_count), "dominator",
-                     block_number(cfg, block->dominator), "post_dominator", block_number(cfg, block->post_dominator),
-                     "loop", block->loop == HD_NONE ? json_null() : json_integer(block->loop), "reachable",
-                     block->reachable, "conditional", block->conditional);
+    hd_json_array(j, "blocks");
+    for (uint32_t b = 0; b < cfg->block_count; b++) {
+        const hd_block *block = &cfg->blocks[b];
+        hd_json_object(j, NULL);
+        hd_json_number(j, "first", block->first);
+        hd_json_number(j, "end", block->end);
+        write_block_indices(j, "predecessors", cfg, hd_block_predecessors(cfg, b), block->pred_count);
+        write_block_indices(j, "successors", cfg, hd_block_successors(cfg, b), block->succ_count);
+        write_block_index(j, "dominator", cfg, block->dominator);
+        write_block_index(j, "post_dominator", cfg, block->post_dominator);
+        write_index(j, "loop", block->loop);
+        hd_json_bool(j, "reachable", block->reachable);
+        hd_json_bool(j, "conditional", block->conditional);
+        hd_json_end(j);
+    }
+    hd_json_end(j);
+    hd_json_array(j, "loops");
+    for (uint32_t i = 0; i < cfg->loop_count; i++) {
+        const hd_loop *loop = &cfg->loops[i];
+        hd_json_object(j, NULL);
+        hd_json_number(j, "header", loop->header);
+        write_index(j, "parent", loop->parent);
+        hd_json_number(j, "depth", loop->depth);
+        hd_json_bool(j, "irreducible", loop->irreducible);
+        hd_json_end(j);
+    }
+    hd_json_end(j);
 }
 
-static json_t *loop_object(const hd_loop *loop)
-{
-    return json_pack("{s:i, s:o, s:i, s:b}", "header", (int)loop->header, "parent",
-                     loop->parent == HD_NONE ? json_null() : json_integer(loop->parent), "depth", (int)loop->depth,
-                     "irreducible", loop->irreducible);
-}
-
-static json_t *register_name(const hd_function *f, uint32_t reg)
+static void write_registers(hd_json *j, const hd_function *f)
 {
     char name[1024];
-    return json_stringn(name, hd_register_spell(f, reg, name, sizeof name));
+    hd_json_array(j, "registers");
+    for (uint32_t i = 0; i < f->registers.count; i++) {
+        uint8_t type = f->registers.items[i].type;
+        hd_json_object(j, NULL);
+        hd_json_characters(j, "name", name, hd_register_spell(f, i, name, sizeof name));
+        hd_json_text(j, "type", type == HD_TYPE_CC ? "cc" : hd_types[type].spelling);
+        hd_json_end(j);
+    }
+    hd_json_end(j);
 }
 
-static json_t *register_object(const hd_function *f, uint32_t reg)
+static void write_operands(hd_json *j, const char *key, const hd_function *f, const hd_instruction *insn, uint8_t role)
 {
-    uint8_t type = f->registers.items[reg].type;
-    return json_pack("{s:o, s:s}", "name", register_name(f, reg), "type",
-                     type == HD_TYPE_CC ? "cc" : hd_types[type].spelling);
-}
-
-static json_t *registers_of(const hd_function *f, const hd_instruction *insn, uint8_t role)
-{
-    json_t *list = json_array();
+    hd_json_array(j, key);
     if (role == HD_OPERAND_USE && insn->guard != HD_NONE)
-        json_array_append_new(list, json_integer(insn->guard));
+        hd_json_number(j, NULL, insn->guard);
     HD_INSN_REGISTERS (f, insn, o) {
         if (o->flags & role)
-            json_array_append_new(list, json_integer(o->value));
+            hd_json_number(j, NULL, o->value);
     }
-    return list;
+    hd_json_end(j);
 }
 
-static json_t *annotation_value(const hd_function *f, const hd_annotation_info *info, const hd_annotation *a)
+static void write_annotation(hd_json *j, const char *key, const hd_function *f, const hd_annotation_info *info,
+                             const hd_annotation *a)
 {
-    size_t length;
     if (hd_annotation_is_list(info)) {
-        json_t *list = json_array();
+        hd_json_array(j, key);
         for (uint32_t i = 0; i < a->count; i++)
-            json_array_append_new(list, json_integer(f->annotation_words.items[a->value + i]));
-        return list;
-    }
-    if (info->value == HD_VALUE_CHOICE) {
+            hd_json_number(j, NULL, f->annotation_words.items[a->value + i]);
+        hd_json_end(j);
+    } else if (info->value == HD_VALUE_CHOICE) {
+        size_t length;
         const char *word = hd_annotation_word(info, a->value, &length);
-        return json_stringn(word, length);
+        hd_json_characters(j, key, word, length);
+    } else if (info->value == HD_VALUE_FLAG) {
+        hd_json_bool(j, key, true);
+    } else {
+        hd_json_number(j, key, a->value);
     }
-    return info->value == HD_VALUE_FLAG ? json_true() : json_integer(a->value);
 }
 
 /* {"bow": ["rf", "boc"], "x_number": 3}: lists by slot, null for a slot without one. Advances *at past the
- * instruction's annotations. */
-static json_t *annotations_of(const hd_function *f, uint32_t instruction, uint32_t *at)
+ * instruction's annotations, which ascend by kind and slot. */
+static void write_annotations(hd_json *j, const hd_function *f, uint32_t instruction, uint32_t *at)
 {
-    json_t *object = json_object();
-    for (; *at < f->annotations.count && f->annotations.items[*at].instruction == instruction; ++*at) {
-        const hd_annotation *a = &f->annotations.items[*at];
-        const hd_annotation_info *info = hd_annotation_find(a->kind);
+    const hd_annotation *items = f->annotations.items;
+    const uint32_t count = f->annotations.count;
+    hd_json_object(j, "annotations");
+    while (*at < count && items[*at].instruction == instruction) {
+        const hd_annotation_info *info = hd_annotation_find(items[*at].kind);
         if (!hd_annotation_has_slots(info)) {
-            json_object_set_new(object, info->name, annotation_value(f, info, a));
+            write_annotation(j, info->name, f, info, &items[(*at)++]);
             continue;
         }
-        json_t *slots = json_object_get(object, info->name);
-        if (!slots)
-            json_object_set_new(object, info->name, slots = json_array());
-        while (json_array_size(slots) < a->slot)
-            json_array_append_new(slots, json_null());
-        json_array_append_new(slots, annotation_value(f, info, a));
+        hd_json_array(j, info->name);
+        uint32_t slot = 0;
+        for (uint16_t kind = items[*at].kind;
+             *at < count && items[*at].instruction == instruction && items[*at].kind == kind; ++*at) {
+            for (; slot < items[*at].slot; slot++)
+                hd_json_null(j, NULL);
+            write_annotation(j, NULL, f, info, &items[*at]);
+            slot++;
+        }
+        hd_json_end(j);
     }
-    return object;
+    hd_json_end(j);
 }
 
-static json_t *instruction_object(const hd_function *f, uint32_t ordinal, hd_writer *text, uint32_t *annotation)
+static void write_instructions(hd_json *j, const hd_function *f, uint32_t *annotation)
 {
-    const hd_instruction *insn = &f->instructions.items[ordinal];
-    bool has_text = insn->span.end > insn->span.begin;
-    hd_position position = has_text ? hd_source_position(f->module->source, insn->span.begin) : (hd_position){0, 0};
-    text->buffer.count = 0;
-    hd_emit_instruction(text, f, insn);
-    return json_pack("{s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o}", "id", (int)insn->id, "origin", (int)insn->origin,
-                     "line", (int)position.line, "column", (int)position.column, "text",
-                     json_stringn(text->buffer.items, text->buffer.count), "reads",
-                     registers_of(f, insn, HD_OPERAND_USE), "writes", registers_of(f, insn, HD_OPERAND_DEF),
-                     "annotations", annotations_of(f, ordinal, annotation));
+    hd_writer text;
+    hd_writer_to_memory(&text);
+    hd_json_array(j, "instructions");
+    for (uint32_t i = 0; i < f->instructions.count; i++) {
+        const hd_instruction *insn = &f->instructions.items[i];
+        bool has_text = insn->span.end > insn->span.begin;
+        hd_position position = has_text ? hd_source_position(f->module->source, insn->span.begin) : (hd_position){0, 0};
+        text.buffer.count = 0;
+        hd_emit_instruction(&text, f, insn);
+        hd_json_object(j, NULL);
+        hd_json_number(j, "id", insn->id);
+        hd_json_number(j, "origin", insn->origin);
+        hd_json_number(j, "line", position.line);
+        hd_json_number(j, "column", position.column);
+        hd_json_characters(j, "text", text.buffer.items, text.buffer.count);
+        write_operands(j, "reads", f, insn, HD_OPERAND_USE);
+        write_operands(j, "writes", f, insn, HD_OPERAND_DEF);
+        write_annotations(j, f, i, annotation);
+        hd_json_end(j);
+    }
+    hd_json_end(j);
+    hd_writer_free(&text);
 }
 
-static json_t *function_object(hd_function *f)
+void hd_emit_ir_json(hd_writer *writer, hd_function *f)
 {
     const hd_cfg *cfg = hd_function_cfg(f);
     uint32_t annotation = 0;
-    json_t *registers = json_array(), *blocks = json_array(), *loops = json_array(), *instructions = json_array();
-    hd_writer text;
-    hd_writer_to_memory(&text);
-    for (uint32_t i = 0; i < f->registers.count; i++)
-        json_array_append_new(registers, register_object(f, i));
-    for (uint32_t i = 0; i < cfg->block_count; i++)
-        json_array_append_new(blocks, block_object(cfg, i));
-    for (uint32_t i = 0; i < cfg->loop_count; i++)
-        json_array_append_new(loops, loop_object(&cfg->loops[i]));
-    for (uint32_t i = 0; i < f->instructions.count; i++)
-        json_array_append_new(instructions, instruction_object(f, i, &text, &annotation));
-    hd_writer_free(&text);
-    return json_pack("{s:o, s:s, s:b, s:o, s:o, s:o, s:o, s:o}", "file", hd_json_string(f->module->source->name),
-                     "name", hd_names_text(&f->module->names, f->name), "entry", f->is_entry, "annotations",
-                     annotations_of(f, HD_NONE, &annotation), "registers", registers, "blocks", blocks, "loops", loops,
-                     "instructions", instructions);
-}
-
-void hd_emit_ir_json(hd_writer *writer, hd_function *function)
-{
-    json_t *object = function_object(function);
-    json_dump_callback(object, hd_json_put, writer, JSON_COMPACT);
-    json_decref(object);
+    hd_json json = {.out = writer, .dense = true};
+    hd_json_compact_object(&json, NULL);
+    hd_json_text(&json, "file", f->module->source->name);
+    hd_json_text(&json, "name", hd_names_text(&f->module->names, f->name));
+    hd_json_bool(&json, "entry", f->is_entry);
+    write_annotations(&json, f, HD_NONE, &annotation);
+    write_registers(&json, f);
+    write_graph(&json, cfg);
+    write_instructions(&json, f, &annotation);
+    hd_json_end(&json);
 }

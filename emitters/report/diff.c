@@ -3,7 +3,7 @@
 
 #include "base/shown.h"
 #include "base/version.h"
-#include "emitters/jansson.h"
+#include "emitters/json.h"
 
 static const char *const status_names[HD_DIFF_STATUS_COUNT] = {
     [HD_DIFF_SAME] = "same", [HD_DIFF_CHANGED] = "changed", [HD_DIFF_ADDED] = "added", [HD_DIFF_REMOVED] = "removed"};
@@ -101,67 +101,70 @@ void hd_emit_diff_text(hd_writer *w, const hd_diff *diff) { hd_write_shown_by(w,
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
-static json_t *number(hd_quantity quantity, double value)
+static void write_number(hd_json *j, const char *key, hd_quantity quantity, bool known, double value)
 {
-    return hd_quantities[quantity].kind == HD_KIND_FRACTION ? json_real(value) : json_integer((json_int_t)value);
+    if (!known)
+        hd_json_null(j, key);
+    else if (hd_quantities[quantity].kind == HD_KIND_FRACTION)
+        hd_json_real(j, key, value);
+    else
+        hd_json_signed(j, key, (int64_t)value);
 }
 
-static json_t *number_if(bool known, hd_quantity quantity, double value)
+static void write_kernel_json(hd_json *j, const hd_diff_kernel *k)
 {
-    return known ? number(quantity, value) : json_null();
-}
-
-static json_t *changes_of(const hd_diff_kernel *k)
-{
-    json_t *all = json_object();
-    for (uint32_t q = 0; q < HD_QUANTITY_COUNT; q++) {
-        const hd_quantity quantity = (hd_quantity)q;
+    hd_json_object(j, NULL);
+    hd_json_text(j, "name", k->name);
+    hd_json_text(j, "demangled", k->demangled);
+    hd_json_text(j, "status", status_names[k->status]);
+    hd_json_object(j, "registers_from");
+    hd_json_text(j, "old", k->before ? k->before->registers_from : NULL);
+    hd_json_text(j, "new", k->after ? k->after->registers_from : NULL);
+    hd_json_end(j);
+    hd_json_object(j, "changes");
+    for (hd_quantity q = 0; q < HD_QUANTITY_COUNT; q++) {
         const hd_diff_change *c = &k->changes[q];
         if (hd_quantities[q].class == HD_CLASS_CHANGE)
             continue;
-        json_object_set_new(all, c->quantity,
-                            json_pack("{s:o, s:o, s:o}", "old", number_if(c->known_before, quantity, c->before), "new",
-                                      number_if(c->known_after, quantity, c->after), "change",
-                                      number_if(c->comparable, quantity, c->after - c->before)));
+        hd_json_object(j, c->quantity);
+        write_number(j, "old", q, c->known_before, c->before);
+        write_number(j, "new", q, c->known_after, c->after);
+        write_number(j, "change", q, c->comparable, c->after - c->before);
+        hd_json_end(j);
     }
-    return all;
-}
-
-static json_t *side_text(const hd_report_kernel *side)
-{
-    return side ? json_string(side->registers_from) : json_null();
-}
-
-static json_t *kernel_to_json(const hd_diff_kernel *k)
-{
-    json_t *o = json_pack("{s:o, s:o, s:s, s:{s:o, s:o}, s:o}", "name", json_string(k->name), "demangled",
-                          json_string(k->demangled), "status", status_names[k->status], "registers_from", "old",
-                          side_text(k->before), "new", side_text(k->after), "changes", changes_of(k));
-    json_t *failed = json_array();
+    hd_json_end(j);
+    hd_json_array(j, "failed_gates");
     for (uint32_t i = 0; i < k->failed_gate_count; i++)
-        json_array_append_new(failed, json_string(k->failed_gates[i]));
-    json_object_set_new(o, "failed_gates", failed);
-    return o;
+        hd_json_text(j, NULL, k->failed_gates[i]);
+    hd_json_end(j);
+    hd_json_end(j);
 }
 
-static json_t *module_to_json(const hd_report_module *m)
+static void write_module_json(hd_json *j, const char *key, const hd_report_module *m)
 {
-    json_t *o = json_pack("{s:o, s:o, s:I}", "path", json_string(m->path), "arch", json_string(m->arch), "block",
-                          (json_int_t)m->block);
-    json_object_set_new(o, "ptxas_version", m->ptxas_version ? json_string(m->ptxas_version) : json_null());
-    return o;
+    hd_json_object(j, key);
+    hd_json_text(j, "path", m->path);
+    hd_json_text(j, "arch", m->arch);
+    hd_json_number(j, "block", m->block);
+    hd_json_text(j, "ptxas_version", m->ptxas_version);
+    hd_json_end(j);
 }
 
 void hd_emit_diff_json(hd_writer *w, const hd_diff *diff)
 {
-    json_t *kernels = json_array(), *summary = json_object();
-    for (uint32_t i = 0; i < diff->kernel_count; i++)
-        json_array_append_new(kernels, kernel_to_json(&diff->kernels[i]));
+    hd_json json = {.out = w, .long_reals = true};
+    hd_json_object(&json, NULL);
+    hd_json_text(&json, "heddle", HD_VERSION);
+    hd_json_number(&json, "schema", 2);
+    write_module_json(&json, "old", diff->before);
+    write_module_json(&json, "new", diff->after);
+    hd_json_object(&json, "summary");
     for (int s = 0; s < HD_DIFF_STATUS_COUNT; s++)
-        json_object_set_new(summary, status_names[s], json_integer(diff->counts[s]));
-    json_t *root = json_pack("{s:s, s:i, s:o, s:o, s:o, s:o}", "heddle", HD_VERSION, "schema", 2, "old",
-                             module_to_json(diff->before), "new", module_to_json(diff->after), "summary", summary,
-                             "kernels", kernels);
-    hd_json_dump(w, root, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
-    json_decref(root);
+        hd_json_number(&json, status_names[s], diff->counts[s]);
+    hd_json_end(&json);
+    hd_json_array(&json, "kernels");
+    for (uint32_t i = 0; i < diff->kernel_count; i++)
+        write_kernel_json(&json, &diff->kernels[i]);
+    hd_json_end(&json);
+    hd_json_end(&json);
 }

@@ -58,12 +58,12 @@ def case_a_full_disk_leaves_the_old_file(folder):
 
 
 def case_without_memory_no_file_is_written(folder):
-    """Also none of those that were finished before, whichever allocation of a library fails."""
+    """Also none of those that were finished before, whichever allocation fails."""
     good, _, unknown = files(folder)
     out, count = os.path.join(folder, "out/"), os.path.join(folder, "count")
     os.mkdir(out)
     arguments = ["rewrite", "-j1", "--diagnostics=json", "-MD", "-o", out, good, unknown]
-    environment = {"LD_PRELOAD": allocations.make(BUILD), "FAIL_IN": "jansson", "FAIL_COUNT": count}
+    environment = {"LD_PRELOAD": allocations.make(BUILD), "FAIL_IN": "/heddle", "FAIL_COUNT": count}
     if "ASan runtime" in run(*arguments, FAIL_AT="0", **environment).err:
         return
     expect(sorted(os.listdir(out)) == ["good.ptx", "good.ptx.d", "unknown.ptx", "unknown.ptx.d"], "wrote %s", os.listdir(out))

@@ -1,7 +1,6 @@
 /* Counts that do not fit: sums of squares are exact or marked, never wrapped, and JSON keeps all digits. */
 #include "unit.h"
 
-#include "emitters/jansson.h"
 #include "emitters/json.h"
 #include "hwmodel/rf/counters.h"
 #include "hwmodel/rf/models/physical.h"
@@ -44,33 +43,29 @@ static void sums_of_counters_stay_marked(void **state)
     assert_true(more[HD_COUNTER_ACCESS_SQUARES] == HD_UNCOUNTED);
 }
 
-static void expect_json(uint64_t count, const char *streamed, const char *tree)
+static void expect_json(uint64_t number, const char *expected)
 {
     hd_writer writer;
     hd_writer_to_memory(&writer);
     hd_json json = {.out = &writer};
     hd_json_compact_array(&json, NULL);
-    hd_json_number(&json, NULL, count);
+    hd_json_number(&json, NULL, number);
+    hd_json_count(&json, NULL, number);
     hd_json_end(&json);
-    assert_int_equal(writer.buffer.count, strlen(streamed));
-    assert_memory_equal(writer.buffer.items, streamed, strlen(streamed));
+    hd_write_char(&writer, '\0');
+    assert_string_equal(writer.buffer.items, expected);
     hd_writer_free(&writer);
-    json_t *value = hd_json_count(count);
-    char *text = json_dumps(value, JSON_ENCODE_ANY);
-    assert_string_equal(text, tree);
-    free(text);
-    json_decref(value);
 }
 
 static void json_keeps_all_digits(void **state)
 {
     (void)state;
-    expect_json(0, "[0]\n", "0");
-    expect_json(1ull << 53, "[9007199254740992]\n", "9007199254740992");
-    expect_json((1ull << 53) + 1, "[\"9007199254740993\"]\n", "\"9007199254740993\"");
-    expect_json(1ull << 63, "[\"9223372036854775808\"]\n", "\"9223372036854775808\"");
-    expect_json(HD_UNCOUNTED - 1, "[\"18446744073709551614\"]\n", "\"18446744073709551614\"");
-    expect_json(HD_UNCOUNTED, "[\"18446744073709551615\"]\n", "null");
+    expect_json(0, "[0, 0]\n");
+    expect_json(1ull << 53, "[9007199254740992, 9007199254740992]\n");
+    expect_json((1ull << 53) + 1, "[\"9007199254740993\", \"9007199254740993\"]\n");
+    expect_json(1ull << 63, "[\"9223372036854775808\", \"9223372036854775808\"]\n");
+    expect_json(HD_UNCOUNTED - 1, "[\"18446744073709551614\", \"18446744073709551614\"]\n");
+    expect_json(HD_UNCOUNTED, "[\"18446744073709551615\", null]\n");
 }
 
 int main(void)
