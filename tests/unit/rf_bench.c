@@ -1,5 +1,6 @@
 /* See rf_bench.h. */
 #include "tests/unit/rf_bench.h"
+#include "tests/unit/ptx_file.h"
 #include "tests/unit/unit.h"
 
 #include "passes/regalloc/regalloc.h"
@@ -12,6 +13,12 @@ void rf_bench_open(rf_bench *b, const char *text, size_t length)
     b->module = rf_parse(&b->source, text, length, &b->diagnostics);
     b->kernel = hd_module_find_function(b->module, "k");
     assert_non_null(b->kernel);
+}
+
+void rf_bench_open_file(rf_bench *b, const char *name)
+{
+    const char *text = ptx_file(name);
+    rf_bench_open(b, text, strlen(text));
 }
 
 void rf_bench_open_body(rf_bench *b, const char *body)

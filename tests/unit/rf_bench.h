@@ -17,6 +17,7 @@ typedef struct rf_bench {
 } rf_bench;
 
 void rf_bench_open(rf_bench *b, const char *text, size_t length);
+void rf_bench_open_file(rf_bench *b, const char *name); /* of ptx_file.h */
 /* A body in a module of its own: %r<32>, %rd<16>, %h<4>, %f<8>, %p<4>; parameter n, global variable `out`. */
 void rf_bench_open_body(rf_bench *b, const char *body);
 /* Random kernels in two forms: even seeds with virtual registers, odd ones allocated, some with few registers. */

@@ -119,24 +119,7 @@ static result replay(rf_bench *b, const char *options, uint32_t fault)
 /* ---- the paper's example ----------------------------------------------------------------------------------------- */
 
 /* A snippet with the dependences of figure 3.6; the first line has number 2. */
-static const char snippet[] = ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 data;\n"
-                              ".entry k()\n{\n.reg .b32 %r<4>;\n.reg .pred %p<3>;\n"
-                              "ld.global.u32 %r3, [data];\n" /* 2: loads of the example are any loads */
-                              "mov.u32 %r2, 7;\n"            /* 3 */
-                              "and.b32 %r1, %r2, 3;\n"       /* 4 */
-                              "add.u32 %r1, %r2, %r1;\n"     /* 5 */
-                              "add.u32 %r1, %r1, 1;\n"       /* 6 */
-                              "add.u32 %r0, %r2, %r1;\n"     /* 7 */
-                              "add.u32 %r0, %r0, 1;\n"       /* 8 */
-                              "add.u32 %r0, %r0, 2;\n"       /* 9 */
-                              "add.u32 %r1, %r0, 3;\n"       /* 10 */
-                              "and.b32 %r2, %r1, 15;\n"      /* 11 */
-                              "setp.ne.u32 %p0, %r2, 0;\n"   /* 12 */
-                              "setp.ne.u32 %p1, %r2, 1;\n"   /* 13 */
-                              "setp.ne.u32 %p2, %r3, %r1;\n" /* 14 */
-                              "ret;\n}\n";
-
-static void open_snippet(rf_bench *b) { rf_bench_open(b, snippet, strlen(snippet)); }
+static void open_snippet(rf_bench *b) { rf_bench_open_file(b, "bow-snippet"); }
 
 static uint32_t tag_at(const rf_bench *b, uint32_t line)
 {
@@ -208,18 +191,12 @@ static void a_lost_move_is_noticed(void **state)
     rf_bench_close(&b);
 }
 
-static const char chain[] = ".version 8.0\n.target sm_80\n.address_size 32\n.entry k()\n{\n.reg .b32 %r<2>;\n"
-                            "mov.u32 %r0, 7;\n"
-                            "add.u32 %r0, %r0, 1;\n"
-                            "mov.u32 %r1, 1;\nmov.u32 %r1, 2;\nmov.u32 %r1, 3;\nmov.u32 %r1, 4;\n"
-                            "ret;\n}\n";
-
 /* A window-only result takes over what its register still owed: the older value never reaches the file. */
 static void a_window_only_result_pays_the_debt(void **state)
 {
     (void)state;
     rf_bench b;
-    rf_bench_open(&b, chain, sizeof chain - 1);
+    rf_bench_open_file(&b, "bow-chain");
     tag(&b, "3", false);
     hd_annotation *first = (hd_annotation *)(uintptr_t)hd_annotation_at(b.kernel, HD_ANNOTATION_BOW, 0, 0);
     first->value = 0; /* both */
@@ -230,26 +207,13 @@ static void a_window_only_result_pays_the_debt(void **state)
     rf_bench_close(&b);
 }
 
-static const char identities[] = ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 data;\n.entry k()\n"
-                                 "{ //@architected (4,0,0,0)\n.reg .b32 %R<4>;\n.reg .b64 %RD<4>;\n"
-                                 "mov.u32 %R0, 7;\n"
-                                 "mov.u32 %R1, 8;\n"
-                                 "mov.b64 %RD0, {%R0, %R1};\n"
-                                 "add.u64 %RD2, %RD0, %RD0;\n"
-                                 "mov.b64 {%R2, %R3}, %RD2;\n"
-                                 "mov.b64 {%R0, %R1}, %RD0;\n"
-                                 "st.global.u32 [data], %R2;\n"
-                                 "st.global.u32 [data], %R3;\n"
-                                 "st.global.u32 [data], %R1;\n"
-                                 "ret;\n}\n";
-
 /* R0 is read two instructions after it was written, R1 one after and then three: identities take no time, and R1 is the
  * high word of RD0. */
 static void identities_take_no_time(void **state)
 {
     (void)state;
     rf_bench b;
-    rf_bench_open(&b, identities, sizeof identities - 1);
+    rf_bench_open_file(&b, "bow-identities");
     assert_true(hd_function_is_architected(b.kernel));
     tag(&b, "3", false);
     assert_int_equal(tag_at(&b, 2), 2);
@@ -296,7 +260,7 @@ static void what_is_not_delivered_is_not_proved(void **state)
         rf_bench b;
         const char *refusal = NULL;
         hd_rf_model_info info = {.name = "lazy", .technique = "", .ops = &lazy, .pass = "", .options = lanes[i]};
-        rf_bench_open(&b, chain, sizeof chain - 1);
+        rf_bench_open_file(&b, "bow-chain");
         hd_rf_module *code = hd_rf_module_new(b.module);
         hd_count *count = hd_count_new(code, &b.diagnostics);
         hd_count_use_memo(count, &hd_memo);

@@ -103,12 +103,9 @@ static void results_are_live_as_their_last_value(void **state)
 static void an_overwritten_result_is_transient(void **state)
 {
     (void)state;
-    static const char text[] =
-        ".version 7.0\n.target sm_80\n.address_size 64\n.func (.reg .u32 r) k (.reg .u32 a)\n{\n.reg .u32 t;\n"
-        "add.u32 t, a, 1;\nmov.b32 r, t;\nor.b32 r, r, 4;\nret;\n}\n";
     static const uint32_t want[] = {2, 2, 1};
     rf_bench b;
-    rf_bench_open(&b, text, sizeof text - 1);
+    rf_bench_open_file(&b, "bow_results-an_overwritten_result_is_transient");
     tag(&b, "3");
     for (uint32_t i = 0; i < 3; i++)
         assert_int_equal(hd_annotation_at(b.kernel, HD_ANNOTATION_BOW, i, 0)->value, want[i]);

@@ -1,6 +1,7 @@
 /* The models of CORF and CORF++: widths, places, coalesced reads and moves on kernels worked by hand, faults, and
  * random programs. What the compiler says is written by hand, or at random. */
 #include "tests/unit/program.h"
+#include "tests/unit/ptx_file.h"
 #include "tests/unit/rf_replay.h"
 
 #include "hwmodel/rf/models/pack.h"
@@ -511,12 +512,7 @@ static void only_renamed_words_are_released(void **state)
 /* Parameters and results in registers have 4 bytes; the callee's registers go when it returns. */
 static void calls_have_frames(void **state)
 {
-    static const char text[] =
-        ".version 8.0\n.target sm_80\n.address_size 64\n"
-        ".func (.reg .b32 %z) f(.reg .b32 %a, .reg .b32 %b)\n{\n.reg .b32 %t;\nadd.u32 %t, %a, %b;\nmov.u32 %z, "
-        "%t;\nret;\n}\n"
-        ".entry k(.param .u64 in, .param .u64 out)\n{\n.reg .b32 %r<4>;\nmov.u32 %r0, 1;\nmov.u32 %r1, 2;\n"
-        "call (%r2), f, (%r0, %r1);\nadd.u32 %r3, %r2, %r0;\nret;\n}\n";
+    const char *text = ptx_file("corf_model-calls_have_frames");
     static const char *const policies[] = {"policy=first", "policy=pairs", "policy=sides"};
     (void)state;
     for (uint32_t i = 0; i < 3; i++) {

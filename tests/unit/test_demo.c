@@ -1,5 +1,6 @@
 /* DeMO from end to end, without the interpreter: pass, check and model on the paper's example, on traps, and on random
  * kernels. */
+#include "tests/unit/ptx_file.h"
 #include "tests/unit/unit.h"
 
 #include "hwmodel/count/count.h"
@@ -347,11 +348,8 @@ static void tampering_is_refuted(void **state)
 static void a_false_pair_is_refuted_and_disproved(void **state)
 {
     (void)state;
-    static const char text[] =
-        ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 out, in;\n.entry k()\n{\n.reg .b32 %r<4>;\n"
-        "ld.global.u32 %r1, [in];\nadd.u32 %r2, %r1, 1;\nadd.u32 %r3, %r1, %r2;\nst.global.u32 [out], %r3;\nret;\n}\n";
     rf_bench b;
-    rf_bench_open(&b, text, sizeof text - 1);
+    rf_bench_open_file(&b, "demo-a_false_pair_is_refuted_and_disproved");
     assert_int_equal(fuse(&b), 0);
     assert_true(replay(&b, 0).proved);
     hd_annotate(b.kernel, (hd_annotation){.kind = HD_ANNOTATION_DEMO, .instruction = 0, .value = 1});
@@ -427,11 +425,9 @@ static void a_consumer_that_is_no_arithmetic_is_refuted(void **state)
 static void a_value_named_twice_is_refuted(void **state)
 {
     (void)state;
-    static const char text[] =
-        ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 out, in;\n.entry k()\n{\n.reg .b32 %r<4>;\n"
-        "ld.global.u32 %r1, [in];\nadd.u32 %r2, %r1, %r1;\nst.global.u32 [out], %r2;\nret;\n}\n";
+    const char *text = ptx_file("demo-a_value_named_twice_is_refuted");
     rf_bench b;
-    rf_bench_open(&b, text, sizeof text - 1);
+    rf_bench_open(&b, text, strlen(text));
     hd_annotate(b.kernel, (hd_annotation){.kind = HD_ANNOTATION_DEMO, .instruction = 0, .value = 1});
     hd_annotate(b.kernel, (hd_annotation){.kind = HD_ANNOTATION_DEMO_OPERAND, .instruction = 1, .slot = 0, .value = 1});
     hd_annotations_sort(b.kernel);
@@ -442,12 +438,9 @@ static void a_value_named_twice_is_refuted(void **state)
 static void accesses_are_counted_and_a_lost_move_is_noticed(void **state)
 {
     (void)state;
-    static const char text[] =
-        ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 out, in;\n.entry k()\n{\n.reg .b32 %r<4>;\n"
-        "ld.global.u32 %r1, [in];\nmov.u32 %r2, 1;\nadd.u32 %r3, %r2, %r1;\n"
-        "ld.global.u32 %r2, [in];\nst.global.u32 [out], %r3;\nst.global.u32 [out], %r2;\nret;\n}\n";
+    const char *text = ptx_file("demo-accesses_are_counted_and_a_lost_move_is_noticed");
     rf_bench b;
-    rf_bench_open(&b, text, sizeof text - 1);
+    rf_bench_open(&b, text, strlen(text));
     assert_int_equal(fuse(&b), 1);
     result r = replay(&b, 0);
     assert_true(r.proved);

@@ -1,25 +1,17 @@
 /* What heddle dump shows of a small loop, held against text written by hand. */
 #include "annotated.h"
+#include "ptx_file.h"
 
 #include "emitters/ir/dump.h"
 
 #include <jansson.h>
-
-static const char *const LOOP = HEAD ".visible .entry k(.param .u32 n)\n{\n\t.reg .pred %p1;\n\t.reg .b32 %r<4>;\n"
-                                     "\tld.param.u32 %r1, [n]; //@bow rf\n"
-                                     "\tmov.u32 %r2, 0;\n"
-                                     "L:\tadd.cc.u32 %r2, %r2, %r1;\n"
-                                     "\taddc.u32 %r3, %r2, 0;\n"
-                                     "\tsetp.lt.u32 %p1, %r3, 100;\n"
-                                     "\t@%p1 bra L;\n"
-                                     "\tret;\n}\n";
 
 typedef void emit_function(hd_writer *, hd_function *);
 
 /* What an emitter writes of LOOP; freed by the caller. */
 static char *emitted(emit_function *emit)
 {
-    annotated *a = read_good(LOOP);
+    annotated *a = read_good(ptx_file("dump-loop"));
     hd_writer writer;
     hd_writer_to_memory(&writer);
     emit(&writer, a->f);

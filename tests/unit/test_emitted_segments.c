@@ -1,6 +1,7 @@
 /* Segments of instructions that the interpreter reports: the same instructions in the same order as single events, with
  * the same widths, of maximal length by the rules (hwmodel/record/event.h). */
 #include "kernel.h"
+#include "ptx_file.h"
 #include "tests/unit/program.h"
 
 #include "hwmodel/count/count.h"
@@ -203,11 +204,7 @@ static void warps_that_wait(void **state)
  * check that still looks. */
 static void what_is_not_told(void **state)
 {
-    static const char identities[] = ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 in, .param "
-                                     ".u64 out)\n{ //@architected (8,4,0,0)\n"
-                                     ".reg .b32 %R<8>;\n.reg .b64 %RD<8>;\nmov.b32 %R2, 5;\nmov.b32 %R3, 6;\nmov.b64 "
-                                     "%RD2, {%R2, %R3};\nadd.u64 %RD4, %RD2, 1;\n"
-                                     "mov.b64 {%R4, %R5}, %RD4;\nadd.u32 %R4, %R4, %R5;\nret;\n}\n";
+    const char *identities = ptx_file("emitted_segments-what_is_not_told");
     char text[8192];
     (void)state;
     compare((kernel_run){.text = identities}, HD_EXEC_DONE);

@@ -1,7 +1,19 @@
 /* cp.async and its groups, mbarriers, and what is refused before the run. */
 #include "kernel.h"
+#include "ptx_file.h"
 
 static uint32_t in[1024], out[2048];
+
+static kernel_run run_text(const char *text, uint32_t threads)
+{
+    for (uint32_t i = 0; i < 1024; i++)
+        in[i] = i * 2654435761u + 12345;
+    memset(out, 0, sizeof out);
+    kernel_run run = {
+        .text = text, .in = in, .in_bytes = sizeof in, .out = out, .out_bytes = sizeof out, .block = threads};
+    run_kernel(&run);
+    return run;
+}
 
 static kernel_run run_for(const char *target, const char *body, uint32_t threads)
 {
@@ -12,17 +24,7 @@ static kernel_run run_for(const char *target, const char *body, uint32_t threads
              "mov.u32 %%r40, s;\nshl.b32 %%r41, %%r0, 4;\nadd.u32 %%r41, %%r40, %%r41;\n"
              "mad.wide.u32 %%rd4, %%r0, 16, %%rd0;\nsetp.eq.u32 %%p0, %%r0, 0;\n%s",
              body);
-    for (uint32_t i = 0; i < 1024; i++)
-        in[i] = i * 2654435761u + 12345;
-    memset(out, 0, sizeof out);
-    kernel_run run = {.text = kernel_text_for(text, sizeof text, "8.7", target, whole),
-                      .in = in,
-                      .in_bytes = sizeof in,
-                      .out = out,
-                      .out_bytes = sizeof out,
-                      .block = threads};
-    run_kernel(&run);
-    return run;
+    return run_text(kernel_text_for(text, sizeof text, "8.7", target, whole), threads);
 }
 static kernel_run run_body(const char *body, uint32_t threads) { return run_for("sm_90", body, threads); }
 
@@ -104,12 +106,7 @@ static void groups(void **state)
 static void groups_of_lanes(void **state)
 {
     (void)state;
-    kernel_run run =
-        run_body(OLD_CONTENT "and.b32 %r5, %r0, 1;\nsetp.eq.u32 %p1, %r5, 1;\n"
-                             "cp.async.ca.shared.global [%r41], [%rd4], 4;\n@%p1 cp.async.commit_group;\n"
-                             "@!%p1 cp.async.commit_group;\n@%p1 cp.async.commit_group;\n"
-                             "cp.async.wait_group 1;\nld.shared.u32 %r1, [%r41];\nst.global.u32 [%rd3], %r1;",
-                 32);
+    kernel_run run = run_text(ptx_file("exec_async-groups_of_lanes"), 32);
     expect_done(&run);
     for (uint32_t t = 0; t < 32; t++)
         assert_int_equal(out[t], t % 2 ? in[4 * t] : 0x77777777);
@@ -131,11 +128,7 @@ static void partial_sources(void **state)
         assert_memory_equal(out + 4 * t, wanted, 16);
     }
     /* ignore-src: the address is not touched */
-    run = run_body(OLD_CONTENT "setp.lt.u32 %p1, %r0, 16;\n@%p1 mov.u64 %rd4, 64;\n"
-                               "cp.async.ca.shared.global [%r41], [%rd4], 16, %p1;\ncp.async.wait_all;\n"
-                               "ld.shared.u32 %r1, [%r41+12];\nst.global.u32 [%rd3], %r1;\n"
-                               "cp.async.ca.shared.global [%r41], [%rd4], 16, 0;\ncp.async.wait_all;\n",
-                   32);
+    run = run_text(ptx_file("exec_async-partial_sources"), 32);
     expect_done(&run);
     for (uint32_t t = 0; t < 32; t++)
         assert_int_equal(out[t], t < 16 ? 0 : in[4 * t + 3]);
@@ -208,29 +201,7 @@ static void checked(void **state)
 static void phases(void **state)
 {
     (void)state;
-    kernel_run run = run_body(
-        "@!%p0 exit;\nmbarrier.init.shared.b64 [bar], 3;\n"
-        "mbarrier.arrive.shared.b64 %rd10, [bar];\nmbarrier.pending_count.b64 %r1, %rd10;\n"
-        "mbarrier.arrive.noComplete.shared.b64 %rd11, [bar], 1;\nmbarrier.pending_count.b64 %r2, %rd11;\n"
-        "mbarrier.test_wait.shared.b64 %p1, [bar], %rd10;\nmbarrier.test_wait.parity.shared.b64 %p2, [bar], 0;\n"
-        "mbarrier.test_wait.parity.shared.b64 %p3, [bar], 1;\n"
-        "mbarrier.arrive.shared.b64 %rd12, [bar];\nmbarrier.test_wait.shared.b64 %p4, [bar], %rd10;\n"
-        "mbarrier.try_wait.parity.shared.b64 %p5, [bar], 0;\nmbarrier.test_wait.parity.shared.b64 %p6, [bar], 1;\n"
-        "mbarrier.arrive_drop.shared.b64 %rd13, [bar], 2;\nmbarrier.pending_count.b64 %r3, %rd13;\n"
-        "mbarrier.arrive.shared.b64 %rd14, [bar];\n" /* ends phase 1; phase 2 expects one */
-        "mbarrier.arrive.shared.b64 %rd15, [bar];\nmbarrier.pending_count.b64 %r4, %rd15;\n"
-        "mbarrier.try_wait.shared.b64 %p7, [bar], %rd15, 1000;\nmbarrier.test_wait.parity.shared.b64 %p8, [bar], 0;\n"
-        "mbarrier.arrive.expect_tx.shared.b64 %rd16, [bar], 100;\nmbarrier.test_wait.shared.b64 %p9, [bar], %rd16;\n"
-        "mbarrier.expect_tx.relaxed.cta.shared.b64 [bar], 28;\nmbarrier.complete_tx.shared.b64 [bar], 64;\n"
-        "mbarrier.test_wait.shared.b64 %p10, [bar], %rd16;\nmbarrier.complete_tx.shared.b64 [bar], 64;\n"
-        "mbarrier.test_wait.acquire.cta.shared.b64 %p11, [bar], %rd16;\nmbarrier.inval.shared.b64 [bar];\n"
-        "selp.u32 %r5, 1, 0, %p1;\nselp.u32 %r6, 2, 0, %p2;\nor.b32 %r5, %r5, %r6;\nselp.u32 %r6, 4, 0, %p3;\nor.b32 "
-        "%r5, %r5, %r6;\nselp.u32 %r6, 8, 0, %p4;\nor.b32 %r5, %r5, %r6;\nselp.u32 %r6, 16, 0, %p5;\nor.b32 %r5, %r5, "
-        "%r6;\nselp.u32 %r6, 32, 0, %p6;\nor.b32 %r5, %r5, %r6;\nselp.u32 %r6, 64, 0, %p7;\nor.b32 %r5, %r5, %r6;\n"
-        "selp.u32 %r6, 128, 0, %p8;\nor.b32 %r5, %r5, %r6;\nselp.u32 %r6, 256, 0, %p9;\nor.b32 %r5, %r5, %r6;\n"
-        "selp.u32 %r6, 512, 0, %p10;\nor.b32 %r5, %r5, %r6;\nselp.u32 %r6, 1024, 0, %p11;\nor.b32 %r5, %r5, %r6;\n"
-        "st.global.v4.u32 [%rd1], {%r1,%r2,%r3,%r4};\nst.global.u32 [%rd1+16], %r5;",
-        32);
+    kernel_run run = run_text(ptx_file("exec_async-phases"), 32);
     const uint32_t wanted[] = {3, 2, 3, 1, 4 | 8 | 16 | 64 | 128 | 1024};
     expect_done(&run);
     assert_memory_equal(out, wanted, sizeof wanted);
@@ -251,13 +222,7 @@ static void the_most_arrivals(void **state)
 static void generic_and_sinks(void **state)
 {
     (void)state;
-    kernel_run run =
-        run_body("mov.u64 %rd8, bar;\ncvta.shared.u64 %rd8, %rd8;\n@%p0 mbarrier.init.b64 [%rd8], 64;\nbar.sync 0;\n"
-                 "mbarrier.arrive.release.cta.b64 _, [%rd8];\nmov.u32 %r5, 0;\n"
-                 "W: mbarrier.try_wait.parity.acquire.cta.b64 %p1, [%rd8], 0;\n@!%p1 bra W;\n"
-                 "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [bar], 1;\n"
-                 "X: mbarrier.test_wait.parity.b64 %p1, [%rd8], 1;\n@!%p1 bra X;\nst.global.u32 [%rd3], 5;",
-                 64);
+    kernel_run run = run_text(ptx_file("exec_async-generic_and_sinks"), 64);
     expect_done(&run);
     for (uint32_t t = 0; t < 64; t++)
         assert_int_equal(out[t], 5);
@@ -268,24 +233,7 @@ static void generic_and_sinks(void **state)
 static void ring(void **state)
 {
     (void)state;
-    kernel_run run = run_body(
-        ".shared .align 8 .b64 full[2], empty[2];\nmov.u32 %r1, full;\nmov.u32 %r2, empty;\n"
-        "@%p0 mbarrier.init.shared.b64 [full], 32;\n@%p0 mbarrier.init.shared.b64 [full+8], 32;\n"
-        "@%p0 mbarrier.init.shared.b64 [empty], 32;\n@%p0 mbarrier.init.shared.b64 [empty+8], 32;\nbar.sync 0;\n"
-        "and.b32 %r3, %r0, 31;\nshl.b32 %r3, %r3, 2;\nadd.u32 %r3, %r3, %r40;\nmov.u32 %r4, 0;\nmov.u32 %r10, 0;\n"
-        "setp.lt.u32 %p1, %r0, 32;\n@%p1 bra C;\n"
-        "P: and.b32 %r5, %r4, 1;\nshl.b32 %r6, %r5, 3;\nadd.u32 %r7, %r2, %r6;\nadd.u32 %r8, %r1, %r6;\n"
-        "shr.u32 %r9, %r4, 1;\nxor.b32 %r9, %r9, 1;\nand.b32 %r9, %r9, 1;\n"
-        "PW: mbarrier.try_wait.parity.shared.b64 %p2, [%r7], %r9;\n@!%p2 bra PW;\n"
-        "mov.u32 %r11, 0;\nL: add.u32 %r11, %r11, 1;\nsetp.lt.u32 %p3, %r11, 6000;\n@%p3 bra L;\n"
-        "mad.lo.u32 %r12, %r5, 128, %r3;\nmad.lo.u32 %r13, %r4, %r4, %r11;\nst.shared.u32 [%r12], %r13;\n"
-        "mbarrier.arrive.shared.b64 %rd9, [%r8];\nadd.u32 %r4, %r4, 1;\nsetp.lt.u32 %p4, %r4, 16;\n@%p4 bra P;\nexit;\n"
-        "C: and.b32 %r5, %r4, 1;\nshl.b32 %r6, %r5, 3;\nadd.u32 %r7, %r2, %r6;\nadd.u32 %r8, %r1, %r6;\n"
-        "shr.u32 %r9, %r4, 1;\nand.b32 %r9, %r9, 1;\nCW: mbarrier.test_wait.parity.shared.b64 %p2, [%r8], %r9;\n"
-        "@!%p2 bra CW;\nmad.lo.u32 %r12, %r5, 128, %r3;\nld.shared.u32 %r13, [%r12];\nadd.u32 %r10, %r10, %r13;\n"
-        "mbarrier.arrive.shared.b64 %rd9, [%r7];\nadd.u32 %r4, %r4, 1;\nsetp.lt.u32 %p4, %r4, 16;\n@%p4 bra C;\n"
-        "st.global.u32 [%rd3], %r10;",
-        64);
+    kernel_run run = run_text(ptx_file("exec_async-ring"), 64);
     expect_done(&run);
     for (uint32_t t = 0; t < 32; t++)
         assert_int_equal(out[t], 16 * 6000 + 1240); /* 0 + 1 + 4 + .. + 225 */

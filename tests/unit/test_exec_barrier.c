@@ -1,17 +1,15 @@
 /* Barriers: reductions, named barriers with counts, lanes that come one by one, partial warp barriers, the barrier of a
  * cluster, what only orders; and what is wrong with a barrier. */
 #include "kernel.h"
+#include "ptx_file.h"
 
 static uint32_t in[1024], out[2048];
 enum { FIRST_LINE = 18 }; /* of the body in the text */
 
-static kernel_run run_with(const char *body, uint32_t threads, const hd_sink *sink)
+static kernel_run run_text(const char *text, uint32_t threads, const hd_sink *sink)
 {
-    static char text[8192], whole[8192];
-    snprintf(whole, sizeof whole,
-             "mad.wide.u32 %%rd2, %%r0, 4, %%rd0;\nmad.wide.u32 %%rd3, %%r0, 4, %%rd1;\nmov.u32 %%r40, 1;\n%s", body);
     memset(out, 0, sizeof out);
-    kernel_run run = {.text = kernel_text_for(text, sizeof text, "8.5", "sm_90", whole),
+    kernel_run run = {.text = text,
                       .in = in,
                       .in_bytes = sizeof in,
                       .out = out,
@@ -20,6 +18,14 @@ static kernel_run run_with(const char *body, uint32_t threads, const hd_sink *si
                       .sink = sink};
     run_kernel(&run);
     return run;
+}
+
+static kernel_run run_with(const char *body, uint32_t threads, const hd_sink *sink)
+{
+    static char text[8192], whole[8192];
+    snprintf(whole, sizeof whole,
+             "mad.wide.u32 %%rd2, %%r0, 4, %%rd0;\nmad.wide.u32 %%rd3, %%r0, 4, %%rd1;\nmov.u32 %%r40, 1;\n%s", body);
+    return run_text(kernel_text_for(text, sizeof text, "8.5", "sm_90", whole), threads, sink);
 }
 static kernel_run run_body(const char *body, uint32_t threads) { return run_with(body, threads, NULL); }
 
@@ -163,15 +169,7 @@ static void told_apart(void **state)
 static void producer_and_consumer(void **state)
 {
     (void)state;
-    kernel_run run =
-        run_body(".shared .align 4 .b8 s[128];\nand.b32 %r1, %r0, 31;\nshl.b32 %r2, %r1, 2;\nmov.u32 %r3, "
-                 "s;\nadd.u32 %r3, %r3, %r2;\nmov.u32 %r4, 0;\nmov.u32 %r6, 0;\nsetp.ge.u32 %p1, %r0, 32;\n"
-                 "@%p1 bra P;\nC: bar.arrive 1, 64;\nbar.sync 2, 64;\nld.shared.u32 %r5, [%r3];\n"
-                 "mad.lo.u32 %r6, %r6, 10, %r5;\nadd.u32 %r4, %r4, 1;\nsetp.lt.u32 %p2, %r4, 5;\n@%p2 bra "
-                 "C;\nst.global.u32 [%rd3], %r6;\nbra E;\n"
-                 "P: add.u32 %r4, %r4, 1;\nbar.sync 1, 64;\nst.shared.u32 [%r3], %r4;\nbar.arrive 2, "
-                 "64;\nsetp.lt.u32 %p2, %r4, 5;\n@%p2 bra P;\nE:",
-                 64);
+    kernel_run run = run_text(ptx_file("exec_barrier-producer_and_consumer"), 64, NULL);
     expect_done(&run);
     for (uint32_t t = 0; t < 32; t++)
         assert_int_equal(out[t], 12345);
@@ -288,19 +286,12 @@ static void warp_barriers(void **state)
 {
     (void)state;
     /* the two arms meet at bar.warp.sync of one mask, then read what the other wrote before it */
-    kernel_run run = run_body(".shared .align 4 .b8 s[128];\nshl.b32 %r2, %r0, 2;\nmov.u32 %r3, s;\nadd.u32 %r4, %r3, "
-                              "%r2;\nxor.b32 %r5, %r2, 64;\nadd.u32 %r5, %r3, %r5;\nsetp.lt.u32 %p1, %r0, 16;\n"
-                              "@%p1 bra A;\nst.shared.u32 [%r4], 100;\nbar.warp.sync -1;\nld.shared.u32 %r6, [%r5];\n"
-                              "bra J;\nA: st.shared.u32 [%r4], 200;\nbar.warp.sync 0xffffffff;\nld.shared.u32 %r6, "
-                              "[%r5];\nJ: st.global.u32 [%rd3], %r6;",
-                              32);
+    kernel_run run = run_text(ptx_file("exec_barrier-warp_barriers"), 32, NULL);
     expect_done(&run);
     for (uint32_t t = 0; t < 32; t++)
         assert_int_equal(out[t], t < 16 ? 100 : 200);
     /* masks of part of the warp, and of lanes that have ended */
-    run = run_body("setp.ge.u32 %p1, %r0, 20;\n@%p1 exit;\nsetp.lt.u32 %p2, %r0, 8;\n@%p2 bra A;\nbar.warp.sync "
-                   "0xffffff00;\nbra J;\nA: bar.warp.sync 255;\nJ: bar.warp.sync -1;\nst.global.u32 [%rd3], 1;",
-                   32);
+    run = run_text(ptx_file("exec_barrier-warp_barriers_2"), 32, NULL);
     expect_done(&run);
     run = run_body(
         "setp.lt.u32 %p2, %r0, 8;\n@%p2 bra A;\nbra J;\nA: bar.warp.sync 0x1ff;\nJ: st.global.u32 [%rd3], 1;", 32);
@@ -313,10 +304,7 @@ static void warp_barriers(void **state)
 static void a_wait_for_the_callers_lanes_is_not_modelled(void **state)
 {
     (void)state;
-    static const char text[] =
-        ".version 8.0\n.target sm_80\n.address_size 64\n.func meet()\n{\nbar.warp.sync -1;\nret;\n}\n"
-        ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n.reg .pred %p1;\n.reg .b32 %r1;\nmov.u32 %r1, %tid.x;\n"
-        "setp.lt.u32 %p1, %r1, 8;\n@%p1 bra A;\ncall meet;\nbra J;\nA: call meet;\nJ: ret;\n}\n";
+    const char *text = ptx_file("exec_barrier-a_wait_for_the_callers_lanes_is_not_modelled");
     kernel_run run = {.text = text};
     run_kernel(&run);
     assert_int_equal(run.status, HD_EXEC_UNSUPPORTED);
@@ -327,19 +315,7 @@ static void a_wait_for_the_callers_lanes_is_not_modelled(void **state)
 static void clusters(void **state)
 {
     (void)state;
-    kernel_run run = run_body(".shared .align 4 .b8 s[512];\nshl.b32 %r2, %r0, 2;\nmov.u32 %r3, s;\nadd.u32 %r4, %r3, "
-                              "%r2;\nxor.b32 %r5, %r2, 128;\nadd.u32 %r5, %r3, %r5;\nmov.u32 %r7, 0;\n"
-                              "L: add.u32 %r8, %r0, %r7;\nst.shared.u32 [%r4], %r8;\nbarrier.cluster.arrive.release;\n"
-                              "add.u32 %r7, %r7, 1;\nbarrier.cluster.wait.acquire;\nld.shared.u32 %r6, [%r5];\n"
-                              "barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.aligned;\n"
-                              "setp.lt.u32 %p1, %r7, 4;\n@%p1 bra L;\n"
-                              "mov.u32 %r9, %cluster_nctarank;\nmov.u32 %r10, %cluster_ctarank;\n"
-                              "mapa.shared::cluster.u32 %r11, %r4, %r10;\ngetctarank.shared::cluster.u32 %r12, %r11;\n"
-                              "ld.shared::cluster.u32 %r13, [%r11];\nadd.u32 %r13, %r13, %r12;\n"
-                              "cvt.u64.u32 %rd9, %r4;\ncvta.shared.u64 %rd9, %rd9;\nmapa.u64 %rd10, %rd9, 0;\n"
-                              "isspacep.shared::cluster %p3, %rd10;\nselp.u32 %r14, 1000, 0, %p3;\nadd.u32 %r6, %r6, "
-                              "%r14;\nst.global.u32 [%rd3], %r6;\nst.global.u32 [%rd3+512], %r13;",
-                              128);
+    kernel_run run = run_text(ptx_file("exec_barrier-clusters"), 128, NULL);
     expect_done(&run);
     for (uint32_t t = 0; t < 128; t++) {
         assert_int_equal(out[t], (t ^ 32) + 3 + 1000);
@@ -366,17 +342,7 @@ static void clusters(void **state)
 static void fences(void **state)
 {
     (void)state;
-    kernel_run run =
-        run_body("membar.cta;\nmembar.gl;\nmembar.sys;\nmembar.proxy.alias;\nfence.sc.cta;\nfence.acq_rel."
-                 "gpu;\nfence.acquire.sys;\nfence.release.cluster;\nfence.proxy.alias;\nfence.proxy.async;\n"
-                 "fence.proxy.async.global;\nfence.proxy.async.shared::cta;\n"
-                 "fence.mbarrier_init.release.cluster;\nfence.proxy.tensormap::generic.release.gpu;\n"
-                 "fence.proxy.tensormap::generic.acquire.gpu [%rd1], 128;\ngriddepcontrol.wait;\n"
-                 "griddepcontrol.launch_dependents;\nnanosleep.u32 100;\nnanosleep.u32 %r0;\n"
-                 "prefetch.global.L1 [%rd0];\nprefetch.global.L2 [%rd0];\nprefetchu.L1 [%rd0];\n"
-                 "prefetch.global.L2::evict_last [%rd0];\napplypriority.global.L2::evict_normal [%rd0], 128;\n"
-                 "discard.global.L2 [%rd1], 128;\nst.global.u32 [%rd3], 9;",
-                 32);
+    kernel_run run = run_text(ptx_file("exec_barrier-fences"), 32, NULL);
     expect_done(&run);
     assert_int_equal(out[31], 9);
 }

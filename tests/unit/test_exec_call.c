@@ -2,6 +2,7 @@
  * stack from alloca; the device runtime (vprintf, __assertfail, malloc, free); and the proof about parameters in
  * registers. Expected results are worked out one thread at a time, printed text by the C library. */
 #include "kernel.h"
+#include "ptx_file.h"
 
 #include "hwmodel/count/count.h"
 #include <math.h>
@@ -77,9 +78,7 @@ static void lanes_call_different_functions(void **state)
     expect_done(&run);
     for (uint32_t i = 0; i < 32; i++)
         assert_int_equal(out[i], i % 3 == 0 ? i + 7 : i % 3 == 1 ? i * 7 : i - 7);
-    run = run_text(TABLE ENTRY "rem.u32 %r1, %r0, 3;\nsetp.lt.u32 %p1, %r0, 9;\nmov.u32 %r2, 77;\n" PICK
-                               "T: .calltargets plus, times, minus;\n@%p1 call (%r2), %rd4, (%r0, 7), T;\n"
-                               "st.global.u32 [%rd2], %r2;\nret;\n}\n");
+    run = run_text(ptx_file("exec_call-lanes_call_different_functions"));
     expect_done(&run);
     for (uint32_t i = 0; i < 32; i++)
         assert_int_equal(out[i], i > 8 ? 77 : i % 3 == 0 ? i + 7 : i % 3 == 1 ? i * 7 : i - 7);
@@ -103,13 +102,7 @@ static void bad_targets(void **state)
 static void exits_between_targets(void **state)
 {
     (void)state;
-    kernel_run run = run_text(
-        HEAD ".func one(.param .b64 p)\n{\n.reg .pred %p1;\n.reg .b32 %r1;\nmov.u32 %r1, %tid.x;\nsetp.lt.u32 %p1, "
-             "%r1, 10;\n@%p1 exit;\nret;\n}\n.func two(.param .b64 p)\n{\n.reg .b64 %rd1;\nld.param.u64 %rd1, [p];\n"
-             "st.global.u32 [%rd1], 2;\nret;\n}\n" ENTRY
-             "and.b32 %r1, %r0, 1;\nsetp.eq.u32 %p1, %r1, 0;\nmov.u64 %rd3, one;\nmov.u64 %rd4, two;\n"
-             "selp.b64 %rd5, %rd3, %rd4, %p1;\nP: .callprototype _ (.param .b64 _);\ncall %rd5, (%rd2), P;\n"
-             "activemask.b32 %r2;\n@%p1 st.global.u32 [%rd2], %r2;\nret;\n}\n");
+    kernel_run run = run_text(ptx_file("exec_call-exits_between_targets"));
     expect_done(&run);
     for (uint32_t i = 0; i < 32; i++)
         assert_int_equal(out[i], i & 1 ? 2 : i < 10 ? 0 : 0xfffffeaa);
@@ -117,25 +110,14 @@ static void exits_between_targets(void **state)
 
 /* ---- parameters -------------------------------------------------------------------------------------------------- */
 
-#define IN_REGISTERS                                                                                      \
-    HEAD ".func (.reg .b32 r, .reg .pred q) f(.reg .b32 a, .reg .b64 b, .reg .pred c)\n{\n.reg .b32 t;\n" \
-         "cvt.u32.u64 t, b;\nmad.lo.u32 r, a, 3, t;\nnot.pred q, c;\nret;\n}\n"
-
 static void parameters_in_registers(void **state)
 {
     (void)state;
-    kernel_run run = run_text(
-        IN_REGISTERS ENTRY "cvt.u64.u32 %rd3, %r0;\nadd.u64 %rd3, %rd3, 100;\nand.b32 %r1, %r0, 1;\nsetp.eq.u32 %p1, "
-                           "%r1, 1;\nsetp.ne.u32 %p3, %r0, 4;\nmov.u32 %r2, 9;\n@%p3 call (%r2, %p2), f, (%r0, %rd3, "
-                           "%p1);\nselp.u32 %r3, 1000, 0, %p2;\nadd.u32 %r2, %r2, %r3;\nst.global.u32 [%rd2], "
-                           "%r2;\nret;\n}\n");
+    kernel_run run = run_text(ptx_file("exec_call-parameters_in_registers"));
     expect_done(&run);
     for (uint32_t i = 0; i < 32; i++)
         assert_int_equal(out[i], i == 4 ? 9 : i * 4 + 100 + (i & 1 ? 0 : 1000));
-    run = run_text(IN_REGISTERS ENTRY
-                   "setp.eq.u32 %p1, %r0, %r0;\nmov.u64 %rd4, f;\nP: .callprototype (.reg .b32 _, .reg .pred "
-                   "_) _ (.reg .b32 _, .reg .b64 _, .reg .pred _);\ncall (%r2, %p2), %rd4, (5, 6, %p1), P;\n"
-                   "selp.u32 %r3, 1000, 0, %p2;\nadd.u32 %r2, %r2, %r3;\nst.global.u32 [%rd2], %r2;\nret;\n}\n");
+    run = run_text(ptx_file("exec_call-parameters_in_registers_2"));
     expect_done(&run);
     assert_int_equal(out[3], 21);
 }
@@ -143,15 +125,7 @@ static void parameters_in_registers(void **state)
 static void parameters_of_both_kinds(void **state)
 {
     (void)state;
-    kernel_run run = run_text(
-        HEAD
-        ".func (.reg .v2 .b32 r) f(.reg .v2 .b32 a, .param .b32 b, .reg .b32 c, .param .b32 d)\n{\n.reg .b32 x, "
-        "y;\nld.param.b32 x, [b];\n"
-        "ld.param.b32 y, [d];\nmad.lo.u32 r.x, a.y, 100, x;\nmad.lo.u32 r.y, a.x, 100, y;\nadd.u32 r.x, r.x, "
-        "c;\nret;\n}\n" ENTRY
-        ".reg .v2 .b32 v, w;\n.param .b32 p;\nmov.u32 v.x, %r0;\nadd.u32 v.y, %r0, 1;\nst.param.b32 [p], 7;\n"
-        "call (w), f, (v, p, 10000, %r0);\nadd.u32 %r2, w.x, 1000000;\nshl.b32 %r3, w.y, 16;\nxor.b32 %r2, %r2, %r3;\n"
-        "st.global.u32 [%rd2], %r2;\nret;\n}\n");
+    kernel_run run = run_text(ptx_file("exec_call-parameters_of_both_kinds"));
     expect_done(&run);
     for (uint32_t i = 0; i < 32; i++)
         assert_int_equal(out[i], (((i + 1) * 100 + 7 + 10000) + 1000000) ^ ((i * 100 + i) << 16));
@@ -160,19 +134,7 @@ static void parameters_of_both_kinds(void **state)
 static void values_of_other_sizes(void **state)
 {
     (void)state;
-    kernel_run run = run_text(
-        HEAD ".func (.param .align 8 .b8 r[24]) turn(.param .align 8 .b8 s[24], .param .b8 c)\n{\n.reg .b64 %rd<5>;\n"
-             ".reg .b16 %h1;\nld.param.u64 %rd1, [s];\nld.param.u64 %rd2, [s+8];\nld.param.u8 %h1, [c];\n"
-             "cvt.u64.u16 %rd3, %h1;\nst.param.u64 [r+16], %rd1;\nst.param.u64 [r], %rd2;\nst.param.u64 [r+8], %rd3;\n"
-             "ret;\n}\n.func (.param .b32 r) many(.param .b32 n, .param .align 4 .b8 rest[])\n{\n.reg .b32 %r<4>;\n"
-             "ld.param.u32 %r1, [n];\nld.param.u32 %r2, [rest+8];\nadd.u32 %r1, %r1, %r2;\nst.param.b32 [r], %r1;\n"
-             "ret;\n}\n" ENTRY
-             "{\n.param .align 8 .b8 s[24];\n.param .b8 c;\n.param .align 8 .b8 r[24];\ncvt.u64.u32 %rd3, %r0;\n"
-             "st.param.u64 [s], %rd3;\nst.param.u64 [s+8], 50;\nst.param.b8 [c], 300;\ncall (r), turn, (s, c);\n"
-             "ld.param.u32 %r1, [r];\nld.param.u32 %r2, [r+8];\nld.param.u32 %r3, [r+16];\n}\n"
-             "mad.lo.u32 %r1, %r2, 1000, %r1;\nmad.lo.u32 %r1, %r3, 1000000, %r1;\nst.global.u32 [%rd2], %r1;\n"
-             "{\n.param .b32 n;\n.param .align 4 .b8 v[12];\n.param .b32 r;\nst.param.b32 [n], 5;\nst.param.b32 [v+8], "
-             "%r0;\ncall (r), many, (n, v);\nld.param.b32 %r4, [r];\n}\nst.global.u32 [%rd2+128], %r4;\nret;\n}\n");
+    kernel_run run = run_text(ptx_file("exec_call-values_of_other_sizes"));
     expect_done(&run);
     for (uint32_t i = 0; i < 32; i++) {
         assert_int_equal(out[i], i * 1000000 + 44 * 1000 + 50);
@@ -183,8 +145,7 @@ static void values_of_other_sizes(void **state)
 static void a_noreturn_function_returns(void **state)
 {
     (void)state;
-    kernel_run run = run_text(HEAD ".func f() .noreturn\n{\n.reg .pred %p1;\n.reg .b32 %r1;\nmov.u32 %r1, %tid.x;\n"
-                                   "setp.gt.u32 %p1, %r1, 3;\n@%p1 ret;\nexit;\n}\n" ENTRY "call f;\n}\n");
+    kernel_run run = run_text(ptx_file("exec_call-a_noreturn_function_returns"));
     expect_fault(&run, "called as .noreturn returns");
     assert_non_null(strstr(run.message, "thread (4,0,0)"));
     run = run_text(HEAD ENTRY "setp.gt.u32 %p1, %r0, 3;\n@%p1 brkpt;\nret;\n}\n");
@@ -197,22 +158,11 @@ static void a_noreturn_function_returns(void **state)
 static void stack_by_lane(void **state)
 {
     (void)state;
-    kernel_run run = run_text(
-        HEAD ".func (.param .b32 r) sum(.param .b32 n)\n{\n.reg .pred %p1;\n.reg .b32 %r<9>;\n.reg .b64 %rd<9>;\n"
-             "ld.param.u32 %r1, [n];\nmul.wide.u32 %rd1, %r1, 4;\nadd.u64 %rd1, %rd1, 4;\nstacksave.u64 %rd5;\n"
-             "alloca.u64 %rd2, %rd1, 16;\nand.b64 %rd6, %rd2, 15;\ncvt.u32.u64 %r6, %rd6;\nmov.u32 %r2, 0;\n"
-             "L: mul.wide.u32 %rd3, %r2, 4;\nadd.u64 %rd3, %rd3, %rd2;\nst.local.u32 [%rd3], %r2;\nadd.u32 %r2, %r2, "
-             "1;\nsetp.le.u32 %p1, %r2, %r1;\n@%p1 bra L;\nmov.u32 %r3, 0;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra D;\n"
-             "sub.u32 %r4, %r1, 1;\ncall (%r3), sum, (%r4);\nD: mul.wide.u32 %rd3, %r1, 4;\nadd.u64 %rd3, %rd3, %rd2;\n"
-             "ld.local.u32 %r5, [%rd3];\nadd.u32 %r3, %r3, %r5;\nadd.u32 %r3, %r3, %r6;\nstackrestore.u64 %rd5;\n"
-             "stacksave.u64 %rd7;\nsetp.ne.u64 %p1, %rd5, %rd7;\n@%p1 trap;\nst.param.b32 [r], %r3;\nret;\n}\n" ENTRY
-             "and.b32 %r1, %r0, 7;\ncall (%r2), sum, (%r1);\nst.global.u32 [%rd2], %r2;\nret;\n}\n");
+    kernel_run run = run_text(ptx_file("exec_call-stack_by_lane"));
     expect_done(&run);
     for (uint32_t i = 0; i < 32; i++)
         assert_int_equal(out[i], (i & 7) * ((i & 7) + 1) / 2);
-    run = run_text(HEAD ENTRY "alloca.u64 %rd3, 8;\nalloca.u64 %rd4, 8;\nst.local.u32 [%rd3], %r0;\n"
-                              "st.local.u32 [%rd4], 99;\nld.local.u32 %r1, [%rd3];\nst.global.u32 [%rd2], %r1;\n"
-                              "ret;\n}\n");
+    run = run_text(ptx_file("exec_call-stack_by_lane_2"));
     expect_done(&run);
     for (uint32_t i = 0; i < 32; i++)
         assert_int_equal(out[i], i);
@@ -255,10 +205,7 @@ static void alignments_of_the_stack(void **state)
 static uint32_t print(const char *format)
 {
     snprintf((char *)in, 1024, "%s", format);
-    kernel_run run = run_text(
-        HEAD PRINTF ENTRY "setp.eq.u32 %p1, %r0, 0;\nadd.u64 %rd3, %rd0, 1024;\n{\n.param .b64 f;\n.param .b64 v;\n"
-                          ".param .b32 r;\nst.param.b64 [f], %rd0;\nst.param.b64 [v], %rd3;\n@%p1 call (r), vprintf, "
-                          "(f, v);\nld.param.b32 %r2, [r];\n}\n@%p1 st.global.u32 [%rd2], %r2;\nret;\n}\n");
+    kernel_run run = run_text(ptx_file("exec_call-print"));
     expect_done(&run);
     return out[0];
 }
@@ -373,12 +320,7 @@ static void strings_are_read_to_their_precision(void **state)
     int three = 3;
     memcpy(in + 1024, arguments, sizeof arguments);
     memcpy(in + 1024 + 32, &three, 4);
-    kernel_run run =
-        run_text(HEAD PRINTF ENTRY
-                 "setp.eq.u32 %p1, %r0, 0;\nadd.u64 %rd3, %rd0, 1024;\nadd.u64 %rd4, %rd0, 4093;\n"
-                 "st.global.u64 [%rd3], %rd4;\nst.global.u64 [%rd3+16], %rd4;\nst.global.u64 [%rd3+24], %rd4;\n"
-                 "st.global.u64 [%rd3+40], %rd4;\n@%p1 call (%r2), vprintf, (%rd0, %rd3);\n"
-                 "@%p1 st.global.u32 [%rd2], %r2;\nret;\n}\n");
+    kernel_run run = run_text(ptx_file("exec_call-strings_are_read_to_their_precision"));
     expect_done(&run);
     assert_string_equal(printed, "abc||   ab|a   |abc");
     assert_int_equal(out[0], 6);
@@ -401,15 +343,7 @@ static void prints_pointers_strings_and_others(void **state)
     assert_string_equal(printed, "50%");
     assert_int_equal(print("%y %d%"), 1);
     assert_string_equal(printed, "%y 0%");
-    kernel_run run =
-        run_text(HEAD PRINTF
-                 ".global .align 1 .b8 text[12] = {37, 115, 32, 37, 46, 50, 115, 32, 37, 100, 10, 0};\n"
-                 ".const .align 1 .b8 word[6] = {104, 101, 108, 108, 111, 0};\n" ENTRY
-                 ".local .align 8 .b8 v[24];\nmov.u64 %rd3, text;\ncvta.global.u64 %rd3, %rd3;\nmov.u64 %rd4, word;\n"
-                 "cvta.const.u64 %rd4, %rd4;\nmov.u64 %rd5, v;\nst.local.u64 [%rd5], %rd4;\nst.local.u64 [%rd5+8], "
-                 "%rd4;\nst.local.u32 [%rd5+16], %r0;\ncvta.local.u64 %rd6, %rd5;\nsetp.lt.u32 %p1, %r0, 3;\n"
-                 "@%p1 call (%r2), vprintf, (%rd3, %rd6);\n@%p1 call (%r3), vprintf, (0, %rd6);\n"
-                 "add.u32 %r2, %r2, %r3;\n@%p1 st.global.u32 [%rd2], %r2;\nret;\n}\n");
+    kernel_run run = run_text(ptx_file("exec_call-prints_pointers_strings_and_others"));
     expect_done(&run);
     assert_string_equal(printed, "hello he 0\nhello he 1\nhello he 2\n");
     assert_int_equal(out[2], 3 - 1);
@@ -421,14 +355,7 @@ static void prints_pointers_strings_and_others(void **state)
 static void order_of_blocks(void **state)
 {
     (void)state;
-    static const char text[] =
-        HEAD PRINTF ".extern .func (.param .b64 r) malloc(.param .b64 n);\n"
-                    ".global .align 1 .b8 text[7] = {37, 117, 32, 37, 120, 10, 0};\n" ENTRY
-                    "mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, 0;\nmul.lo.u32 %r4, %r1, 7919;\nand.b32 %r4, %r4, 1023;\n"
-                    "L: add.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, %r4;\n@%p1 bra L;\ncall (%rd5), malloc, (24);\n"
-                    "mov.u64 %rd3, text;\n.local .align 8 .b8 v[8];\ncvt.u32.u64 %r5, %rd5;\n"
-                    "st.local.v2.u32 [v], {%r1, %r5};\nmov.u64 %rd6, v;\ncvta.local.u64 %rd6, %rd6;\n"
-                    "call (%r3), vprintf, (%rd3, %rd6);\nret;\n}\n";
+    const char *text = ptx_file("exec_call-order_of_blocks");
     static char alone[sizeof printed];
     for (uint32_t threads = 1; threads <= 4; threads += 3) {
         printed[0] = 0, printed_size = 0;
@@ -451,11 +378,7 @@ static kernel_run run_assertion(const char *message, const char *file, const cha
     strcpy((char *)in, message);
     strcpy((char *)in + 512, file);
     strcpy((char *)in + 1024, function);
-    return run_text(
-        HEAD
-        ".extern .func __assertfail(.param .b64 m, .param .b64 f, .param .b32 l, .param .b64 n, .param .b64 s);\n" ENTRY
-        "add.u64 %rd3, %rd0, 512;\nadd.u64 %rd4, %rd0, 1024;\nsetp.ge.u32 %p1, %r0, 30;\n"
-        "@%p1 call __assertfail, (%rd0, %rd3, 17, %rd4, 1);\nst.global.u32 [%rd2], 1;\nret;\n}\n");
+    return run_text(ptx_file("exec_call-run_assertion"));
 }
 
 static void assertions(void **state)
@@ -483,20 +406,12 @@ static void assertions(void **state)
 static void blocks_of_the_heap(void **state)
 {
     (void)state;
-    kernel_run run =
-        run_text(MALLOC "add.u32 %r1, %r0, 1;\nmul.wide.u32 %rd3, %r1, 4;\ncall (%rd4), malloc, (%rd3);\n"
-                        "mov.u32 %r2, 0;\nL: mad.wide.u32 %rd5, %r2, 4, %rd4;\nst.u32 [%rd5], %r0;\n"
-                        "add.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, %r1;\n@%p1 bra L;\nld.u32 %r3, [%rd5];\n"
-                        "and.b64 %rd6, %rd4, 15;\ncvt.u32.u64 %r4, %rd6;\nadd.u32 %r3, %r3, %r4;\n"
-                        "st.global.u32 [%rd2], %r3;\ncall free, (%rd4);\ncall free, (0);\nret;\n}\n");
+    kernel_run run = run_text(ptx_file("exec_call-blocks_of_the_heap"));
     expect_done(&run);
     for (uint32_t i = 0; i < 32; i++)
         assert_int_equal(out[i], i);
     /* 8 MiB: seven lanes get a MiB, then there is none left; what one gives back another takes */
-    run = run_text(MALLOC "call (%rd4), malloc, (1048576);\nsetp.ne.u64 %p1, %rd4, 0;\nselp.u32 %r1, 1, 0, %p1;\n"
-                          "st.global.u32 [%rd2], %r1;\n@%p1 call free, (%rd4);\ncall (%rd5), malloc, (8388000);\n"
-                          "setp.ne.u64 %p1, %rd5, 0;\nselp.u32 %r1, 1, 0, %p1;\nst.global.u32 [%rd2+128], %r1;\n"
-                          "call (%rd5), malloc, (0);\nsetp.ne.u64 %p1, %rd5, 0;\n@%p1 trap;\nret;\n}\n");
+    run = run_text(ptx_file("exec_call-blocks_of_the_heap_2"));
     expect_done(&run);
     for (uint32_t i = 0; i < 32; i++) {
         assert_int_equal(out[i], i < 7);
@@ -523,10 +438,7 @@ static void misuse_of_the_heap(void **state)
 static void own_functions_of_such_names(void **state)
 {
     (void)state;
-    kernel_run run =
-        run_text(HEAD ".func (.param .b64 r) malloc(.param .b64 n)\n{\n.reg .b64 %rd1;\nld.param.u64 %rd1, "
-                      "[n];\nadd.u64 %rd1, %rd1, 1;\nst.param.b64 [r], %rd1;\nret;\n}\n" ENTRY
-                      "call (%rd4), malloc, (41);\nst.global.u32 [%rd2], %rd4;\nret;\n}\n");
+    kernel_run run = run_text(ptx_file("exec_call-own_functions_of_such_names"));
     expect_done(&run);
     assert_int_equal(out[0], 42);
     run = run_text(HEAD ".extern .func unknown_to_all();\n" ENTRY "call unknown_to_all;\nret;\n}\n");

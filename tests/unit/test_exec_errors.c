@@ -9,12 +9,10 @@ static uint32_t out[1024];
 
 enum { FIRST_LINE = 16 }; /* of the body, after the line that sets %rd3 */
 
-static kernel_run run_body(const char *body, uint32_t threads)
+static kernel_run run_text(const char *text, uint32_t threads)
 {
-    static char text[8192], whole[8192];
-    snprintf(whole, sizeof whole, "mad.wide.u32 %%rd3, %%r0, 4, %%rd1;\n%s", body);
     memset(out, 0xee, sizeof out);
-    kernel_run run = {.text = kernel_text(text, sizeof text, whole),
+    kernel_run run = {.text = text,
                       .in = out,
                       .in_bytes = 64,
                       .out = out,
@@ -23,6 +21,13 @@ static kernel_run run_body(const char *body, uint32_t threads)
                       .options.instruction_limit = 200000000};
     run_kernel(&run);
     return run;
+}
+
+static kernel_run run_body(const char *body, uint32_t threads)
+{
+    static char text[8192], whole[8192];
+    snprintf(whole, sizeof whole, "mad.wide.u32 %%rd3, %%r0, 4, %%rd1;\n%s", body);
+    return run_text(kernel_text(text, sizeof text, whole), threads);
 }
 
 static void expect_fault(const kernel_run *run, uint32_t line, const char *part, const char *note)
@@ -184,12 +189,7 @@ static void blocks_of_the_heap(void **state)
 static void divisions_by_zero(void **state)
 {
     (void)state;
-    kernel_run run =
-        run_body("div.u32 %r1, %r0, 0;\nrem.s32 %r2, %r0, 0;\ndiv.s64 %rd5, %rd1, 0;\nrem.u64 %rd5, %rd1, 0;\n"
-                 "mov.f32 %f1, 0f3F800000;\nmov.f32 %f2, 0f00000000;\ndiv.rn.f32 %f3, %f1, %f2;\n"
-                 "mov.s32 %r3, -2147483648;\nmov.s32 %r4, -1;\ndiv.s32 %r5, %r3, %r4;\nrem.s32 %r6, %r3, %r4;\n"
-                 "st.global.f32 [%rd3], %f3;",
-                 32);
+    kernel_run run = run_text(ptx_file("exec_errors-divisions_by_zero"), 32);
     assert_int_equal(run.status, HD_EXEC_DONE);
     assert_int_equal(out[0], 0x7f800000);
 }
@@ -265,10 +265,7 @@ static void expect_livelock(const char *body, uint32_t threads, hd_exec_status s
 /* What the function's caller does is not looked at: others might help. Notes are about the function's lanes. */
 static void expect_livelock_in_function(void)
 {
-    static const char text[] = ".version 8.0\n.target sm_80\n.address_size 64\n.func f(.reg .b32 %a)\n{\n.reg .pred "
-                               "%p<2>;\nsetp.eq.u32 %p1, %a, 0;\n@%p1 bra E;\nL: bra L;\nE: ret;\n}\n"
-                               ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n.reg .b32 %r<2>;\n"
-                               "mov.u32 %r1, %tid.x;\ncall f, (%r1);\nret;\n}\n";
+    const char *text = ptx_file("exec_errors-expect_livelock_in_function");
     kernel_run run = {.text = text, .in = out, .in_bytes = 4, .out = out, .out_bytes = 4, .block = 32};
     run_kernel(&run);
     if (run.status != HD_EXEC_UNSUPPORTED || !strstr(run.message, "livelock") ||
@@ -331,17 +328,11 @@ static void counters_that_matter(void **state)
     assert_int_equal(run.status, HD_EXEC_DONE);
     assert_int_equal(out[31], 3000000);
     /* the counter decides by way of another register, an address, and a guard */
-    run = run_body("mov.u32 %r5, 0;\nmov.u64 %rd5, 0;\nL: add.u32 %r5, %r5, 1;\nshr.u32 %r6, %r5, 20;\n"
-                   "mul.wide.u32 %rd5, %r6, 4;\nadd.u64 %rd5, %rd5, %rd1;\nst.global.u32 [%rd1+8], 1;\n"
-                   "ld.global.u32 %r7, [%rd5];\nsetp.ne.u32 %p1, %r7, 1;\n@%p1 bra L;\nst.global.u32 [%rd3], %r5;",
-                   32);
+    run = run_text(ptx_file("exec_errors-counters_that_matter"), 32);
     assert_int_equal(run.status, HD_EXEC_DONE);
     assert_int_equal(out[31], 2 << 20);
     /* registers are the same after each turn (8 instructions before the loop, 8 in it), memory is not */
-    run = run_body("mov.u32 %r8, 0;\nmov.u32 %r8, 0;\nmov.u32 %r8, 0;\nst.global.u32 [%rd3], 0;\n"
-                   "L: ld.global.u32 %r1, [%rd3];\nadd.u32 %r1, %r1, 1;\nst.global.u32 [%rd3], %r1;\n"
-                   "setp.lt.u32 %p1, %r1, 100000;\nmov.u32 %r1, 0;\nmov.u32 %r2, 0;\nmov.u32 %r3, 0;\n@%p1 bra L;",
-                   32);
+    run = run_text(ptx_file("exec_errors-counters_that_matter_2"), 32);
     assert_int_equal(run.status, HD_EXEC_DONE);
     assert_int_equal(out[31], 100000);
 }

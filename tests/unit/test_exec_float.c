@@ -4,6 +4,7 @@
 #include "float_bits.h"
 #include "half.h"
 #include "instruction.h"
+#include "ptx_file.h"
 
 #include <fenv.h>
 #include <math.h>
@@ -449,17 +450,7 @@ static void old_spellings(void **state)
 {
     static const uint32_t in[32] = {0x3f800000, 0x40000000, 0x00000001, 0x80000001, 0x7f000000, 0x7e800001};
     uint32_t out[32 * 3];
-    const char *text = ".version 1.3\n.target sm_13\n"
-                       ".entry k(.param .u64 in, .param .u64 out)\n{\n"
-                       ".reg .u32 %r<4>;\n.reg .u16 %h<2>;\n.reg .u64 %rd<4>;\n.reg .f32 %f<8>;\n.reg .pred %p<2>;\n"
-                       "ld.param.u64 %rd0, [in];\nld.param.u64 %rd1, [out];\n"
-                       "mov.u16 %h0, %tid.x;\ncvt.u32.u16 %r0, %h0;\ncvt.u64.u32 %rd2, %r0;\n"
-                       "mul.lo.u64 %rd3, %rd2, 4;\nadd.u64 %rd0, %rd0, %rd3;\nadd.u64 %rd1, %rd1, %rd3;\n"
-                       "ld.global.f32 %f1, [%rd0];\nmov.f32 %f3, 0f60000000;\n"
-                       "div.f32 %f2, %f3, %f1;\nst.global.f32 [%rd1], %f2;\n"
-                       "add.f32 %f2, %f1, %f1;\nst.global.f32 [%rd1+128], %f2;\n"
-                       "mov.f32 %f4, 0f00000000;\nsetp.eq.f32 %p0, %f1, %f4;\nselp.u32 %r1, 1, 0, %p0;\n"
-                       "st.global.u32 [%rd1+256], %r1;\nexit;\n}\n";
+    const char *text = ptx_file("exec_float-old_spellings");
     kernel_run run = {.text = text, .in = in, .in_bytes = sizeof in, .out = out, .out_bytes = sizeof out};
     (void)state;
     run_kernel(&run);

@@ -5,20 +5,21 @@
 
 static uint32_t out[1024];
 
-/* Runs a body on `threads` threads of one CTA; out[i] is what it stores at [%rd1 + 4 * thread], set up as %rd3. */
+/* On `threads` threads of one CTA. */
+static kernel_run run_text(const char *text, uint32_t threads)
+{
+    memset(out, 0xee, sizeof out);
+    kernel_run run = {.text = text, .in = out, .in_bytes = 16, .out = out, .out_bytes = sizeof out, .block = threads};
+    run_kernel(&run);
+    return run;
+}
+
+/* The body stores out[i] of its thread at [%rd3]. */
 static kernel_run run_body(const char *body, uint32_t threads)
 {
     static char text[8192], whole[8192];
     snprintf(whole, sizeof whole, "mad.wide.u32 %%rd3, %%r0, 4, %%rd1;\n%s", body);
-    memset(out, 0xee, sizeof out);
-    kernel_run run = {.text = kernel_text(text, sizeof text, whole),
-                      .in = out,
-                      .in_bytes = 16,
-                      .out = out,
-                      .out_bytes = sizeof out,
-                      .block = threads};
-    run_kernel(&run);
-    return run;
+    return run_text(kernel_text(text, sizeof text, whole), threads);
 }
 
 static void expect_done(const kernel_run *run)
@@ -40,12 +41,7 @@ enum { FIRST_LINE = 16 }; /* of the body in run_body's text, after the line that
 static void if_else_joins(void **state)
 {
     (void)state;
-    kernel_run run = run_body(
-        "and.b32 %r1, %r0, 1;\nsetp.eq.u32 %p1, %r1, 0;\nactivemask.b32 %r5;\n@%p1 bra EVEN;\n"
-        "mul.lo.u32 %r2, %r0, 3;\nactivemask.b32 %r6;\nbra JOIN;\nEVEN: add.u32 %r2, %r0, 100;\nactivemask.b32 %r6;\n"
-        "JOIN: activemask.b32 %r7;\nsetp.ne.u32 %p2, %r5, %r7;\n@%p2 mov.u32 %r2, 0;\nxor.b32 %r2, %r2, %r6;\n"
-        "st.global.u32 [%rd3], %r2;",
-        32);
+    kernel_run run = run_text(ptx_file("exec_flow-if_else_joins"), 32);
     expect_done(&run);
     for (uint32_t i = 0; i < 32; i++)
         assert_int_equal(out[i], i & 1 ? (i * 3) ^ 0xaaaaaaaa : (i + 100) ^ 0x55555555);
@@ -69,14 +65,7 @@ static uint32_t nested_reference(uint32_t t)
 static void nested_loops_break_continue(void **state)
 {
     (void)state;
-    kernel_run run = run_body(
-        "mov.u32 %r1, 0;\nmov.u32 %r2, 0;\nand.b32 %r9, %r0, 3;\n"
-        "LOOP: setp.ge.u32 %p1, %r1, %r0;\n@%p1 bra DONE;\nsetp.eq.u32 %p2, %r1, 20;\n@%p2 bra DONE;\n"
-        "and.b32 %r3, %r1, 3;\nsetp.eq.u32 %p3, %r3, %r9;\n@%p3 bra NEXT;\nrem.u32 %r4, %r1, 5;\nmov.u32 %r5, 0;\n"
-        "INNER: mad.lo.u32 %r2, %r1, %r5, %r2;\nadd.u32 %r2, %r2, 1;\nadd.u32 %r5, %r5, 1;\nsetp.le.u32 %p4, %r5, "
-        "%r4;\n"
-        "@%p4 bra INNER;\nNEXT: add.u32 %r1, %r1, 1;\nbra LOOP;\nDONE: st.global.u32 [%rd3], %r2;",
-        64);
+    kernel_run run = run_text(ptx_file("exec_flow-nested_loops_break_continue"), 64);
     expect_done(&run);
     for (uint32_t i = 0; i < 64; i++)
         assert_int_equal(out[i], nested_reference(i));
@@ -85,18 +74,11 @@ static void nested_loops_break_continue(void **state)
 static void switch_table(void **state)
 {
     (void)state;
-    kernel_run run =
-        run_body("and.b32 %r1, %r0, 3;\nT: .branchtargets A, B, C, A;\n@!%p1 brx.idx %r1, T;\nmov.u32 %r2, 9;\nbra J;\n"
-                 "A: mov.u32 %r2, 10;\nbra J;\nB: mov.u32 %r2, 20;\nC: add.u32 %r2, %r2, 5;\nJ: activemask.b32 %r3;\n"
-                 "setp.ne.u32 %p2, %r3, -1;\n@%p2 mov.u32 %r2, 0;\nst.global.u32 [%rd3], %r2;",
-                 32);
+    kernel_run run = run_text(ptx_file("exec_flow-switch_table"), 32);
     expect_done(&run);
     for (uint32_t i = 0; i < 32; i++)
         assert_int_equal(out[i], (i & 3) == 1 ? 25 : (i & 3) == 2 ? 5 : 10);
-    run = run_body("setp.lt.u32 %p1, %r0, 9;\nmov.u32 %r2, 1;\nand.b32 %r1, %r0, 1;\nT: .branchtargets A, B;\n"
-                   "@%p1 brx.idx %r1, T;\nmov.u32 %r2, 2;\nbra J;\nA: mov.u32 %r2, 3;\nB: add.u32 %r2, %r2, 10;\n"
-                   "J: st.global.u32 [%rd3], %r2;",
-                   32);
+    run = run_text(ptx_file("exec_flow-switch_table_2"), 32);
     expect_done(&run); /* lanes whose guard is false go on after the table branch */
     for (uint32_t i = 0; i < 32; i++)
         assert_int_equal(out[i], i >= 9 ? 2 : i & 1 ? 11 : 13);
@@ -123,17 +105,11 @@ static void table_names_a_target_twice(void **state)
     for (uint32_t i = 0; i < 32; i++)
         assert_int_equal(out[i], 0xffffffff);
     assert_int_equal(run.statistics.divergent_branches, 0);
-    run = run_body(
-        "and.b32 %r1, %r0, 3;\nsetp.lt.u32 %p1, %r0, 8;\nT: .branchtargets A, B, A, B;\n@!%p1 brx.idx %r1, T;\n"
-        "A: activemask.b32 %r2;\nbra J;\nB: activemask.b32 %r2;\nadd.u32 %r2, %r2, 1;\nJ: st.global.u32 [%rd3], %r2;",
-        32);
+    run = run_text(ptx_file("exec_flow-table_names_a_target_twice"), 32);
     expect_done(&run); /* A is next: it has those whose guard is false, too */
     for (uint32_t i = 0; i < 32; i++)
         assert_int_equal(out[i], i < 8 || !(i & 1) ? 0x555555ff : 0xaaaaaa01);
-    run = run_body("setp.lt.u32 %p1, %r0, 8;\nmov.u32 %r1, 0;\nT: .branchtargets A;\n@%p1 brx.idx %r1, T;\nA: "
-                   "activemask.b32 %r2;\n"
-                   "@%p1 bra B;\nB: activemask.b32 %r3;\nand.b32 %r2, %r2, %r3;\nst.global.u32 [%rd3], %r2;",
-                   32);
+    run = run_text(ptx_file("exec_flow-table_names_a_target_twice_2"), 32);
     expect_done(&run);
     for (uint32_t i = 0; i < 32; i++)
         assert_int_equal(out[i], 0xffffffff);
@@ -144,13 +120,7 @@ static void table_names_a_target_twice(void **state)
 static void order_of_table_sides(void **state)
 {
     (void)state;
-    kernel_run run =
-        run_body("mov.u32 %r4, 0;\nsetp.lt.u32 %p1, %r0, 4;\nand.b32 %r1, %r0, 3;\nT: .branchtargets B, A, B, "
-                 "C;\n@!%p1 brx.idx %r1, T;\n"
-                 "atom.global.add.u32 %r2, [%rd1+512], 1;\nbra J;\nA: atom.global.add.u32 %r2, [%rd1+512], 1;\nbra J;\n"
-                 "B: atom.global.add.u32 %r2, [%rd1+512], 1;\nbra J;\nC: atom.global.add.u32 %r2, [%rd1+512], 1;\n"
-                 "J: st.global.u32 [%rd3], %r2;",
-                 32);
+    kernel_run run = run_text(ptx_file("exec_flow-order_of_table_sides"), 32);
     expect_done(&run);
     for (uint32_t i = 0; i < 32; i++) {
         uint32_t sides[] = {0, 14, 0, 21}, base = out[4], got = out[i] - base;
@@ -179,10 +149,7 @@ static void early_exits_and_partial_warps(void **state)
 static void exit_inside_divergence(void **state)
 {
     (void)state;
-    kernel_run run = run_body("mov.u32 %r1, 0;\nL: setp.eq.u32 %p1, %r1, %r0;\n@%p1 bra OUT;\nadd.u32 %r1, %r1, "
-                              "1;\nsetp.gt.u32 %p2, %r1, 9;\n"
-                              "@%p2 exit;\nbra L;\nOUT: activemask.b32 %r2;\nst.global.u32 [%rd3], %r2;",
-                              32);
+    kernel_run run = run_text(ptx_file("exec_flow-exit_inside_divergence"), 32);
     expect_done(&run);
     for (uint32_t i = 0; i < 32; i++)
         assert_int_equal(out[i], i < 10 ? 1u << i : 0xeeeeeeee);
@@ -230,8 +197,7 @@ static void guarded_call_with_register_result(void **state)
 static void endless_recursion(void **state)
 {
     (void)state;
-    static const char text[] = ".version 8.0\n.target sm_80\n.address_size 64\n.func f()\n{\ncall f;\nret;\n}\n"
-                               ".visible .entry k(.param .u64 in, .param .u64 out)\n{\ncall f;\nret;\n}\n";
+    const char *text = ptx_file("exec_flow-endless_recursion");
     kernel_run run = {.text = text, .in = out, .in_bytes = 4, .out = out, .out_bytes = 4};
     run_kernel(&run);
     expect_fault(&run, 6, "stack overflow");
@@ -242,13 +208,7 @@ static void endless_recursion(void **state)
 static void barriers_order_warps(void **state)
 {
     (void)state;
-    kernel_run run =
-        run_body(".shared .align 4 .b32 s[256];\nmov.u32 %r1, s;\nmad.lo.u32 %r2, %r0, 4, %r1;\nst.shared.u32 [%r2], "
-                 "%r0;\nbar.sync 0;\n"
-                 "sub.u32 %r3, 255, %r0;\nmad.lo.u32 %r3, %r3, 4, %r1;\nld.shared.u32 %r4, [%r3];\nbar.sync 1, 256;\n"
-                 "st.shared.u32 [%r2], %r4;\nbarrier.sync 0;\nld.shared.u32 %r5, [%r3];\nadd.u32 %r4, %r4, "
-                 "%r5;\nst.global.u32 [%rd3], %r4;",
-                 256);
+    kernel_run run = run_text(ptx_file("exec_flow-barriers_order_warps"), 256);
     expect_done(&run);
     for (uint32_t i = 0; i < 256; i++)
         assert_int_equal(out[i], 255);
@@ -259,12 +219,7 @@ static void barriers_order_warps(void **state)
 static void arrive_and_sync(void **state)
 {
     (void)state;
-    kernel_run run =
-        run_body(".shared .align 4 .b32 s[32];\nmov.u32 %r1, s;\nmov.u32 %r9, %laneid;\nmad.lo.u32 %r2, %r9, 4, "
-                 "%r1;\nsetp.lt.u32 %p1, %r0, 32;\n"
-                 "@%p1 bra.uni CONSUME;\nadd.u32 %r3, %r0, 500;\nst.shared.u32 [%r2], %r3;\nbar.arrive 3, 64;\nret;\n"
-                 "CONSUME: bar.sync 3, 64;\nld.shared.u32 %r4, [%r2];\nst.global.u32 [%rd3], %r4;",
-                 64);
+    kernel_run run = run_text(ptx_file("exec_flow-arrive_and_sync"), 64);
     expect_done(&run);
     for (uint32_t i = 0; i < 32; i++)
         assert_int_equal(out[i], 532 + i);
@@ -291,11 +246,7 @@ static void barrier_faults(void **state)
 static void warps_take_turns(void **state)
 {
     (void)state;
-    kernel_run run = run_body(".shared .align 4 .b32 flag;\nsetp.lt.u32 %p1, %r0, 32;\n@%p1 bra.uni "
-                              "WAIT;\nst.volatile.shared.u32 [flag], 1;\nret;\n"
-                              "WAIT: ld.volatile.shared.u32 %r1, [flag];\nsetp.eq.u32 %p2, %r1, 0;\n@%p2 bra "
-                              "WAIT;\nst.global.u32 [%rd3], %r1;",
-                              64);
+    kernel_run run = run_text(ptx_file("exec_flow-warps_take_turns"), 64);
     expect_done(&run);
     assert_int_equal(out[31], 1);
 }
@@ -325,11 +276,7 @@ static void livelocks(void **state)
         assert_non_null(strstr(run.message, "(2 of 2 warps)"));
     }
     /* long, but not for ever */
-    run = run_body(
-        "mov.u32 %r1, 0;\nL: add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, 100000;\n@%p1 bra L;\nst.global.u32 [%rd3], "
-        "%r1;\nmov.u64 %rd4, %clock64;\nW: mov.u64 %rd5, %clock64;\nsub.u64 %rd6, %rd5, %rd4;\n"
-        "setp.lt.u64 %p2, %rd6, 50000;\n@%p2 bra W;",
-        64);
+    run = run_text(ptx_file("exec_flow-livelocks"), 64);
     expect_done(&run);
     assert_int_equal(out[63], 100000);
 }
@@ -367,13 +314,7 @@ static void instruction_limit(void **state)
 static void shuffles(void **state)
 {
     (void)state;
-    kernel_run run = run_body(
-        "mul.lo.u32 %r1, %r0, 10;\nshfl.sync.down.b32 %r2|%p1, %r1, 4, 31, -1;\nselp.u32 %r3, 1, 0, %p1;\n"
-        "shfl.sync.up.b32 %r4|%p2, %r1, 3, 0, -1;\nselp.u32 %r5, 1, 0, %p2;\nshfl.sync.bfly.b32 %r6, %r1, 5, 31, -1;\n"
-        "shfl.sync.idx.b32 %r7, %r1, 2, 0x181f, -1;\nmad.lo.u32 %r2, %r3, 1000, %r2;\nmad.lo.u32 %r4, %r5, 1000, %r4;\n"
-        "st.global.u32 [%rd3], %r2;\nst.global.u32 [%rd3+128], %r4;\nst.global.u32 [%rd3+256], %r6;\nst.global.u32 "
-        "[%rd3+384], %r7;",
-        32);
+    kernel_run run = run_text(ptx_file("exec_flow-shuffles"), 32);
     expect_done(&run);
     for (uint32_t i = 0; i < 32; i++) {
         assert_int_equal(out[i], i + 4 < 32 ? 1000 + (i + 4) * 10 : i * 10);
@@ -386,13 +327,7 @@ static void shuffles(void **state)
 static void votes(void **state)
 {
     (void)state;
-    kernel_run run =
-        run_body("setp.lt.u32 %p1, %r0, 5;\nvote.sync.ballot.b32 %r1, %p1, -1;\nvote.sync.any.pred %p2, %p1, "
-                 "-1;\nvote.sync.all.pred %p3, !%p1, -1;\n"
-                 "vote.sync.uni.pred %p4, %p1, -1;\nselp.u32 %r2, 256, 0, %p2;\nselp.u32 %r3, 512, 0, %p3;\nselp.u32 "
-                 "%r4, 1024, 0, %p4;\n"
-                 "add.u32 %r1, %r1, %r2;\nadd.u32 %r1, %r1, %r3;\nadd.u32 %r1, %r1, %r4;\nst.global.u32 [%rd3], %r1;",
-                 32);
+    kernel_run run = run_text(ptx_file("exec_flow-votes"), 32);
     expect_done(&run);
     assert_int_equal(out[0], 0x1f + 256);
     run = run_body("setp.lt.u32 %p1, %r0, 5;\n@%p1 vote.sync.ballot.b32 %r1, %p1, -1;", 32);
@@ -405,13 +340,7 @@ static void votes(void **state)
 static void groups_match_for_themselves(void **state)
 {
     (void)state;
-    kernel_run run = run_body("and.b32 %r1, %r0, 1;\nsetp.eq.u32 %p1, %r0, 8;\n@%p1 mov.u32 %r1, 1;\n"
-                              "setp.ne.u32 %p1, %r1, 0;\nselp.b32 %r2, 0xaaaaabaa, 0x55555455, %p1;\n"
-                              "rem.u32 %r3, %r0, 3;\nmatch.any.sync.b32 %r4, %r3, %r2;\n"
-                              "match.all.sync.b32 %r5, %r1, %r2;\nredux.sync.add.u32 %r6, %r0, %r2;\n"
-                              "st.global.u32 [%rd3], %r4;\nst.global.u32 [%rd3+128], %r5;\n"
-                              "st.global.u32 [%rd3+256], %r6;",
-                              32);
+    kernel_run run = run_text(ptx_file("exec_flow-groups_match_for_themselves"), 32);
     expect_done(&run);
     for (uint32_t i = 0; i < 32; i++) {
         uint32_t named = i & 1 || i == 8 ? 0xaaaaabaa : 0x55555455, same = 0, sum = 0;
@@ -428,16 +357,7 @@ static void groups_match_for_themselves(void **state)
 static void matches_and_reductions(void **state)
 {
     (void)state;
-    kernel_run run = run_body(
-        "rem.u32 %r1, %r0, 5;\nmatch.any.sync.b32 %r2, %r1, -1;\nst.global.u32 [%rd3], %r2;\nmatch.all.sync.b32 "
-        "%r3|%p1, %r1, -1;\n"
-        "selp.u32 %r4, 1, 0, %p1;\nadd.u32 %r3, %r3, %r4;\nst.global.u32 [%rd3+128], %r3;\nsetp.lt.u32 %p2, %r0, 8;\n"
-        "@%p2 match.all.sync.b32 %r5|%p3, 7, 255;\n@%p2 st.global.u32 [%rd3+256], %r5;\nsub.s32 %r6, %r0, 10;\n"
-        "redux.sync.add.s32 %r7, %r6, -1;\nredux.sync.min.s32 %r8, %r6, -1;\nredux.sync.max.u32 %r9, %r6, -1;\n"
-        "redux.sync.xor.b32 %r10, %r0, -1;\nst.global.v4.u32 [%rd1+384], {%r7, %r8, %r9, %r10};\n"
-        "cvt.u64.u32 %rd5, %r1;\nshl.b64 %rd5, %rd5, 40;\nmatch.any.sync.b64 %r11, %rd5, -1;\nst.global.u32 "
-        "[%rd3+512], %r11;",
-        32);
+    kernel_run run = run_text(ptx_file("exec_flow-matches_and_reductions"), 32);
     expect_done(&run);
     for (uint32_t i = 0; i < 32; i++) {
         uint32_t same = 0;
@@ -458,13 +378,7 @@ static void matches_and_reductions(void **state)
 static void float_reductions(void **state)
 {
     (void)state;
-    kernel_run run = run_body("sub.s32 %r1, %r0, 10;\ncvt.rn.f32.s32 %f1, %r1;\nmul.f32 %f1, %f1, 0f3E800000;\n"
-                              "setp.eq.u32 %p1, %r0, 20;\n@%p1 mov.b32 %f1, 0f7FC00001;\n"
-                              "redux.sync.min.f32 %f2, %f1, -1;\nredux.sync.max.f32 %f3, %f1, -1;\n"
-                              "redux.sync.min.abs.f32 %f4, %f1, -1;\nredux.sync.max.NaN.f32 %f5, %f1, -1;\n"
-                              "setp.lt.u32 %p2, %r0, 8;\n@%p2 redux.sync.max.abs.NaN.f32 %f6, %f1, 255;\n"
-                              "st.global.v4.f32 [%rd1], {%f2, %f3, %f4, %f5};\n@%p2 st.global.f32 [%rd1+16], %f6;",
-                              32);
+    kernel_run run = run_text(ptx_file("exec_flow-float_reductions"), 32);
     expect_done(&run);
     static const uint32_t wanted[] = {0xc0200000, 0x40a80000, 0, 0x7fffffff, 0x40200000}; /* -2.5 5.25 0 NaN 2.5 */
     assert_memory_equal(out, wanted, sizeof wanted);

@@ -8,12 +8,10 @@ enum { THREADS = 64, ENDED = 11 }; /* threads 11 .. 63 end early, so of the firs
 
 static uint32_t out[2 * THREADS];
 
-static kernel_run run_body(const char *body, hd_exec_options options, const hd_sink *sink)
+static kernel_run run_text(const char *text, hd_exec_options options, const hd_sink *sink)
 {
-    static char text[8192], whole[8192];
-    snprintf(whole, sizeof whole, "mad.wide.u32 %%rd3, %%r0, 4, %%rd1;\nmov.u32 %%r40, 0;\n%s", body);
     memset(out, 0, sizeof out);
-    kernel_run run = {.text = kernel_text_for(text, sizeof text, "8.5", "sm_90", whole),
+    kernel_run run = {.text = text,
                       .in = out,
                       .in_bytes = 16,
                       .out = out,
@@ -23,6 +21,13 @@ static kernel_run run_body(const char *body, hd_exec_options options, const hd_s
                       .sink = sink};
     run_kernel(&run);
     return run;
+}
+
+static kernel_run run_body(const char *body, hd_exec_options options, const hd_sink *sink)
+{
+    static char text[8192], whole[8192];
+    snprintf(whole, sizeof whole, "mad.wide.u32 %%rd3, %%r0, 4, %%rd1;\nmov.u32 %%r40, 0;\n%s", body);
+    return run_text(kernel_text_for(text, sizeof text, "8.5", "sm_90", whole), options, sink);
 }
 
 static void expect_done(const kernel_run *run, const char *body)
@@ -183,12 +188,8 @@ static void an_ended_lane_gives_nothing(void **state)
 static void sides_exchange_what_they_had(void **state)
 {
     (void)state;
-    kernel_run run = run_body(
-        "and.b32 %r2, %r0, 1;\nsetp.eq.u32 %p1, %r2, 0;\nmov.u32 %r1, %r0;\n@%p1 bra V;\nsetp.gt.u32 %p2, %r0, "
-        "63;\n@%p2 ret;\n"
-        "add.u32 %r1, %r1, 100;\nV: shfl.sync.bfly.b32 %r1|%p3, %r1, 1, 31, -1;\nvote.sync.ballot.b32 %r5, %p1, -1;\n"
-        "xor.b32 %r1, %r1, %r5;\nst.global.u32 [%rd3], %r1;",
-        (hd_exec_options){.check_uninitialized = true}, NULL);
+    kernel_run run = run_text(ptx_file("exec_meet-sides_exchange_what_they_had"),
+                              (hd_exec_options){.check_uninitialized = true}, NULL);
     expect_done(&run, "shfl");
     for (uint32_t i = 0; i < THREADS; i++)
         assert_int_equal(out[i], ((i ^ 1) + (i & 1 ? 0 : 100)) ^ 0x55555555);

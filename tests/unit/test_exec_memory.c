@@ -7,21 +7,22 @@
 
 static uint32_t in[256], out[1024];
 
+static kernel_run run_text(const char *text, uint32_t threads)
+{
+    for (uint32_t i = 0; i < 256; i++)
+        in[i] = i * 0x01010101u + 0x80;
+    memset(out, 0, sizeof out);
+    kernel_run run = {
+        .text = text, .in = in, .in_bytes = sizeof in, .out = out, .out_bytes = sizeof out, .block = threads};
+    run_kernel(&run);
+    return run;
+}
+
 static kernel_run run_body(const char *body, uint32_t threads)
 {
     static char text[8192], whole[8192];
     snprintf(whole, sizeof whole, "mad.wide.u32 %%rd2, %%r0, 4, %%rd0;\nmad.wide.u32 %%rd3, %%r0, 4, %%rd1;\n%s", body);
-    for (uint32_t i = 0; i < 256; i++)
-        in[i] = i * 0x01010101u + 0x80;
-    memset(out, 0, sizeof out);
-    kernel_run run = {.text = kernel_text(text, sizeof text, whole),
-                      .in = in,
-                      .in_bytes = sizeof in,
-                      .out = out,
-                      .out_bytes = sizeof out,
-                      .block = threads};
-    run_kernel(&run);
-    return run;
+    return run_text(kernel_text(text, sizeof text, whole), threads);
 }
 
 static void expect_done(const kernel_run *run)
@@ -40,16 +41,7 @@ static void expect_fault(const kernel_run *run, const char *part)
 static void narrow_loads_and_stores(void **state)
 {
     (void)state;
-    kernel_run run = run_body("ld.global.s8 %r1, [%rd2];\nld.global.u8 %r2, [%rd2+1];\nld.global.s16 %r3, "
-                              "[%rd2+2];\nld.global.u16 %h1, [%rd2];\n"
-                              "ld.global.s8 %h2, [%rd2];\nld.global.s8 %rd4, [%rd2];\ncvt.u32.u16 %r4, "
-                              "%h1;\ncvt.u32.u16 %r5, %h2;\nshr.u64 %rd4, %rd4, 32;\n"
-                              "cvt.u32.u64 %r6, %rd4;\nst.global.u32 [%rd3], %r1;\nst.global.u32 [%rd3+128], "
-                              "%r2;\nst.global.u32 [%rd3+256], %r3;\n"
-                              "st.global.u32 [%rd3+384], %r4;\nst.global.u32 [%rd3+512], %r5;\nst.global.u32 "
-                              "[%rd3+640], %r6;\nst.global.u8 [%rd3+769], %r1;\n"
-                              "st.global.u16 [%rd3+898], %r3;",
-                              32);
+    kernel_run run = run_text(ptx_file("exec_memory-narrow_loads_and_stores"), 32);
     expect_done(&run);
     for (uint32_t i = 0; i < 32; i++) {
         uint32_t v = in[i];
@@ -68,13 +60,7 @@ static void narrow_loads_and_stores(void **state)
 static void vectors(void **state)
 {
     (void)state;
-    kernel_run run = run_body("mad.wide.u32 %rd4, %r0, 16, %rd0;\nmad.wide.u32 %rd5, %r0, 16, %rd1;\nld.global.v4.u32 "
-                              "{%r1, %r2, _, %r4}, [%rd4];\n"
-                              "ld.global.v2.u64 {%rd6, %rd7}, [%rd4];\ncvt.u32.u64 %r5, %rd7;\nst.global.v4.u32 "
-                              "[%rd5], {%r4, %r5, %r2, %r1};\n"
-                              "ld.global.v2.u16 {%h1, %h2}, [%rd4];\nst.global.v2.u16 [%rd5+512], {%h2, "
-                              "%h1};\nst.global.v2.u8 [%rd5+516], {%h2, %h1};",
-                              32);
+    kernel_run run = run_text(ptx_file("exec_memory-vectors"), 32);
     expect_done(&run);
     for (uint32_t i = 0; i < 32; i++) {
         const uint32_t *v = in + 4 * i, *o = out + 4 * i;
@@ -132,13 +118,7 @@ static void spaces_and_generic_addresses(void **state)
 static void lanes_in_different_spaces(void **state)
 {
     (void)state;
-    kernel_run run = run_body(".shared .align 4 .b32 s[32];\nmov.u64 %rd4, s;\nmad.wide.u32 %rd4, %r0, 4, "
-                              "%rd4;\nmul.lo.u32 %r1, %r0, 3;\nst.shared.u32 [%rd4], %r1;\n"
-                              "cvta.shared.u64 %rd5, %rd4;\nand.b32 %r2, %r0, 1;\nsetp.eq.u32 %p1, %r2, 0;\nselp.b64 "
-                              "%rd6, %rd5, %rd2, %p1;\nld.u32 %r3, [%rd6];\n"
-                              "add.u32 %r3, %r3, 1;\nst.u32 [%rd6], %r3;\nld.shared.u32 %r4, [%rd4];\nld.global.u32 "
-                              "%r5, [%rd2];\nst.global.u32 [%rd3], %r4;\nst.global.u32 [%rd3+128], %r5;",
-                              32);
+    kernel_run run = run_text(ptx_file("exec_memory-lanes_in_different_spaces"), 32);
     expect_done(&run);
     for (uint32_t i = 0; i < 32; i++) {
         assert_int_equal(out[i], i * 3 + !(i & 1));
@@ -180,16 +160,7 @@ static void shared_memory_has_shared_variables_only(void **state)
 static void atomics(void **state)
 {
     (void)state;
-    kernel_run run = run_body("atom.global.add.u32 %r1, [%rd1], 2;\nst.global.u32 [%rd3+128], %r1;\nadd.u64 %rd4, "
-                              "%rd1, 4;\nred.global.max.s32 [%rd4], %r0;\n"
-                              "atom.global.inc.u32 %r2, [%rd1+8], 9;\natom.global.cas.b32 %r3, [%rd1+12], %r0, "
-                              "5;\natom.global.exch.b32 %r4, [%rd1+16], %r0;\n"
-                              "st.global.u32 [%rd3+256], %r4;\nshl.b32 %r5, 1, %r0;\nred.global.or.b32 [%rd1+20], "
-                              "%r5;\ncvt.rn.f32.u32 %f1, %r0;\n"
-                              "red.global.add.f32 [%rd1+24], %f1;\ncvt.u64.u32 %rd5, %r0;\nred.global.add.u64 "
-                              "[%rd1+32], %rd5;\natom.global.dec.u32 _, [%rd1+28], 3;\n"
-                              "neg.s32 %r6, %r0;\nred.global.min.s32 [%rd1+40], %r6;",
-                              32);
+    kernel_run run = run_text(ptx_file("exec_memory-atomics"), 32);
     float sum;
     uint64_t wide;
     expect_done(&run);
@@ -234,12 +205,7 @@ static void immediates(void **state)
 {
     (void)state;
     static const uint32_t expected[] = {0x40200000, 0x3fc00000, 0, 0x3ff80000, 0x80000000, 0xffffffff, 0, 0xffff};
-    kernel_run run = run_body(
-        "mov.f32 %f1, 0f3F800000;\nadd.f32 %f1, %f1, 1.5;\nst.global.f32 [%rd1], %f1;\nst.global.f32 [%rd1+4], "
-        "0d3FF8000000000000;\nmov.f64 %fd1, 1.5;\nst.global.f64 [%rd1+8], %fd1;\nmov.u32 %r1, 0x80000000;\n"
-        "st.global.u32 [%rd1+16], %r1;\nst.global.s32 [%rd1+20], -1;\nst.global.u32 [%rd1+28], 0;\n"
-        "st.global.u16 [%rd1+28], 0xffff;",
-        1);
+    kernel_run run = run_text(ptx_file("exec_memory-immediates"), 1);
     expect_done(&run);
     assert_memory_equal(out, expected, sizeof expected);
 }

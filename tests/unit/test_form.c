@@ -1,6 +1,7 @@
 /* Roles and types of operands: what each category of instruction reads and writes, what is refused and with which
  * words. */
 #include "tests/unit/parsed.h"
+#include "tests/unit/ptx_file.h"
 
 #include "ir/form.h"
 
@@ -285,8 +286,7 @@ static void modifiers_are_checked(void **state)
 static void old_forms_are_old(void **state)
 {
     (void)state;
-    static const char old[] = ".version 1.3\n.target sm_13\n.entry k {\n.reg .f32 f<4>;\nmad.f32 f0, f1, f2, "
-                              "f3;\nsin.f32 f0, f1;\nrcp.f32 f0, f1;\n}\n";
+    const char *old = ptx_file("form-old_forms_are_old");
     static const char newer[] = ".version 1.4\n.target sm_13\n.entry k {\n.reg .f32 f<4>;\nsin.f32 f0, f1;\n}\n";
     assert_int_equal(first_error(old), -1);
     const char *const banked = ".version %s\n.target sm_10\n.entry k {\n.reg .u32 r;\nld.const[1].u32 r, [r];\n}\n";

@@ -1,5 +1,6 @@
 /* Launch files: what is accepted and what it means, to the bit; every mistake with its line and column; whole runs of
  * the examples. */
+#include "ptx_file.h"
 #include "unit.h"
 
 #include "base/hash.h"
@@ -232,12 +233,7 @@ static void half_precision(void **state)
 /* ---- sessions
  * -------------------------------------------------------------------------------------------------------- */
 
-static const char kernel[] = ".version 8.0\n.target sm_80\n.address_size 64\n.const .align 4 .b32 factor[2];\n.visible "
-                             ".entry k(.param .u64 p, .param .u32 n, .param .f32 x)\n.maxntid 64\n{\n"
-                             ".reg .b64 %rd<9>;\n.reg .b32 %r<9>;\n.reg .f32 %f<9>;\nld.param.u64 %rd1, "
-                             "[p];\nld.param.u32 %r1, [n];\nmov.u32 %r2, %tid.x;\nmad.wide.u32 %rd2, %r2, 4, %rd1;\n"
-                             "ld.global.u32 %r3, [%rd2];\nld.const.u32 %r4, [factor+4];\nmad.lo.u32 %r3, %r1, %r4, "
-                             "%r3;\nst.global.u32 [%rd2], %r3;\nret;\n}\n";
+static const char *kernel(void) { return ptx_file("launch-kernel"); }
 
 typedef struct opened {
     fixture f;
@@ -276,7 +272,7 @@ static void runs_and_checks(void **state)
                  "fill: zero, expect: {xxh3: 0000000000000000}}\n"
                  "symbols: {factor: {type: u32, values: [7, 10]}}\nlaunches:\n  - {kernel: k, grid: 1, block: 32, "
                  "params: [A, {u32: 2}, {f32: 0}], repeat: 3}\n",
-                 kernel);
+                 kernel());
     assert_non_null(o.session);
     hd_exec_statistics statistics = {0};
     assert_int_equal(hd_session_run(o.session, NULL, &statistics), HD_EXEC_DONE);
@@ -299,7 +295,7 @@ static void until_a_value(void **state)
         char text[512];
         snprintf(text, sizeof text, yaml, k ? 12 : 13);
         opened o;
-        open_session(&o, text, kernel);
+        open_session(&o, text, kernel());
         hd_exec_statistics statistics = {0};
         assert_int_equal(hd_session_run(o.session, NULL, &statistics), k ? HD_EXEC_FAULT : HD_EXEC_DONE);
         assert_int_equal(statistics.ctas, k ? 50 : 5);
@@ -329,7 +325,7 @@ static void what_does_not_fit_the_kernel(void **state)
         snprintf(text, sizeof text, "module: a\nbuffers: {A: {type: u32, count: 32}}\nlaunches: [%s]\n",
                  misfits[i].launch);
         opened o;
-        open_session(&o, text, kernel);
+        open_session(&o, text, kernel());
         assert_null(o.session);
         assert_false(o.unsupported);
         const hd_diagnostic *d = o.f.diagnostics.first;
@@ -343,8 +339,7 @@ static void what_does_not_fit_the_kernel(void **state)
 static void unsupported_is_told_apart(void **state)
 {
     (void)state;
-    static const char ptx[] = ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k()\n{\n"
-                              "wgmma.fence.sync.aligned;\nret;\n}\n";
+    const char *ptx = ptx_file("launch-unsupported_is_told_apart");
     opened o;
     open_session(&o, "module: a\n" LAUNCH, ptx);
     assert_null(o.session);
@@ -356,9 +351,7 @@ static void unsupported_is_told_apart(void **state)
 static void tolerances_and_comparison_of_sessions(void **state)
 {
     (void)state;
-    static const char ptx[] = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 "
-                              "p)\n{\n.reg .b64 %rd1;\n.reg .f32 %f1;\nld.param.u64 %rd1, [p];\n"
-                              "mov.f32 %f1, 0f3F800001;\nst.global.f32 [%rd1], %f1;\nret;\n}\n";
+    const char *ptx = ptx_file("launch-tolerances_and_comparison_of_sessions");
     static const char same[] =
         ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\nret;\n}\n";
     static const char *const expects[] = {
@@ -389,12 +382,7 @@ static void tolerances_and_comparison_of_sessions(void **state)
 static void parameters_are_aligned(void **state)
 {
     (void)state;
-    static const char ptx[] =
-        ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u8 a, .param .u64 p, .param .u16 b, "
-        ".param "
-        ".align 8 .b8 pair[12], .param .u8 c)\n{\n.reg .b64 %rd<3>;\n.reg .b32 %r<9>;\nld.param.u64 %rd1, [p];\n"
-        "ld.param.u8 %r1, [a];\nld.param.u16 %r2, [b];\nld.param.u32 %r3, [pair+8];\nld.param.s8 %r4, [c];\n"
-        "st.global.v4.u32 [%rd1], {%r1, %r2, %r3, %r4};\nret;\n}\n";
+    const char *ptx = ptx_file("launch-parameters_are_aligned");
     opened o;
     open_session(
         &o,

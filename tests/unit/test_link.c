@@ -1,5 +1,6 @@
 /* Linking PTX modules by name (parser/link.h): what the linked text holds, and that it is a module. */
 #include "parser/link.h"
+#include "ptx_file.h"
 #include "tests/unit/parsed.h"
 
 typedef struct linked {
@@ -80,9 +81,7 @@ static void objects_of_a_device_link_share_names(void **state)
 
 static void programs_of_their_own_share_none(void **state)
 {
-    const char *const one =
-        HEAD ".visible .global .u32 v;\n.extern .shared .align 4 .b8 s[];\n"
-             ".visible .entry k()\n{\n.reg .b32 x;\nld.global.u32 x, [v];\nst.shared.u32 [s], x;\nret;\n}\n";
+    const char *one = ptx_file("link-programs_of_their_own_share_none");
     linked l;
     (void)state;
     link_texts(&l, (const char *const[]){one, one}, (const uint32_t[]){4, 7}, 2);

@@ -1,6 +1,7 @@
 /* The analyses on small programs of known answer: the worked figures of RegMutex and RFV, counterexamples to simpler
  * rules, and what random programs do not hold (calls, register parameters, module-scope registers, spaces, opaque
  * branches). */
+#include "tests/unit/ptx_file.h"
 #include "tests/unit/unit.h"
 
 #include "parser/parse.h"
@@ -287,12 +288,7 @@ static void calls_keep_the_callers_registers(void **state)
 {
     subject s;
     (void)state;
-    open_text(
-        &s,
-        ".version 2.3\n.target sm_20\n.reg .u32 %g;\n.func (.reg .u32 %x) g (.reg .u32 %y) { mov.u32 %x, %y; ret; }\n"
-        ".func (.reg .u32 %out) f (.reg .u32 %in) {\n.reg .u32 %r<4>;\n"
-        "mov.u32 %r1, 1;\nmov.u32 %g, 3;\ncall (%r2), g, (%r1);\nadd.u32 %out, %r1, %in;\nmov.u32 %r3, %r2;\nret;\n}\n",
-        HD_LIVENESS_OURS);
+    open_text(&s, ptx_file("liveness_cases-calls_keep_the_callers_registers"), HD_LIVENESS_OURS);
     expect_thread(&s, "%r1", "111000");
     expect_thread(&s, "%r2", "001100");
     expect_thread(&s, "%in", "111000");

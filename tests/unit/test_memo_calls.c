@@ -1,5 +1,6 @@
 /* Warps with several frames, looked up: the same counters and the same verdict as where they are walked. On the
  * random modules of call_module.h, and on single cases. */
+#include "ptx_file.h"
 #include "unit.h"
 
 #include "hwmodel/count/count.h"
@@ -123,15 +124,6 @@ static void random_calls_count_the_same(void **state)
 
 /* ---- cases ------------------------------------------------------------------------------------------------------- */
 
-#define HEAD ".version 8.0\n.target sm_80\n.address_size 64\n"
-#define ENTRY                                                                                        \
-    ".entry k(.param .u64 in, .param .u64 out)\n{\n.reg .b32 %r<9>;\n.reg .b64 %rd<5>;\n.reg .pred " \
-    "%p<4>;\nld.param.u64 %rd1, [in];\n"                                                             \
-    "mov.u32 %r0, %tid.x;\nmad.wide.u32 %rd1, %r0, 4, %rd1;\nld.global.u32 %r1, [%rd1];\n"
-#define OF_ONE(name) ".func " name "(.param .b32 x)\n{\n.reg .b32 %r<9>;\n.reg .pred %p<4>;\n"
-#define CALL(name, r) "{\n.param .b32 a;\nst.param.b32 [a], " r ";\ncall " name ", (a);\n}\n"
-#define END "ret;\n}\n"
-
 /* Says how many operands were asked for, of how many there are. */
 static reads expect_case(const char *text, uint32_t v)
 {
@@ -142,17 +134,7 @@ static reads expect_case(const char *text, uint32_t v)
 
 /* Lanes go so deep as their number says, and once more half as deep. A frame that has just begun calls the next one: a
  * long window holds registers of many. */
-static const char recursion[] = HEAD
-    ".func (.param .b32 z) deep(.param .b32 x)\n{\n.reg .b32 %r<9>;\n.reg .pred %p<2>;\nld.param.b32 %r1, "
-    "[x];\nmov.u32 %r5, 1;\n"
-    "setp.eq.u32 %p1, %r1, 0;\n@%p1 bra OUT;\nsub.u32 %r2, %r1, 1;\n"
-    "{\n.param .b32 a;\n.param .b32 b;\nst.param.b32 [a], %r2;\ncall (b), deep, (a);\nld.param.b32 %r3, [b];\n}\n"
-    "add.u32 %r5, %r3, %r1;\nmul.lo.u32 %r5, %r5, 3;\nxor.b32 %r5, %r5, %r2;\nOUT:\nst.param.b32 [z], %r5;\n" END ENTRY
-    "shr.u32 %r2, %r1, 1;\n"
-    "{\n.param .b32 a;\n.param .b32 b;\nst.param.b32 [a], %r1;\ncall (b), deep, (a);\nld.param.b32 %r3, [b];\n}\n"
-    "{\n.param .b32 a;\n.param .b32 b;\nst.param.b32 [a], %r2;\ncall (b), deep, (a);\nld.param.b32 %r4, [b];\n}\n"
-    "add.u32 %r3, %r3, %r4;\nld.param.u64 %rd2, [out];\nmad.wide.u32 %rd2, %r0, 4, %rd2;\nst.global.u32 [%rd2], "
-    "%r3;\n" END;
+static const char *recursion(void) { return ptx_file("memo_calls-recursion"); }
 
 static void recursion_counts_the_same(void **state)
 {
@@ -162,7 +144,7 @@ static void recursion_counts_the_same(void **state)
         for (uint32_t v = 0; v < VARIANTS; v++) {
             for (uint32_t i = 0; i < THREADS; i++)
                 in[i] = depths[d] - i % 32 % 3 * (d + 1);
-            reads n = expect_case(recursion, v);
+            reads n = expect_case(recursion(), v);
             assert_true(n.known < (d == 2 ? n.walked : n.walked / 2));
         }
 }
@@ -171,12 +153,7 @@ static void recursion_counts_the_same(void **state)
  * many registers there are. */
 static void registers_of_callers_count(void **state)
 {
-    static const char text[] =
-        HEAD OF_ONE("leaf") "ld.param.b32 %r1, [x];\nadd.u32 %r2, %r1, %r1;\nmul.lo.u32 %r3, %r2, %r1;\n" END OF_ONE(
-            "less") "ld.param.b32 %r1, [x];\nadd.u32 %r2, %r1, 1;\n" CALL("leaf", "%r2")
-            END OF_ONE("more") "ld.param.b32 %r1, [x];\nsetp.eq.u32 %p1, %r1, 12345;\n@%p1 mov.u32 %r3, 5;\nadd.u32 "
-                               "%r2, %r1, 1;\n" CALL("leaf", "%r2") END ENTRY CALL("less", "%r1") CALL("more", "%r1")
-                                   END;
+    const char *text = ptx_file("memo_calls-registers_of_callers_count");
     (void)state;
     fill_input(1);
     for (uint32_t v = 0; v < VARIANTS; v++)
@@ -187,12 +164,7 @@ static void registers_of_callers_count(void **state)
  * instructions in a new frame. */
 static void a_new_frame_is_not_the_same_again(void **state)
 {
-#define FOUR "add.u32 %r1, %r1, 1;\nadd.u32 %r1, %r1, 1;\nadd.u32 %r1, %r1, 1;\nadd.u32 %r1, %r1, 1;\n"
-    static const char text[] =
-        HEAD OF_ONE("f") "L:\n" FOUR FOUR FOUR FOUR FOUR
-                         "ld.param.b32 %r2, [x];\nsub.u32 %r3, %r2, 1;\nsetp.eq.u32 %p2, %r2, 0;\n"
-                         "setp.lt.u32 %p1, %r1, 50;\n@%p1 bra L;\n@%p2 bra OUT;\n" CALL(
-                             "f", "%r3") "OUT:\n" END ENTRY "mov.u32 %r2, 5;\n" CALL("f", "%r2") CALL("f", "%r2") END;
+    const char *text = ptx_file("memo_calls-a_new_frame_is_not_the_same_again");
     (void)state;
     fill_input(1);
     for (uint32_t v = 0; v < VARIANTS; v++)
@@ -202,11 +174,7 @@ static void a_new_frame_is_not_the_same_again(void **state)
 /* The warps of a block diverge in lanes of their own, of different number. */
 static void lanes_make_no_difference(void **state)
 {
-    static const char text[] =
-        HEAD ENTRY "setp.lt.u32 %p1, %r1, 9;\nsetp.lt.u32 %p2, %r1, 20;\nmov.u32 %r2, 1;\n@%p1 bra THEN;\n"
-                   "add.u32 %r2, %r2, %r0;\n@%p2 add.u32 %r2, %r2, %r1;\nmul.lo.u32 %r3, %r2, %r2;\nTHEN:\n"
-                   "@%p2 add.u32 %r4, %r2, %r0;\n@%p1 mov.u32 %r2, 3;\nadd.u32 %r2, %r2, %r0;\n"
-                   "@%p2 add.u32 %r5, %r4, %r2;\nst.global.u32 [%rd1], %r2;\n" END;
+    const char *text = ptx_file("memo_calls-lanes_make_no_difference");
     (void)state;
     for (uint32_t v = 0; v < VARIANTS; v++) {
         for (uint32_t i = 0; i < THREADS; i++)
@@ -219,10 +187,7 @@ static void lanes_make_no_difference(void **state)
 /* Warps end within a function, with and without a value in the kernel's frame that was loaded and read once. */
 static void frames_that_rest_end_with_the_warp(void **state)
 {
-    static const char text[] = HEAD OF_ONE("last") "ld.param.b32 %r1, [x];\nadd.u32 %r2, %r1, 1;\nexit;\n" END ENTRY
-                                                   "setp.eq.u32 %p1, %r1, 0;\nmov.u32 %r3, 1;\nmov.u32 %r4, 2;\n@%p1 "
-                                                   "ld.global.u32 %r3, [%rd1];\n@%p1 add.u32 %r4, %r3, 1;\n" CALL(
-                                                       "last", "%r4") "st.global.u32 [%rd1], %r3;\n" END;
+    const char *text = ptx_file("memo_calls-frames_that_rest_end_with_the_warp");
     (void)state;
     for (uint32_t i = 0; i < THREADS; i++)
         in[i] = i / 32 % 2;

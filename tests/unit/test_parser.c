@@ -1,5 +1,6 @@
 /* parser/: declarations, functions, scopes, labels, places, sections: what each leaves in the IR, and exact spans. */
 #include "tests/unit/parsed.h"
+#include "tests/unit/ptx_file.h"
 
 static const hd_symbol *symbol(const parsed *p, const char *name)
 {
@@ -187,10 +188,7 @@ static void entries(void **state)
 {
     char out[512];
     (void)state;
-    parsed *p = parse_good(HEAD ".visible .entry k(\n\t.param .u64 .ptr .global .align 16 a,\n\t.param .align 8 .b8 "
-                                "b[24]\n)\n.maxntid 128, 2\n.minnctapersm 4\n"
-                                ".maxnreg 64\n{\n\tret;\n}\n.entry q() .reqntid 32 .reqnctapercluster 2 "
-                                ".blocksareclusters .pragma \"x\"; { ret; }\n");
+    parsed *p = parse_good(ptx_file("parser-entries"));
     const hd_function *f = function_of(p, "k"), *q = function_of(p, "q");
     assert_true(f->is_entry && f->has_body);
     assert_int_equal(f->parameter_count, 2);
@@ -391,9 +389,7 @@ static void places(void **state)
 static void sections(void **state)
 {
     (void)state;
-    parsed_free(parse_good(HEAD ".entry k { ret; }\n.section .debug_info\n{\nL0: .b32 L1-L0\nL1:\n.b8 0xff,-1\n.b16 1 "
-                                ".b64 2\n.b32 .debug_abbrev\n.b64 k\n"
-                                ".b32 .debug_abbrev+4\n}\n.section .foo { }"));
+    parsed_free(parse_good(ptx_file("parser-sections")));
     assert_int_equal(first_error(HEAD ".section .debug_str { .b8 1; }"), HD_DIAG_SYNTAX);
     assert_int_equal(first_error(HEAD ".section .debug_str { .b8 \"abc\" }"), HD_DIAG_SYNTAX);
     assert_int_equal(first_error(HEAD ".section debug_str { .b8 1 }"), HD_DIAG_SYNTAX);

@@ -1,5 +1,6 @@
 /* Register allocation: places, names and marks, vectors, copies, predicates, spilling, what is refused, and frames. */
 #include "kernel.h"
+#include "ptx_file.h"
 
 #include "emitters/ir/ptx.h"
 #include "ir/storage.h"
@@ -185,13 +186,7 @@ static void parts_of_words_are_no_identities(void **state)
 {
     subject s;
     (void)state;
-    open_allocated(
-        &s,
-        HEAD ".visible .entry k(.param .u64 in) {\n.reg .b8 c<4>; .reg .b16 h<4>; .reg .b32 x<4>; .reg .b64 y<2>;\n"
-             "ld.param.u64 y0, [in];\nld.global.u32 x0, [y0];\nmov.b32 {h0, h1}, x0;\nmov.b32 x1, {h0, h1};\n"
-             "cvt.u16.u32 h2, x1;\nmov.b16 {c0, c1}, h2;\nmov.b16 h3, {c0, c1};\nst.global.u16 [y0], h3;\n"
-             "ret;\n}\n",
-        0, 0);
+    open_allocated(&s, ptx_file("regalloc-parts_of_words_are_no_identities"), 0, 0);
     assert_int_equal(count_identities(&s), 1);
     assert_true(hd_insn_is_identity(s.kernel, &s.kernel->instructions.items[4]));
     assert_string_equal(text_of(&s, 4), "cvt.u16.u32 %RH2, %R2;");
@@ -535,16 +530,7 @@ static void what_is_loaded_stays_where_there_is_room(void **state)
 /* Registers that an asynchronous matrix product owns until it is waited for. */
 static void accumulators_are_not_spilled(void **state)
 {
-    static const char text[] =
-        ".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 in, .param .u64 out) "
-        "{\n" REGISTERS "ld.param.u64 y0, [in];\nld.param.u64 y1, [out];\nld.global.v2.u64 {y2, y3}, [y0];\n"
-        "ld.global.v4.u32 {x0, x1, x2, x3}, [y0];\nld.global.v4.u32 {x4, x5, x6, x7}, [y0+16];\n"
-        "mov.f32 f0, 0f00000000;\nmov.f32 f1, 0f00000000;\nmov.f32 f2, 0f00000000;\nmov.f32 f3, 0f00000000;\n"
-        "wgmma.fence.sync.aligned;\n"
-        "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {f0, f1, f2, f3}, y2, y3, 1, 1, 1, 0, 0;\n"
-        "wgmma.commit_group.sync.aligned;\nadd.u32 x0, x0, x1;\nadd.u32 x2, x2, x3;\n"
-        "wgmma.wait_group.sync.aligned 0;\nst.global.v4.f32 [y1], {f0, f1, f2, f3};\n"
-        "st.global.v4.u32 [y1+16], {x0, x2, x4, x5};\nst.global.v2.u32 [y1+32], {x6, x7};\nret;\n}\n";
+    const char *text = ptx_file("regalloc-accumulators_are_not_spilled");
     subject s;
     (void)state;
     open_allocated(&s, text, 9, 0);
@@ -594,62 +580,9 @@ static void registers_of_old_ptx_stay(void **state)
 
 /* ---- frames ------------------------------------------------------------------------------------------------------ */
 
-#define CALL(callee) \
-    "{ .param .b32 p; .param .b32 q; st.param.b32 [p], x0; call.uni (q), " callee ", (p); ld.param.b32 x0, [q]; }\n"
-#define DEVICE(name, body)                                                                                           \
-    ".func (.param .b32 q) " name "(.param .b32 p) {\n.reg .b32 x<9>; .reg .b64 y<4>;\nld.param.b32 x0, [p];\n" body \
-    "st.param.b32 [q], x0;\nret;\n}\n"
-
 static void frames_lie_above_what_callers_hold(void **state)
 {
-    static const char text[] = HEAD ".func (.param .b32 q) r(.param .b32 p);\n" DEVICE(
-        "leaf", "mul.lo.u32 x1, x0, 3;\nadd.u32 x2, x0, 5;\nadd.u32 x0, x1, x2;\n")
-        DEVICE("middle", "add.u32 x1, x0, 7;\n" CALL("leaf") "add.u32 x0, x0, x1;\n") DEVICE(
-            "r", "add.u32 x1, x0, 1;\nadd.u32 x2, x0, 2;\n" CALL(
-                     "r") "add.u32 x0, x1, x0;\nadd.u32 x0, x0, x2;\n") ".visible .entry k(.param .u64 out) "
-                                                                        "{\n.reg .b32 x<9>; .reg .b64 "
-                                                                        "y<4>;\nld.param.u64 y0, [out];\nmov.u32 "
-                                                                        "x0, %tid.x;\n"
-                                                                        "add.u32 x1, x0, 1;\n" CALL(
-                                                                            "middle") "add.u32 x1, x1, "
-                                                                                      "x0;\n" CALL("r") "P: "
-                                                                                                        ".callpro"
-                                                                                                        "totype "
-                                                                                                        "(.param "
-                                                                                                        ".b32 _) "
-                                                                                                        "_ "
-                                                                                                        "(.param "
-                                                                                                        ".b32 "
-                                                                                                        "_);\n"
-                                                                                                        "mov.u64 "
-                                                                                                        "y1, "
-                                                                                                        "leaf;\n{"
-                                                                                                        " .param "
-                                                                                                        ".b32 p; "
-                                                                                                        ".param "
-                                                                                                        ".b32 q; "
-                                                                                                        "st."
-                                                                                                        "param."
-                                                                                                        "b32 "
-                                                                                                        "[p], "
-                                                                                                        "x0; "
-                                                                                                        "call "
-                                                                                                        "(q), "
-                                                                                                        "y1, "
-                                                                                                        "(p), P; "
-                                                                                                        "ld."
-                                                                                                        "param."
-                                                                                                        "b32 x0, "
-                                                                                                        "[q]; }\n"
-                                                                                                        "add.u32 "
-                                                                                                        "x0, x0, "
-                                                                                                        "x1;\nst."
-                                                                                                        "global."
-                                                                                                        "u32 "
-                                                                                                        "[y0], "
-                                                                                                        "x0;"
-                                                                                                        "\nret;"
-                                                                                                        "\n}\n";
+    const char *text = ptx_file("regalloc-frames_lie_above_what_callers_hold");
     subject s;
     hd_arena arena = {0};
     (void)state;

@@ -289,9 +289,7 @@ static void long_names_are_cut(void **state)
 /* What follows the last instruction that is left counts, too. */
 static void a_lost_end_is_refused(void **state)
 {
-    static const char text[] = ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 in)\n{\n"
-                               ".reg .b32 %a;\n.reg .b64 %p;\nld.param.u64 %p, [in];\nld.global.u32 %a, [%p];\n"
-                               "st.global.u32 [%p+4], %a;\nret;\nst.global.u32 [%p+8], %a;\nret;\n}\n";
+    const char *text = ptx_file("regalloc_check-a_lost_end_is_refused");
     (void)state;
     for (uint32_t lost = 0; lost < 3; lost++) {
         allocated a;
@@ -377,10 +375,7 @@ static hd_operand *last_operand(allocated *a, uint32_t ordinal)
 /* A value is read from a copy of it: until it is written again. */
 static void copies_of_old_values_are_refused(void **state)
 {
-    static const char text[] =
-        ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 in)\n{\n.reg .b32 %a, %b;\n.reg .b64 %p;\n"
-        "ld.param.u64 %p, [in];\nld.global.u32 %b, [%p];\nld.global.u32 %a, [%p+4];\nst.global.u32 [%p+8], %b;\n"
-        "st.global.u32 [%p+12], %a;\nld.global.u32 %a, [%p+16];\nst.global.u32 [%p+20], %a;\nret;\n}\n";
+    const char *text = ptx_file("regalloc_check-copies_of_old_values_are_refused");
     enum { LAST_OF_B = 3, READ = 4, READ_AGAIN = 6 };
     (void)state;
     for (uint32_t again = 0; again < 2; again++) {

@@ -17,16 +17,10 @@ static const hd_rf_model_info *model_of(const char *name)
 /* ---- sections ---------------------------------------------------------------------------------------------------- */
 
 /* One instruction needs the set, R23. */
-static const char kernel_of_24[] =
-    ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 out;\n.entry k(.param .u32 n)\n"
-    "{ //@architected (24,1,0,0); regmutex (18,6)\n.reg .b32 %R<24>;\n.reg .pred %P<1>;\n"
-    "mov.u32 %R0, %laneid;\nmov.u32 %R23, 1; //@regmutex_acquire\nadd.u32 %R1, %R0, %R23;\n"
-    "st.global.u32 [out], %R1; //@regmutex_release\nret;\n}\n";
-
 static rf_bench_result run_24(const char *model, hd_rf_residency residency)
 {
     rf_bench b;
-    rf_bench_open(&b, kernel_of_24, strlen(kernel_of_24));
+    rf_bench_open_file(&b, "regmutex_model-kernel_of_24");
     residency.active = 8;
     residency.latency = 10;
     residency.bytes = 1 << 20;
@@ -174,18 +168,12 @@ static void divided_kernels_are_proved(void **state)
 /* ---- faults ------------------------------------------------------------------------------------------------------ */
 
 /* The set holds a value while the warp is away for a load; two warps want the section. */
-static const char holder[] =
-    ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 out;\n.entry k(.param .u32 n)\n"
-    "{ //@architected (8,1,0,0); regmutex (6,2)\n.reg .b32 %R<8>;\n.reg .pred %P<1>;\n"
-    "mov.u32 %R0, %ctaid.x;\nadd.u32 %R7, %R0, 1; //@regmutex_acquire\nbar.warp.sync -1;\nadd.u32 %R1, %R0, %R7;\n"
-    "add.u32 %R2, %R0, %R7;\nst.global.u32 [out], %R2; //@regmutex_release\nst.global.u32 [out], %R1;\nret;\n}\n";
-
 static bool holds(const char *options, uint32_t fault)
 {
     rf_bench b;
     hd_rf_model_info info = *model_of("regmutex");
     info.options = options;
-    rf_bench_open(&b, holder, strlen(holder));
+    rf_bench_open_file(&b, "regmutex_model-holder");
     rf_bench_run run = {.model = &info, .fault = fault, .warps = 6, .residency = crowded(6 * 6 + 2)};
     bool proved = rf_bench_replay(&b, &run).proved;
     rf_bench_close(&b);
@@ -203,12 +191,6 @@ static void faults_are_caught(void **state)
         assert_false(holds("", fault));
 }
 
-static const char *const reads_late =
-    ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 out;\n.entry k(.param .u32 n)\n"
-    "{ //@architected (8,1,0,0); regmutex (6,2)\n.reg .b32 %R<8>;\n.reg .pred %P<1>;\n"
-    "mov.u32 %R0, %ctaid.x;\nadd.u32 %R7, %R0, 1; //@regmutex_acquire\nmov.u32 %R1, 1; //@regmutex_release\n"
-    "add.u32 %R1, %R1, %R7; //@regmutex_acquire\nst.global.u32 [out], %R1; //@regmutex_release\nret;\n}\n";
-
 /* A value that is kept in the set over a release: refuted by the check, and by the proof, though the section may come
  * back untouched. With a model that forgets to clear what it gives back, it is the owner that tells. */
 static void a_section_that_changed_hands_is_not_proved(void **state)
@@ -219,7 +201,7 @@ static void a_section_that_changed_hands_is_not_proved(void **state)
         rf_bench b;
         hd_rf_model_info info = *model_of("regmutex");
         info.options = options[i];
-        rf_bench_open(&b, reads_late, strlen(reads_late));
+        rf_bench_open_file(&b, "regmutex_model-reads_late");
         assert_false(rf_bench_check(&b, hd_check_regmutex));
         rf_bench_run run = {.model = &info, .warps = 6, .residency = crowded(6 * 6 + 2)};
         assert_false(rf_bench_replay(&b, &run).proved);

@@ -1,6 +1,7 @@
 /* Release flags (RFV): the paper's figures and numbers, the counterexamples to simpler rules, what the check accepts
  * and refutes, and the metadata words. The exact meaning of the flags is tried in test_release_oracle.c, the renamed
  * file in test_release_model.c. */
+#include "tests/unit/ptx_file.h"
 #include "tests/unit/unit.h"
 
 #include "ir/words/words.h"
@@ -158,14 +159,9 @@ static void ends_without_a_bit(void **state)
 /* Half of a pair lives on: no bit, a list. In allocated code a pair's words have names of their own. */
 static void half_of_a_pair(void **state)
 {
-    static const char text[] = ".version 8.0\n.target sm_80\n.address_size 32\n.global .u64 out;\n.entry k(.param .u32 "
-                               "n)\n{ //@architected (4,0,0,0)\n"
-                               ".reg .b32 %R<4>;\n.reg .b64 %RD<3>;\n"
-                               "ld.param.u32 %R2, [n];\nld.param.u32 %R3, [n];\nmov.b64 %RD2, {%R2, %R3};\n"
-                               "st.global.u64 [out], %RD2;\nbar.warp.sync -1;\nst.global.u32 [out], %R3;\nret;\n}\n";
     rf_bench b;
     (void)state;
-    rf_bench_open(&b, text, sizeof text - 1);
+    rf_bench_open_file(&b, "release-half_of_a_pair");
     rf_bench_pass(&b, "release(" ALL ")");
     assert_true(rf_bench_check(&b, hd_check_release));
     assert_string_equal(releases(&b, "%R2"), "4b");
@@ -312,12 +308,10 @@ static void each_step_is_a_life(void **state)
 /* Registers of the module are read by every call. */
 static void registers_of_the_module_stay(void **state)
 {
-    static const char text[] = ".version 2.3\n.target sm_20\n.address_size 32\n.reg .b32 %shared;\n.global .u32 "
-                               "out;\n.entry k(.param .u32 n)\n{\n.reg .b32 %r<3>;\n"
-                               "mov.u32 %shared, 1;\nadd.u32 %r1, %shared, 1;\nst.global.u32 [out], %r1;\nret;\n}\n";
+    const char *text = ptx_file("release-registers_of_the_module_stay");
     rf_bench b;
     (void)state;
-    rf_bench_open(&b, text, sizeof text - 1);
+    rf_bench_open(&b, text, strlen(text));
     rf_bench_pass(&b, "release(" ALL ")");
     assert_true(is_renamed(&b, "%r1") && !is_renamed(&b, "%shared"));
     uint32_t both[] = {0, 1};

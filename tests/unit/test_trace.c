@@ -2,6 +2,7 @@
  * calls and barriers; the size of typical traces; barriers' waits. */
 #include "kernel.h"
 #include "program.h"
+#include "ptx_file.h"
 
 #include "hwmodel/record/record.h"
 #include "ir/form.h"
@@ -168,11 +169,10 @@ static void random_programs_come_back(void **state)
     free(text);
 }
 
-static void trace_body(const char *body, uint32_t grid, uint32_t block, watch *w)
+static void trace_text(const char *text, uint32_t grid, uint32_t block, watch *w)
 {
-    static char text[16384];
     static uint32_t out[65536];
-    kernel_run run = {.text = kernel_text(text, sizeof text, body),
+    kernel_run run = {.text = text,
                       .out = out,
                       .out_bytes = sizeof out,
                       .grid = grid,
@@ -181,6 +181,12 @@ static void trace_body(const char *body, uint32_t grid, uint32_t block, watch *w
                       .context = w};
     run_kernel(&run);
     assert_int_equal(run.status, HD_EXEC_DONE);
+}
+
+static void trace_body(const char *body, uint32_t grid, uint32_t block, watch *w)
+{
+    static char text[16384];
+    trace_text(kernel_text(text, sizeof text, body), grid, block, w);
 }
 
 /* A loop of arithmetic takes less than 2 bytes an instruction, a load and a store with a stride less than 12. */
@@ -209,14 +215,7 @@ static void copies_come_back(void **state)
 {
     watch w = {0};
     (void)state;
-    trace_body(".shared .align 16 .b8 s[1024];\nmov.u32 %r1, s;\nxor.b32 %r2, %r0, 5;\nshl.b32 %r2, %r2, 4;\n"
-               "add.u32 %r1, %r1, %r2;\nshl.b32 %r3, %r0, 4;\ncvt.u64.u32 %rd2, %r3;\nadd.u64 %rd2, %rd2, %rd1;\n"
-               "setp.gt.u32 %p1, %r0, 27;\nsetp.gt.u32 %p2, %r0, 64;\nrem.u32 %r4, %r0, 17;\n"
-               "cp.async.ca.shared.global [%r1], [%rd2], 4;\nld.global.u32 %r5, [%rd2];\n"
-               "@%p1 cp.async.cg.shared.global [%r1], [%rd2], 16;\ncp.async.wait_all;\n"
-               "@%p2 cp.async.cg.shared.global [%r1], [%rd2], 16;\nld.global.u32 %r5, [%rd2+4];\n"
-               "cp.async.cg.shared.global [%r1], [%rd2], 16, %r4;",
-               2, 40, &w);
+    trace_text(ptx_file("trace-copies_come_back"), 2, 40, &w);
     uint32_t copies = 0;
     for (uint32_t e = 0; e < w.events.count; e++)
         copies += w.events.items[e].event.copied_to != NULL;
@@ -276,17 +275,13 @@ static void arrive_waits_for_nobody(void **state)
 {
     watch w = {0};
     (void)state;
-    trace_body(ROLES "bar.arrive 1, 64;\nadd.u32 %r4, %r4, 1;\nbar.arrive 2, 64;\nadd.u32 %r4, %r4, 1;\nbra DONE;\n"
-                     "CONSUMER:\nbar.sync 1, 64;\nadd.u32 %r5, %r5, 1;\nbar.sync 2, 64;\nadd.u32 %r5, %r5, 1;\nDONE:",
-               1, 64, &w);
+    trace_text(ptx_file("trace-arrive_waits_for_nobody"), 1, 64, &w);
     expect_waits(&w, 0, 0, "");
     expect_waits(&w, 0, 1, "0+0 1+0 | 0+0 1+0 | ");
     free_watch(&w);
     /* With a barrier before that, of the consumer alone, its second is the producer's first. */
     w = (watch){0};
-    trace_body(ROLES "bar.arrive 1, 64;\nadd.u32 %r4, %r4, 1;\nbra DONE;\n"
-                     "CONSUMER:\nbar.sync 2, 32;\nadd.u32 %r5, %r5, 1;\nbar.sync 1, 64;\nadd.u32 %r5, %r5, 1;\nDONE:",
-               1, 64, &w);
+    trace_text(ptx_file("trace-arrive_waits_for_nobody_2"), 1, 64, &w);
     expect_waits(&w, 0, 0, "");
     expect_waits(&w, 0, 1, "1+0 | 0-1 1+0 | ");
     free_watch(&w);

@@ -1,6 +1,7 @@
 /* The column WIDTHS against its definition (hwmodel/record/event.h), lane by lane, from the results themselves: random
  * programs with virtual and with allocated registers, whose names share places, and calls by hand. */
 #include "kernel.h"
+#include "ptx_file.h"
 #include "tests/unit/program.h"
 
 #include "hwmodel/rf/code.h"
@@ -137,25 +138,11 @@ static void random_programs(void **state)
         assert_true(l[k].words > 100000 && l[k].unequal > 1000);
 }
 
-#define HEAD ".version 8.3\n.target sm_80\n.address_size 64\n"
-
 /* Registers of calls: parameters and results count as 4 bytes in the lanes that were called, whatever they are; a
  * function that recurs, and one whose frames are used again. Blocks of 32 and of fewer threads. */
 static void calls(void **state)
 {
-    static const char text[] = HEAD
-        ".func (.reg .b32 y) g(.reg .b32 x)\n{\n.reg .pred p;\n.reg .b64 w;\nmov.b32 y, 300;\ncvt.u64.u32 w, "
-        "x;\nsetp.gt.u32 p, x, 20;\n"
-        "@p mov.b32 x, 1;\n@p mov.b64 w, 3000000000;\n@!p mov.b32 x, 2;\n@p add.u32 y, x, 70000;\nret;\n}\n"
-        ".func (.reg .b32 y) f(.reg .b32 x)\n{\n.reg .pred p;\n.reg .b32 z;\n@p mov.b32 z, 1;\nsetp.lt.u32 p, x, "
-        "3;\n@p bra OUT;\nsub.u32 z, x, 3;\n"
-        "call (y), f, (z);\n@p mov.b32 y, 1;\nadd.u32 y, y, 1;\nmov.b32 z, 9;\ncall (z), g, (y);\nmov.b32 y, "
-        "z;\nret;\nOUT:\nmov.b32 y, 1000;\nret;\n}\n"
-        ".entry k(.param .u64 in, .param .u64 out)\n{\n.reg .b32 r<8>;\n.reg .pred p<4>;\n"
-        "mov.u32 r0, %tid.x;\nsetp.lt.u32 p1, r0, 7;\ncall (r1), g, (r0);\n@p1 mov.b32 r1, 5;\n@!p1 mov.b32 r1, 6;\n"
-        "@p1 bra SIDE;\ncall (r1), f, (r0);\nmov.b32 r2, 1;\nSIDE:\nmov.b32 r3, 1;\n@p1 mov.b32 r1, 7;\n@!p1 mov.b32 "
-        "r2, 200;\n"
-        "@p1 mov.b32 r2, 40000;\n@!p1 mov.b32 r2, 3;\ncall (r1), f, (r0);\nret;\n}\n";
+    const char *text = ptx_file("widths-calls");
     static const uint32_t blocks[] = {32, 9, 64, 33};
     static lookout l;
     (void)state;
@@ -169,21 +156,7 @@ static void calls(void **state)
  * that are not written counts, what this name had there before does not. */
 static void names_of_one_register(void **state)
 {
-    static const char text[] =
-        HEAD ".entry k(.param .u64 in, .param .u64 out)\n{ //@architected (8,4,0,0)\n.reg .b32 %R<8>;\n.reg .b64 "
-             "%RD<8>;\n.reg .b16 %RH<8>;\n.reg .b128 %RQ<8>;\n"
-             ".reg .pred %P<4>;\nmov.u32 %R0, %tid.x;\nsetp.eq.u32 %P0, %R0, 3;\nsetp.lt.u32 %P1, %R0, 16;\n"
-             "mov.b32 %R2, 0x50000000;\nmov.b64 %RD2, 0x6400003e8;\n@%P0 mov.b32 %R2, 1;\n@%P1 mov.b32 %R2, 1;\n@!%P1 "
-             "mov.b32 %R2, 1;\n"
-             "@%P1 mov.b32 %R3, 5;\n@%P0 mov.b64 %RD2, 0x500000000;\n@!%P1 mov.b64 %RD2, 1;\n@!%P1 mov.b16 %RH2, "
-             "2;\n@%P1 mov.b16 %RH2, 70;\n"
-             "mov.b16 %RH2, 1;\n@%P1 mov.b32 %R2, -200;\n@!%P1 mov.b64 %RD2, -1;\n@%P1 mov.b64 %RD2, 0;\nmov.b64 %RD6, "
-             "-70000;\n@%P0 mov.b64 %RD6, 5;\n"
-             "@%P1 mov.b32 %R7, 1;\n@%P0 mov.b16 %RH6, 0x8000;\n@%P1 bra A;\nmov.b32 %R4, 300;\nbra B;\nA:\nmov.b64 "
-             "%RD4, 0x7f;\nB:\n@%P0 mov.b32 %R5, 1;\n"
-             "@%P1 mov.b32 %R4, 0;\n@!%P1 mov.b32 %R4, 0;\nmov.b32 %R4, 7;\nmov.b64 %RD2, 0x12c00000001;\nmov.b64 "
-             "%RD6, 0x110000000186a0;\n"
-             "mov.b128 %RQ4, {%RD2, %RD6};\n@%P1 mov.b128 %RQ4, {%RD6, %RD2};\n@%P0 mov.b64 %RD6, 1;\nret;\n}\n";
+    const char *text = ptx_file("widths-names_of_one_register");
     static lookout l;
     (void)state;
     look_out(&l, (kernel_run){.text = text});
