@@ -66,7 +66,8 @@ static uint32_t nested_end(const char *text, uint32_t at, uint32_t end)
     return HD_JSON_NONE;
 }
 
-uint32_t hd_json_value_end(const char *text, uint32_t at, uint32_t end)
+/* HD_JSON_NONE: it is not closed, or there is none. */
+static uint32_t value_end(const char *text, uint32_t at, uint32_t end)
 {
     uint32_t first = at;
     if (at < end && text[at] == '"')
@@ -113,7 +114,7 @@ bool hd_json_next_key(hd_json_walk *w)
 
 bool hd_json_take_value(hd_json_walk *w)
 {
-    uint32_t stop = hd_json_value_end(w->text, w->at, w->end);
+    uint32_t stop = value_end(w->text, w->at, w->end);
     w->broken = stop == HD_JSON_NONE;
     if (w->broken)
         return false;

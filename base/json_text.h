@@ -12,10 +12,8 @@
 
 /* Skips white space, comments and .heddle statements. */
 uint32_t hd_json_skip(const char *text, uint32_t at, uint32_t end);
-/* The end of the string that starts with the quote at `at`, of any value; HD_JSON_NONE: it is not closed, or there is
- * none. */
+/* The end of the string that starts with the quote at `at`; HD_JSON_NONE: it is not closed. */
 uint32_t hd_json_string_end(const char *text, uint32_t at, uint32_t end);
-uint32_t hd_json_value_end(const char *text, uint32_t at, uint32_t end);
 
 /* The members of an object, in order. */
 typedef struct hd_json_walk {

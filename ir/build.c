@@ -32,7 +32,7 @@ static void put_first(hd_function *f, hd_statement statement)
     f->statements.items[0] = statement;
 }
 
-static uint32_t declare(hd_function *f, const char *name, hd_type type, uint32_t count, bool range)
+uint32_t hd_make_registers(hd_function *f, const char *stem, hd_type type, uint32_t count)
 {
     hd_module *module = f->module;
     char type_word[32] = ".", count_word[16];
@@ -40,34 +40,23 @@ static uint32_t declare(hd_function *f, const char *name, hd_type type, uint32_t
     snprintf(count_word, sizeof count_word, "%u", count);
     uint32_t at = body_begin(f), first = f->registers.count;
     hd_span span = {at, at};
-    hd_declaration declaration = {.name = hd_names_add_string(&module->names, name),
-                                  .count = range ? count : HD_NONE,
+    hd_declaration declaration = {.name = hd_names_add_string(&module->names, stem),
+                                  .count = count,
                                   .type = (uint8_t)type,
                                   .vector = 1,
                                   .depth = 1,
-                                  .span = span};
-    if (range)
-        declaration.count_tokens = make_tokens(module, (const char *const[]){count_word}, 1);
+                                  .span = span,
+                                  .count_tokens = make_tokens(module, (const char *const[]){count_word}, 1)};
     hd_array_push(&f->declarations, declaration);
     hd_group group = {make_tokens(module, (const char *const[]){".reg", type_word}, 2), f->declarations.count - 1, 1};
     hd_array_push(&f->register_groups, group);
     hd_statement statement = {HD_STATEMENT_REGISTERS, f->register_groups.count - 1, span};
     put_first(f, statement);
-    for (uint32_t i = 0; i < (range ? count : 1); i++)
-        hd_array_push(&f->registers, (hd_register){declaration.name, range ? i : HD_NONE, f->declarations.count - 1,
-                                                   (uint8_t)type, 0, 1, 0});
+    for (uint32_t i = 0; i < count; i++)
+        hd_array_push(&f->registers,
+                      (hd_register){declaration.name, i, f->declarations.count - 1, (uint8_t)type, 0, 1, 0});
     f->changed = true;
     return first;
-}
-
-uint32_t hd_make_register(hd_function *function, const char *name, hd_type type)
-{
-    return declare(function, name, type, 1, false);
-}
-
-uint32_t hd_make_registers(hd_function *function, const char *stem, hd_type type, uint32_t count)
-{
-    return declare(function, stem, type, count, true);
 }
 
 static hd_name free_name(hd_module *module, const char *name)
@@ -117,15 +106,6 @@ void hd_local_resize(hd_module *module, uint32_t symbol, uint32_t bytes)
     s->declarator = make_tokens(module, (const char *const[]){name, "[", bytes_word, "]"}, 4);
 }
 
-uint32_t hd_make_label(hd_function *f, const char *name)
-{
-    uint32_t at = text_end(f), label = f->labels.count;
-    hd_name interned = hd_names_add_string(&f->module->names, name);
-    hd_array_push(&f->labels, (hd_label){interned, f->instructions.count, {at, at}});
-    hd_array_push(&f->statements, (hd_statement){HD_STATEMENT_LABEL, label, {at, at}});
-    return label;
-}
-
 /* ---- operands and instructions ----------------------------------------------------------------------------------- */
 
 hd_operand hd_make_operand(hd_operand_kind kind, uint32_t value)
@@ -172,15 +152,6 @@ hd_instruction hd_make_instruction(hd_function *f, const char *spelling, uint32_
     if (ok)
         *ok = fine;
     return insn;
-}
-
-uint32_t hd_append_instruction(hd_function *f, hd_instruction insn)
-{
-    hd_array_push(&f->statements, (hd_statement){HD_STATEMENT_INSTRUCTION, f->instructions.count, insn.span});
-    hd_array_push(&f->instructions, insn);
-    f->changed = true;
-    hd_function_drop_cfg(f);
-    return f->instructions.count - 1;
 }
 
 /* ---- collecting an edit ------------------------------------------------------------------------------------------ */

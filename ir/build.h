@@ -1,4 +1,4 @@
-/* Builds code in memory: registers, labels, operands, instructions; and edits of a function's instruction array.
+/* Builds code in memory: registers, operands, instructions; and edits of a function's instruction array.
  *
  * Operands are created without roles; hd_make_instruction assigns roles from the instruction table, exactly as the
  * parser does. An edit collects changes and rebuilds the arrays once: O(function) for any number of changes. Ids and
@@ -12,16 +12,13 @@
 /* ---- names: each adds a statement without text (an empty span at the position where the printer inserts it)
  * ------- */
 
-/* Declares `.reg .type name;` or `.reg .type stem<count>;` at the start of the body and creates its registers; returns
- * the id of the first. The name must be unused in the function. */
-uint32_t hd_make_register(hd_function *function, const char *name, hd_type type);
+/* Declares `.reg .type stem<count>;` at the start of the body and creates its registers; returns the id of the first.
+ * The names must be unused in the function. */
 uint32_t hd_make_registers(hd_function *function, const char *stem, hd_type type, uint32_t count);
 /* Declares `.local .align ALIGN .b8 name[bytes];` at the start of the body and returns its symbol. A number is appended
  * to the name if it is in use. The size is set later: hd_local_resize. */
 uint32_t hd_make_local(hd_function *function, const char *name, uint32_t align);
 void hd_local_resize(hd_module *module, uint32_t symbol, uint32_t bytes);
-/* A label at the current end of the body. */
-uint32_t hd_make_label(hd_function *function, const char *name);
 
 /* ---- operands; an aggregate (vector, address, pair, list) is followed by its `count` elements -------------------- */
 hd_operand hd_make_register_operand(uint32_t reg);
@@ -35,8 +32,6 @@ hd_operand hd_make_aggregate(hd_operand_kind kind, uint32_t count);
  * Its id is new; its origin is itself until an edit replaces an instruction by it. */
 hd_instruction hd_make_instruction(hd_function *function, const char *spelling, uint32_t guard, bool guard_not,
                                    const hd_operand *operands, uint32_t count, bool *ok);
-/* Appends to the body and returns the instruction's ordinal. For functions built from scratch. */
-uint32_t hd_append_instruction(hd_function *function, hd_instruction insn);
 
 /* ---- edits ------------------------------------------------------------------------------------------------------- */
 

@@ -204,7 +204,8 @@ const char *hd_machine_obstacle(const hd_function *f, uint32_t *ordinal)
 
 /* ---- control codes ----------------------------------------------------------------------------------------------- */
 
-hd_machine_control hd_machine_control_decode(uint32_t bits)
+/* The 21 bits of Maxwell and later. */
+static hd_machine_control decode_control(uint32_t bits)
 {
     return (hd_machine_control){.known = true,
                                 .stall_cycles = bits & 15,
@@ -268,8 +269,8 @@ hd_machine_control hd_machine_control_of(const hd_function *f, uint32_t ordinal)
         return read_short_field(text);
     uint64_t word = hexadecimal(strchr(text, 'x') + 1);
     if (f->machine->generation >= 70)
-        return hd_machine_control_decode((uint32_t)(word >> 41) & 0x1fffff);
-    return hd_machine_control_decode((uint32_t)(word >> 21 * ((line->address >> 3 & 3) - 1)) & 0x1fffff);
+        return decode_control((uint32_t)(word >> 41) & 0x1fffff);
+    return decode_control((uint32_t)(word >> 21 * ((line->address >> 3 & 3) - 1)) & 0x1fffff);
 }
 
 /* ---- special registers ------------------------------------------------------------------------------------------- */

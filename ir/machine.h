@@ -122,8 +122,6 @@ void hd_machine_assume(hd_function *function, uint32_t sm);
 void hd_machine_check_given(const hd_function *function);
 /* The control code of an instruction, from the text. */
 hd_machine_control hd_machine_control_of(const hd_function *function, uint32_t ordinal);
-/* Decodes the 21 bits (control codes of Maxwell and later). */
-hd_machine_control hd_machine_control_decode(uint32_t bits);
 
 /* The special register of PTX that one of machine code (SR_TID.X) equals; -1: none. *component: its component. */
 int hd_machine_special(const char *text, size_t length, uint32_t *component);

@@ -151,14 +151,6 @@ static bool couples(const hd_count *c)
     return any;
 }
 
-hd_sink hd_count_sink(hd_count *c)
-{
-    return (hd_sink){.take = hd_count_take,
-                     .context = c,
-                     .columns = columns_of(c) | (couples(c) ? HD_COLUMN_BARRIERS : 0),
-                     .take_segment = c->batch_most > 1 ? hd_count_take_segment : NULL};
-}
-
 /* ---- readers take a batch ---------------------------------------------------------------------------------------- */
 
 static bool is_stuck(const reader *r)
@@ -503,7 +495,7 @@ static bool look_at_branches(hd_count *c, const hd_event *event)
     return true;
 }
 
-bool hd_count_take(void *count, const hd_event *event)
+static bool take_event(void *count, const hd_event *event)
 {
     hd_count *c = count;
     if (c->stopped)
@@ -525,7 +517,7 @@ bool hd_count_take(void *count, const hd_event *event)
     return ++c->batch->taken < c->batch_most || publish_batch(c, HD_COUNT_LAG);
 }
 
-bool hd_count_take_segment(void *count, const hd_segment_event *s)
+static bool take_segment(void *count, const hd_segment_event *s)
 {
     hd_count *c = count;
     uint32_t part;
@@ -544,4 +536,12 @@ bool hd_count_take_segment(void *count, const hd_segment_event *s)
         return false;
     c->batch->taken += s->count;
     return c->batch->taken < c->batch_most || publish_batch(c, HD_COUNT_LAG);
+}
+
+hd_sink hd_count_sink(hd_count *c)
+{
+    return (hd_sink){.take = take_event,
+                     .context = c,
+                     .columns = columns_of(c) | (couples(c) ? HD_COLUMN_BARRIERS : 0),
+                     .take_segment = c->batch_most > 1 ? take_segment : NULL};
 }

@@ -76,8 +76,6 @@ bool hd_count_flush(hd_count *count);
 void hd_count_expect_uniform(hd_count *count, uint32_t function, uint32_t instruction);
 
 hd_sink hd_count_sink(hd_count *count);
-bool hd_count_take(void *count, const hd_event *event);
-bool hd_count_take_segment(void *count, const hd_segment_event *segment); /* not of a count with batches of one event */
 
 /* Model whose operand was wrong; hd_count_models() where a uniform branch split; HD_NONE while all is proved. */
 uint32_t hd_count_failed(const hd_count *count);

@@ -79,10 +79,6 @@ typedef struct hd_texture_set {
 #define HD_TEXTURE_FIRST_HANDLE 0x7e00000000000001ull /* not a memory address */
 
 static inline uint32_t hd_texel_bytes(const hd_texture *t) { return hd_types[t->type].bits / 8u * t->channels; }
-static inline uint64_t hd_texture_texels(const hd_texture *t)
-{
-    return (uint64_t)t->width * t->height * t->depth * t->layers * (t->samples ? t->samples : 1);
-}
 static inline bool hd_texture_is_cube(const hd_texture *t)
 {
     return t->kind == HD_TEXTURE_CUBE || t->kind == HD_TEXTURE_ACUBE;

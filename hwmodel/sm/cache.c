@@ -56,10 +56,3 @@ hd_cache_victim hd_cache_fill(hd_cache *c, uint64_t line, uint32_t sectors, bool
     to->dirty |= dirty ? sectors : 0;
     return victim;
 }
-
-void hd_cache_drop(hd_cache *c, uint64_t line)
-{
-    hd_cache_line *found = c->lines ? find(c, line) : NULL;
-    if (found)
-        *found = (hd_cache_line){0};
-}

@@ -31,7 +31,5 @@ void hd_cache_close(hd_cache *cache);
 uint32_t hd_cache_read(hd_cache *cache, uint64_t line, uint32_t sectors);
 /* The sectors are there from now on. */
 hd_cache_victim hd_cache_fill(hd_cache *cache, uint64_t line, uint32_t sectors, bool dirty);
-/* They are there no longer, and are not written back. */
-void hd_cache_drop(hd_cache *cache, uint64_t line);
 
 #endif

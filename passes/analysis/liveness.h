@@ -104,8 +104,6 @@ void hd_live_walk_init(hd_live_walk *walk, hd_arena *arena, hd_function *functio
 void hd_live_walk_warp(hd_live_walk *walk, hd_arena *arena, hd_function *function, const hd_warp_liveness *warp);
 void hd_live_start(hd_live_walk *walk, uint32_t block);
 void hd_live_step(hd_live_walk *walk);
-/* As hd_live_has, for warp-level liveness at the walker's position. The walker must walk warp->thread. */
-bool hd_warp_live_has(const hd_warp_liveness *warp, const hd_live_walk *walk, uint32_t reg);
 static inline bool hd_live_has(const hd_live_walk *w, uint32_t item)
 {
     uint32_t p = w->position[item];

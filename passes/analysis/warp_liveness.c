@@ -389,8 +389,3 @@ hd_warp_liveness *hd_warp_liveness_build(hd_pass_context *context, hd_arena *are
 {
     return hd_warp_liveness_over(context, hd_analysis_get(context, HD_ANALYSIS_LIVENESS), arena);
 }
-
-bool hd_warp_live_has(const hd_warp_liveness *warp, const hd_live_walk *walk, uint32_t reg)
-{
-    return hd_live_has(walk, reg) || hd_register_set_has(warp->pend[walk->block], reg);
-}

@@ -81,7 +81,7 @@ static int make_object(gpu_textures *t, uint32_t index)
         resource.of.linear.address = t->addresses[x->buffer] + x->offset;
         resource.of.linear.format = format_of(x);
         resource.of.linear.channels = x->channels;
-        resource.of.linear.bytes = hd_texture_texels(x) * hd_texel_bytes(x);
+        resource.of.linear.bytes = (uint64_t)x->width * hd_texel_bytes(x);
     }
     if (x->surface)
         return t->gpu->surface_create(&x->handle, &resource);

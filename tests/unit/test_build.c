@@ -152,34 +152,31 @@ static void an_edit_without_steps_changes_nothing(void **state)
 
 /* ---- from nothing ------------------------------------------------------------------------------------------------ */
 
-static void a_body_from_nothing(void **state)
+static void a_loop_from_nothing(void **state)
 {
     subject s;
-    (void)state;
-    open_module(&s, ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry f ()\n{\n}\n");
-    hd_function *f = s.function;
-    uint32_t words = hd_make_registers(f, "%r", HD_TYPE_U32, 3), wide = hd_make_register(f, "%address", HD_TYPE_B64);
-    uint32_t test = hd_make_register(f, "%test", HD_TYPE_PRED);
+    hd_edit edit;
     bool ok;
-    hd_append_instruction(
-        f, hd_make_instruction(f, "mov.b64", HD_NONE, false,
-                               (hd_operand[]){hd_make_register_operand(wide), hd_make_aggregate(HD_OPERAND_VECTOR, 2),
-                                              hd_make_register_operand(words), hd_make_register_operand(words + 1)},
-                               4, &ok));
+    (void)state;
+    open_module(&s, ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry f ()\n{\nagain:\nret;\n}\n");
+    hd_function *f = s.function;
+    uint32_t words = hd_make_registers(f, "%r", HD_TYPE_U32, 3), wide = hd_make_registers(f, "%a", HD_TYPE_B64, 1);
+    uint32_t test = hd_make_registers(f, "%test", HD_TYPE_PRED, 1);
+    hd_operand halves[] = {hd_make_register_operand(wide), hd_make_aggregate(HD_OPERAND_VECTOR, 2),
+                           hd_make_register_operand(words), hd_make_register_operand(words + 1)};
+    hd_operand loaded[] = {hd_make_register_operand(words + 2), hd_make_aggregate(HD_OPERAND_ADDRESS, 1),
+                           hd_make_register_operand(wide), hd_make_literal_operand(s.module, 8, HD_LITERAL_SIGNED)};
+    loaded[2].flags |= HD_OPERAND_OFFSET;
+    loaded[2].count = 1;
+    hd_operand target = hd_make_operand(HD_OPERAND_LABEL, 0);
+    hd_edit_begin(&edit, f);
+    hd_edit_before(&edit, 0, hd_make_instruction(f, "mov.b64", HD_NONE, false, halves, 4, &ok));
     assert_true(ok);
-    uint32_t label = hd_make_label(f, "again");
-    hd_operand address = hd_make_aggregate(HD_OPERAND_ADDRESS, 1), base = hd_make_register_operand(wide);
-    base.flags |= HD_OPERAND_OFFSET;
-    base.count = 1;
-    hd_append_instruction(f,
-                          hd_make_instruction(f, "ld.global.u32", test, true,
-                                              (hd_operand[]){hd_make_register_operand(words + 2), address, base,
-                                                             hd_make_literal_operand(s.module, 8, HD_LITERAL_SIGNED)},
-                                              4, &ok));
+    hd_edit_before(&edit, 0, hd_make_instruction(f, "ld.global.u32", test, true, loaded, 4, &ok));
     assert_true(ok);
-    hd_append_instruction(f, hd_make_instruction(f, "bra", test, false,
-                                                 (hd_operand[]){hd_make_operand(HD_OPERAND_LABEL, label)}, 1, &ok));
+    hd_edit_before(&edit, 0, hd_make_instruction(f, "bra", test, false, &target, 1, &ok));
     assert_true(ok);
+    assert_true(hd_edit_end(&edit));
     assert_true(hd_ir_validate(s.module));
     const hd_operand *o = hd_insn_operands(f, &f->instructions.items[0]);
     assert_int_equal(o[0].flags, HD_OPERAND_DEF);
@@ -375,7 +372,7 @@ int main(void)
         cmocka_unit_test(edits_keep_what_they_do_not_touch),
         cmocka_unit_test(edits_are_printed),
         cmocka_unit_test(an_edit_without_steps_changes_nothing),
-        cmocka_unit_test(a_body_from_nothing),
+        cmocka_unit_test(a_loop_from_nothing),
         cmocka_unit_test(the_validator_finds_what_is_broken),
         cmocka_unit_test(what_a_pass_did_is_taken_back),
     };

@@ -42,17 +42,17 @@ static void threads_are_mapped_to_lanes(void **state)
     const hd_dmr_lanes *all[] = {&in_order, &crossed, &eight, &crossed_eight};
     (void)state;
     for (uint32_t k = 0; k < 4; k++) {
-        uint32_t lanes = 0, shuffled = 0;
+        uint32_t lanes = 0, repeated = 0;
         for (uint32_t t = 0; t < 32; t++) {
-            uint32_t lane = hd_dmr_lane(all[k], t), other = hd_dmr_shuffled(all[k], lane);
+            uint32_t lane = hd_dmr_lane(all[k], t), other = hd_dmr_unshuffled(all[k], lane);
             assert_int_equal(lane / all[k]->cluster, all[k]->cross ? t % (32 / all[k]->cluster) : t / all[k]->cluster);
             assert_int_equal(hd_dmr_thread(all[k], lane), t);
             assert_int_equal(other / all[k]->cluster, lane / all[k]->cluster);
             assert_int_not_equal(other, lane);
             lanes |= 1u << lane;
-            shuffled |= 1u << other;
+            repeated |= 1u << other;
         }
-        assert_int_equal(lanes & shuffled, UINT32_MAX);
+        assert_int_equal(lanes & repeated, UINT32_MAX);
     }
 }
 

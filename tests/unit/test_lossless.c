@@ -117,7 +117,7 @@ static void edit_randomly(hd_function *f, uint32_t *seed)
     hd_edit edit;
     uint32_t reg = outer_register(f);
     if (next_random(seed) % 4 == 0)
-        reg = hd_make_register(f, "%fresh", HD_TYPE_B32);
+        reg = hd_make_registers(f, "%fresh", HD_TYPE_B32, 1);
     hd_edit_begin(&edit, f);
     for (uint32_t i = 0; i < f->instructions.count; i++) {
         hd_instruction insn = make_move(f, reg, next_random(seed) % 1000);

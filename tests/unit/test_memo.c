@@ -51,7 +51,7 @@ static void close_bench(bench *b)
 
 static bool tell(hd_count *count, hd_event_kind kind, uint32_t cta, uint32_t warp)
 {
-    return hd_count_take(count, &(hd_event){.kind = (uint8_t)kind, .cta = cta, .warp = warp});
+    return hd_count_sink(count).take(count, &(hd_event){.kind = (uint8_t)kind, .cta = cta, .warp = warp});
 }
 
 static uint32_t turned(uint32_t lanes, uint32_t by)
@@ -70,7 +70,7 @@ static bool run_warp(const bench *b, hd_count *count, uint32_t cta, uint32_t war
         event.warp = warp;
         event.active = turned(event.active, warp);
         event.effective = turned(event.effective, warp);
-        good = hd_count_take(count, &event);
+        good = hd_count_sink(count).take(count, &event);
     }
     return good && tell(count, HD_EVENT_WARP_END, cta, warp);
 }

@@ -26,12 +26,6 @@ uint32_t hd_dmr_partner(const hd_dmr_lanes *lanes, uint32_t active, uint32_t lan
     return lane;
 }
 
-uint32_t hd_dmr_shuffled(const hd_dmr_lanes *lanes, uint32_t lane)
-{
-    uint32_t first = lane / lanes->cluster * lanes->cluster;
-    return first + (lane + 1) % lanes->cluster;
-}
-
 uint32_t hd_dmr_unshuffled(const hd_dmr_lanes *lanes, uint32_t lane)
 {
     uint32_t first = lane / lanes->cluster * lanes->cluster;

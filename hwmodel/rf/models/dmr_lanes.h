@@ -16,9 +16,7 @@ uint32_t hd_dmr_thread(const hd_dmr_lanes *lanes, uint32_t lane);
 /* The lane whose operands the multiplexer of this lane takes, by its priorities (table 4.1): its own if it is active,
  * else the first active one of the cluster. The lane itself if none is active. active: lanes. */
 uint32_t hd_dmr_partner(const hd_dmr_lanes *lanes, uint32_t active, uint32_t lane);
-/* The lane that repeats what this lane did, in a repetition of the warp: the next one of the cluster; and which one it
- * repeats in turn. */
-uint32_t hd_dmr_shuffled(const hd_dmr_lanes *lanes, uint32_t lane);
+/* The lane whose work this lane repeats, in a repetition of the warp: the previous one of the cluster, cyclically. */
 uint32_t hd_dmr_unshuffled(const hd_dmr_lanes *lanes, uint32_t lane);
 /* The one of these active threads that the lane repeats if it is idle, as a mask; 0: none. */
 uint32_t hd_dmr_repeated(const hd_dmr_lanes *lanes, uint32_t threads, uint32_t lane);
