@@ -25,7 +25,7 @@ bool hd_option_take(hd_option_cursor *cursor, char wanted);
 const char *hd_option_word(hd_option_cursor *cursor, hd_arena *arena, const char **begin);
 hd_option_item hd_option_read(hd_option_cursor *cursor, hd_arena *arena); /* KEY or KEY=VALUE */
 
-/* Of "key=value,key": what follows the last such key, which is '=', ',' or the end; NULL: there is none. */
+/* Finds what follows the last such key of "key=value,key": '=', ',' or the end; NULL: the key is not there. */
 const char *hd_option_find(const char *list, const char *key);
 
 #endif

@@ -51,7 +51,7 @@ typedef struct hd_machine_section {
     uint32_t relocation_count;
 } hd_machine_section;
 
-/* Of a variable, or of code. */
+/* A variable's symbol, or that of code. */
 typedef struct hd_machine_symbol {
     const char *name;
     uint32_t section;  /* in image->sections; HD_NONE: the image only refers to it (vprintf, or of another object) */

@@ -200,7 +200,7 @@ static bool is_place(const code_section *c, uint64_t address)
     return address % HD_SASS_WORD_BYTES == 0 && address / HD_SASS_WORD_BYTES <= c->count;
 }
 
-/* Of linked code: what a relocatable object has beside these is for the linker. */
+/* Only linked code has relocations here; others of a relocatable object are for the linker. */
 static const relocation *relocation_of(const lister *l, const code_section *c, uint32_t i)
 {
     const relocation *r = l->relocations.count ? relocation_from(l, c->index, (uint64_t)i * HD_SASS_WORD_BYTES) : NULL;

@@ -174,7 +174,7 @@ static const char *refusal_of(const replay_part *p, const replay_model *model)
                : NULL;
 }
 
-/* Of the model, which the timer has. */
+/* The model's listeners; the timer has it. */
 static void add_views(replay_run *run, uint32_t m)
 {
     const hd_replay_options *options = run->part->plan->options;

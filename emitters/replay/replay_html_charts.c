@@ -72,7 +72,7 @@ static page_bar mean_timed_energy(const hd_replay_mean *m)
 
 void page_bar_charts(hd_writer *w, const hd_replay_report *report)
 {
-    /* of bars k1, k2 ..: horizontal lines, dots, vertical lines, a grid, chevrons */
+    /* Bars k1, k2 .. have horizontal lines, dots, vertical lines, a grid, chevrons. */
     static const char *const patterns[REPLAY_SHAPES - 1] = {"M0 3H6", "M2 2h2v2h-2z", "M3 0V6", "M0 3H6M3 0V6",
                                                             "M0 1L3 4L6 1"};
     static const page_chart accesses = {.id = "accesses",

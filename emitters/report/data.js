@@ -248,7 +248,7 @@ class Kernel {
     return own !== undefined ? own : this.ptx[this.lineOf[i] - this.first] || "";
   }
 
-  // The PTX line that an instruction stands at or behind.
+  // The PTX line that an instruction is at or after.
   near(i) {
     for (let row = this.rowOfInstruction[i]; row >= 0; row--) if (this.rowLine[row]) return this.rowLine[row];
     return this.lineOf[i];

@@ -58,7 +58,7 @@ VARIANTS = {
     "some lone CR": lambda text: each_instruction(text, lambda line, n: line + " // one\r two" if n % 2 else "\r" + line + "\r"),
     "no final newline": lambda text: text.rstrip("\n"),
     "final control-Z": lambda text: text + "\x1a",
-    "comments behind instructions": lambda text: each_instruction(text, lambda line, n: line + COMMENTS[n % len(COMMENTS)]),
+    "comments after instructions": lambda text: each_instruction(text, lambda line, n: line + COMMENTS[n % len(COMMENTS)]),
     "statements share lines": join_statements,
     "comments within instructions": lambda text: each_instruction(text, lambda line, n: line[:-1] + " /* a\nb */ ;" if n % 3 == 0 else line),
     "no blanks": lambda text: each_instruction(text, lambda line, n: re.sub(r"[ \t]+(?=[^ \t])", " ", line).strip().replace(", ", ",")),

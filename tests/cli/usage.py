@@ -118,7 +118,7 @@ def case_operands(folder):
         if name != "help":
             status(2, name, says="usage: heddle %s" % name)
     status(2, "diff", good, good, good, says="usage: heddle diff")
-    same(heddle("rewrite", good, "--canonical"), heddle("rewrite", "--canonical", "--", good), "options behind operands")
+    same(heddle("rewrite", good, "--canonical"), heddle("rewrite", "--canonical", "--", good), "options after operands")
 
 
 def case_help_names_every_format(folder):

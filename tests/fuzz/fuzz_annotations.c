@@ -1,8 +1,8 @@
 /* Fuzz target of the annotation reader. The first byte says where the others go, in a small kernel:
  *
- *   0  records of the section, behind a right header and function record, with a right checksum
+ *   0  records of the section, after a right header and function record, with a right checksum
  *   1  all bytes of the section
- *   2  comments: each line of the input behind another instruction
+ *   2  comments: each line of the input after another instruction
  *   3  the extended spelling: each line a modifier, or a .heddle statement before an instruction
  *
  * Whatever is accepted must come back the same from both spellings, and taking it away must give back the kernel.

@@ -1,7 +1,7 @@
 /* Fuzz target of the PTX front end: any bytes must parse or be refused, within the sanitizers' rules.
  *
  * Of a text that is accepted three things are asked besides: the IR validator finds nothing; the statements of the
- * module and of each body stand in order, one behind the other; between them are only white space and comments, so that
+ * module and of each body stand in order, one after the other; between them are only white space and comments, so that
  * printing from spans loses no token. */
 #include "ir/cfg.h"
 #include "lexer/lexer.h"

@@ -8,7 +8,7 @@
  *   - the GPU with each rewritten module against the GPU with the original, bit for bit.
  * Buffers that hold addresses are not compared: addresses are the device's own.
  *
- * Textures and surfaces are arrays beside their buffers, filled before every launch and read back behind it.
+ * Textures and surfaces are arrays beside their buffers, filled before every launch and read back after it.
  *
  * Exit status: 0 all equal, 1 a difference or an error, 77 there is no GPU. Not handled (said as "skip"): what
  * textures.c names. */

@@ -1,6 +1,6 @@
 /* Runs random programs (tests/unit/program.h) on a GPU, as they are and rewritten, and compares with what one thread at
  * a time gives. Left out are programs that read what nobody wrote, such as the value of a thread that has ended, and
- * those with a guarded set.f32.s32: ptxas 13.0 guards the comparison, but not the conversion behind it.
+ * those with a guarded set.f32.s32: ptxas 13.0 guards the comparison, but not the conversion after it.
  *
  *   programs [COUNT [FIRST-SEED]]
  *

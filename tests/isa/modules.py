@@ -3,7 +3,7 @@
 A statement's names say what must be declared: registers by their first letter (p predicate, h 16, x 32, y 64, z 128 bit,
 f .f32, d .f64, c 8 bit), g a .global and sh a .shared array, cst a .const array, tx a texture, sf a surface, fn and fnr
 functions, pp a kernel parameter, lc and lp .local arrays, ts a branch target table, pr a prototype, ctg call targets,
-L0 and L1 labels behind the statement.
+L0 and L1 labels after the statement.
 
 As a program: modules.py OUTDIR writes each module to OUTDIR/NNN.ptx, and OUTDIR/expect.tsv (file, verdict, statement).
 """

@@ -116,7 +116,7 @@ static void launch(void *pointer, void *stream)
     EXPECT(cudaLaunchKernel(&twice, (extent3){1, 1, 1}, (extent3){32, 1, 1}, arguments, 0, stream) == 0);
 }
 
-/* Bytes behind the layout of that version stay as they are. */
+/* Bytes after the layout of that version stay as they are. */
 static void properties(int (*get)(void *, int), size_t bytes)
 {
     unsigned char p[4096];

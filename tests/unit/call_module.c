@@ -46,7 +46,7 @@ static void write_plains(maker *m, uint32_t most)
         write_plain(m);
 }
 
-/* Of the function, or of one of the table; the lanes of %p3, if it is not uniform. */
+/* Calls the function, or one of the table; only lanes of %p3 do, if the call is not uniform. */
 static void write_call(maker *m, bool guarded)
 {
     uint32_t from = data(m), to = data(m), label = m->labels++;

@@ -117,7 +117,7 @@ static void run_once(kernel_run *run)
     if (run->closing)
         run->closing(run);
     keep_first(run, &diagnostics);
-    /* Nothing goes on behind a fault, which would report again. */
+    /* Nothing goes on after a fault, which would report again. */
     assert_true(run->status != HD_EXEC_FAULT || run->options.check_races || run->diagnostics == 1);
     hd_module_free(module);
     hd_diagnostics_free(&diagnostics);

@@ -10,7 +10,7 @@
 
 enum { VALUES_BYTES = 32, KERNEL_RECORD_MAGIC = 0x6b64686b };
 
-/* A kernel in a file of KERNEL_RECORD; behind it the text with its NUL, `values`, the input, the output's first content
+/* A kernel in a file of KERNEL_RECORD; after it the text with its NUL, `values`, the input, the output's first content
  * and its last. */
 typedef struct kernel_record_head {
     uint32_t magic, text_bytes, in_bytes, out_bytes, grid, block, shared, cooperative;

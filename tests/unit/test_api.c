@@ -599,7 +599,7 @@ static const hd_diff_change *change_named(const hd_diff_kernel *k, const char *q
     return NULL;
 }
 
-/* Of two sides, one of which is a report as JSON; as data and as text. */
+/* Compares two sides, one of which is a report as JSON, as data and as text. */
 static void comparisons(void **state)
 {
     (void)state;

@@ -137,7 +137,7 @@ static bool all_are_architected(const hd_module *module)
     return true;
 }
 
-/* Of modules with recursion, indirect calls and calls in loops, as the allocator counts them with code of its own. */
+/* Modules have recursion, indirect calls and calls in loops; the allocator counts frames with code of its own. */
 static void frames_of_callees_are_those_of_the_allocator(void **state)
 {
     uint32_t with_callees = 0, recursive = 0;

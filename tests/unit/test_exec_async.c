@@ -401,7 +401,7 @@ static void refused(void **state)
     }
 }
 
-/* Of one CTA it runs; of several it is refused, at the kernel's header. */
+/* A cluster of one CTA runs; one of several is refused, at the kernel's header. */
 static void cluster_sizes(void **state)
 {
     static const char text[] =

@@ -171,7 +171,7 @@ static void through_the_device_runtime(void **state)
     ", %f4, %f4, %f4};\n"
 #define USED "is used as a value in global memory"
 
-/* Of a product the elements that come from what is undefined. */
+/* Elements of a product are undefined that come from what is undefined. */
 static void products_of_undefined_matrices(void **state)
 {
     (void)state;

@@ -337,7 +337,7 @@ static void counters_that_matter(void **state)
     assert_int_equal(out[31], 100000);
 }
 
-/* A loop of LOOP instructions behind as many, so that each turn of the warp (4096 instructions) ends before the loop,
+/* A loop of LOOP instructions after as many, so that each turn of the warp (4096 instructions) ends before the loop,
  * where all registers are 0: only memory, to which `write` puts the counter, differs from one turn to the next. */
 enum { LOOP = 32, TURNS = 2500 };
 

@@ -165,7 +165,7 @@ static void check_derived(const hd_gpu *gpu)
                     follows(addresses->leakage_mw, table->leakage_mw * 400 * 83 / 8.0 / table->leakage_bytes));
 }
 
-/* Of HRF, whose write buffer has 64 entries of 39 bits in 32 lanes, and whose index 64 of 7 bits. */
+/* The write buffer of HRF has 64 entries of 39 bits in 32 lanes, its index 64 of 7 bits. */
 static void check_derived_hybrid(const hd_gpu *gpu)
 {
     const hd_energy_figure *bank = &gpu->energies[HD_ENERGY_REGISTER_BANK], *read = &gpu->energies[HD_ENERGY_STT_RAM],

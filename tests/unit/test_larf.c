@@ -403,7 +403,7 @@ static void what_is_shared_and_what_evicts(void **state)
     expect_shared("entries=2", "ld.global.v2.u32 {%r6, %r7}, [%rd0];\n", AGAIN, 0, 0); /* replaced */
 }
 
-/* Of one load, what is between it and the next of the same words, and that one. */
+/* Counts those of one load, of what is between it and the next of the same words, and of that one. */
 static uint64_t table_writes(const char *between)
 {
     char body[2048];

@@ -263,7 +263,7 @@ static void frame_end(hd_rf_model *model, hd_rf_warp *warp)
     real()->frame_end(model, warp);
 }
 
-/* Of a thread: what the allocator reports, in the name of the kernel. */
+/* Notes the registers per thread that the allocator reports, in the name of the kernel. */
 static void note_registers(rf_replay *r, hd_module *module)
 {
     hd_rf_module *code = hd_rf_module_new(module);

@@ -20,7 +20,7 @@ typedef struct counted {
 
 static void raise(uint64_t *most, uint64_t value) { *most = value > *most ? value : *most; }
 
-/* The register whose name begins at `at`, behind the percent sign; the words that its name covers. */
+/* The register whose name begins at `at`, after the percent sign; the words that its name covers. */
 static void count_register(counted *c, const char *at)
 {
     static const struct {
@@ -63,7 +63,7 @@ static void count_line(counted *c, const char *line)
         count_register(c, at + 1);
 }
 
-/* Of the kernel's text, which ends with the file. */
+/* Counts the registers that the kernel's text names, which ends with the file. */
 static counted count_kernel(char *text)
 {
     counted c = {0};

@@ -11,7 +11,7 @@ typedef struct lanes { /* effective by instruction, and active in the first half
     uint32_t masks[MASKS];
 } lanes;
 
-/* Of few masks, so that two are equal now and then. */
+/* Draws from few masks, so that two are equal now and then. */
 static lanes random_lanes(uint64_t *seed)
 {
     lanes s;

@@ -48,7 +48,7 @@ static void texts(void **state)
     free(got);
 }
 
-/* Of every character: visible exactly where it is in the list. */
+/* Every character is visible exactly where it is in the list. */
 static void all_characters(void **state)
 {
     static const uint32_t ranges[][2] = {{0, 8},           {0xb, 0x1f},      {0x7f, 0x9f},     {0x61c, 0x61c},

@@ -13,7 +13,7 @@ static void assert_close(const char *gpu, const char *what, double measured, dou
         fail_msg("%s: %s: %.2f, expected %.2f", gpu, what, measured, expected);
 }
 
-/* Of one in `every` built-in descriptions with a section `timing`; with sanitizers, of one in four of these. */
+/* Takes one in `every` built-in description with a section `timing`; with sanitizers, one in four of these. */
 #ifdef __SANITIZE_ADDRESS__
 enum { TAKEN = 4 };
 #else
@@ -92,7 +92,7 @@ static void issue_at_peak(void **state)
 enum { MEMORY_BYTES = 1 << 23, LARGEST_BYTES = 1 << 26 };
 static uint32_t memory_words[LARGEST_BYTES / 4];
 
-/* Of one thread: `hops` times `load` and an addition to the address; the instruction cache always hits. */
+/* One thread executes `load` and an addition to the address `hops` times; the instruction cache always hits. */
 static uint64_t time_hops(const hd_gpu *gpu, const char *load, uint32_t hops)
 {
     char body[16384];

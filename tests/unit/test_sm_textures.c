@@ -125,7 +125,8 @@ static void surfaces_are_written_and_read(void **state)
 
 /* ---- sectors ----------------------------------------------------------------------------------------------------- */
 
-/* Of the first instruction that has some, of one lane at (x, y) of an 8 x 8 texture with 16 bytes a texel. */
+/* Expects the sectors of the first instruction that has some, of one lane at (x, y) of an 8 x 8 texture with 16 bytes
+ * a texel. */
 static void expect_sectors(const char *instruction, bool linear, float x, float y, const char *expected)
 {
     hd_texture t = texture(HD_TEXTURE_2D, 8, 8, 1, 1);

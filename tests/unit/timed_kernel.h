@@ -38,7 +38,7 @@ typedef struct timed { /* a kernel, and what it took */
     hd_sink sink;
 } timed;
 
-/* Of a kernel_run whose context is a timed. */
+/* Callbacks of a kernel_run whose context is a timed. */
 void open_timed(kernel_run *run, hd_module *module);
 void close_timed(kernel_run *run);
 /* A kernel with this body (kernel_text), on small_machine where none is given; where a size is 0: one SM, 8 blocks.

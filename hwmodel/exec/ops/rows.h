@@ -12,7 +12,7 @@ void hd_spread(void *d, const void *value, uint32_t bytes);             /* to al
 void hd_keep(void *d, const void *from, uint32_t mask, uint32_t bytes); /* 4 or 8 bytes; 0 in all other lanes */
 /* Widens or narrows a row of integers; equal widths copy. */
 void hd_resize(void *d, uint32_t d_bytes, const void *a, uint32_t a_bytes, bool is_signed);
-/* Of F16, BF16, F32 or F64. */
+/* `type` is F16, BF16, F32 or F64. */
 void hd_flush_row(void *d, const void *a, hd_type type);  /* subnormals to zero */
 bool hd_has_smallest(const void *row, hd_type type);      /* a normal number of the least magnitude; F16 or F32 */
 void hd_double_row(void *d, const void *a, hd_type type); /* normal numbers twice; F16 or F32 */

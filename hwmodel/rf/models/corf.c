@@ -172,7 +172,7 @@ static void read_operand(hd_corf *c, const hd_rf_step *step, uint32_t source, hd
 {
     const hd_corf_operand *operand = &c->operands.items[source];
     hd_pack_slices slices = operand->slices;
-    /* of a register that was never written */
+    /* The value is that of a register that was never written, unless slices hold it. */
     hd_pack_value value = {.owner = hd_rf_owner(step, step->sources[source])};
     if (slices.mask)
         value = hd_pack_read(hd_corf_pool_of(c, hd_corf_warp_of(c, step->warp)), slices);
