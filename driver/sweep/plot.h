@@ -3,7 +3,8 @@
  * A figure has labels (kernels, mostly) and series (techniques); each series has a value for some labels, with the
  * bounds of its spread where they are known. The values are the rows of a query of results.sqlite: label, series,
  * value, least, most.
- * What is drawn is a script with its data, so that a figure can be changed by hand. heddle-plot(5) documents the file. */
+ * What is drawn is a script with its data, so that a figure can be changed by hand. heddle-plot(5) documents the
+ * file. */
 #ifndef HD_DRIVER_SWEEP_PLOT_H
 #define HD_DRIVER_SWEEP_PLOT_H
 
@@ -30,8 +31,8 @@ typedef struct hd_plot {
 hd_plot *hd_plot_read(const char *path, hd_diagnostics *diagnostics);
 void hd_plot_free(hd_plot *plot);
 
-/* Figures in the form of the papers, driver/sweep/figures/NAME.yaml; the first line of each is a comment that says what it
- * shows. */
+/* Figures in the form of the papers, driver/sweep/figures/NAME.yaml; the first line of each is a comment that says
+ * what it shows. */
 typedef struct hd_figure_file {
     const char *name, *text;
     uint32_t length;

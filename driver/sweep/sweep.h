@@ -12,8 +12,8 @@
  *
  * The folder of a sweep:
  *
- *   plan.sqlite        the points of the last call, in order, with their axes (sweep_plan.c)
- *   tasks/NAME.sqlite  what one process has done: a row for each finished point, with its results as CSV (sweep_done.c).
+ *   plan.sqlite        the points of the last call, in order, with their axes 
+ *   tasks/NAME.sqlite  what one process has done: a row for each finished point, with its results as CSV.
  *                      One process writes it, one transaction a point: what is in it stays, whatever happens later
  *   results.sqlite     the points of the plan and their results in columns, made anew by each merge (sweep_merge.c). It
  *                      does not depend on who did what when: equal results are equal bytes
