@@ -460,18 +460,38 @@ static uint32_t count_objects(const lister *l)
     return count;
 }
 
+typedef struct object {
+    const hd_elf_symbol *symbol;
+    uint32_t label; /* of its end */
+} object;
+
+static int compare_objects(const void *a, const void *b)
+{
+    const object *x = a, *y = b;
+    if (x->symbol->value != y->symbol->value)
+        return x->symbol->value < y->symbol->value ? -1 : 1;
+    return x->label < y->label ? -1 : x->label > y->label;
+}
+
+/* By address; symbols have any order. */
 static void write_data(lister *l, const hd_elf_section *s, uint32_t index)
 {
     uint64_t at = 0;
     uint32_t label = 0;
+    HD_ARRAY(object) objects = {0};
     hd_write_format(l->to, "%s:\n", s->name);
     for (uint32_t i = 0; i < l->elf.symbols.count; i++) {
         const hd_elf_symbol *o = &l->elf.symbols.items[i];
-        uint32_t own = label;
-        if (!is_object(l, o))
-            continue;
-        label++;
-        if (o->section != index || o->value < at || is_too_long(l))
+        if (is_object(l, o) && o->section == index)
+            hd_array_push(&objects, ((object){o, label}));
+        label += is_object(l, o);
+    }
+    if (objects.count)
+        qsort(objects.items, objects.count, sizeof *objects.items, compare_objects);
+    for (uint32_t i = 0; i < objects.count; i++) {
+        const hd_elf_symbol *o = objects.items[i].symbol;
+        uint32_t own = objects.items[i].label;
+        if (o->value < at || is_too_long(l))
             continue;
         write_contents(l, s, index, at, o->value);
         hd_write_format(l->to, "\t.type\t\t%s,@object\n\t.size\t\t%s,(.L_%" PRIu32 " - %s)\n%s:\n", o->name, o->name,
@@ -480,6 +500,7 @@ static void write_data(lister *l, const hd_elf_section *s, uint32_t index)
         write_contents(l, s, index, o->value, at);
         hd_write_format(l->to, ".L_%" PRIu32 ":\n", own);
     }
+    hd_array_free(&objects);
     write_contents(l, s, index, at, s->bytes);
 }
 
