@@ -269,6 +269,12 @@ static void list_written(hd_machine_decoder *d)
 
 static bool is_barrier(const hd_form *form) { return form->behaviour & HD_BEHAVE_BARRIER; }
 
+/* A fence that orders memory for other thread blocks; accesses say so themselves (decode_memory.c). */
+static bool is_fence_of_all(const hd_machine_decoder *d)
+{
+    return strcmp(d->row->opcode, "MEMBAR") == 0 && !hd_machine_has(d, "CTA");
+}
+
 static void decode_instruction(hd_machine_decoder *d, uint32_t ordinal)
 {
     d->ordinal = ordinal;
@@ -282,6 +288,8 @@ static void decode_instruction(hd_machine_decoder *d, uint32_t ordinal)
     set_guard(d);
     if (is_barrier(hd_insn_form(d->function, d->insn)))
         d->op->flags |= HD_OP_LAST_OF_SEGMENT;
+    if (is_fence_of_all(d))
+        d->op->flags |= HD_OP_ORDERED;
     list_written(d);
 }
 

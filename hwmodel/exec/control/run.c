@@ -313,9 +313,8 @@ hd_exec_status hd_program_run(const hd_program *program, const hd_grid *grid, co
     }
     uint64_t ctas = hd_grid_ctas(grid);
     uint32_t threads = options->threads > ctas ? (uint32_t)ctas : options->threads;
-    /* Ops of machine code do not say which of them other CTAs observe (HD_OP_ORDERED). */
-    bool alone = threads < 2 || sink_count || options->check_uninitialized || options->check_races ||
-                 options->lane_fault || program->independent;
+    bool alone =
+        threads < 2 || sink_count || options->check_uninitialized || options->check_races || options->lane_fault;
     hd_segment_event segment = {.open_warp = HD_NONE};
     hd_gathering gathering;
     gathering.count = 0;
