@@ -52,7 +52,7 @@ LIB_DIRS := base target ir ir/sass ir/words lexer parser passes passes/analysis 
             passes/technique passes/manager passes/check hwmodel hwmodel/memory hwmodel/record hwmodel/exec/workers hwmodel/exec/state \
             hwmodel/exec/ops hwmodel/exec/checks hwmodel/exec/control hwmodel/exec/decode hwmodel/machine hwmodel/launch hwmodel/rf hwmodel/rf/models \
             hwmodel/trace hwmodel/count hwmodel/count/memo hwmodel/sm \
-            emitters emitters/ir emitters/report emitters/replay driver driver/report driver/replay driver/run driver/build driver/sweep driver/api
+            emitters emitters/ir emitters/report emitters/replay driver driver/report driver/build driver/replay driver/run driver/sweep driver/api
 LIB_C := $(wildcard $(LIB_DIRS:%=%/*.c))
 LIB_RE := $(wildcard $(LIB_DIRS:%=%/*.re))
 LIB_Y := $(wildcard $(LIB_DIRS:%=%/*.y))

@@ -89,7 +89,6 @@ bool hd_cli_replay_options(hd_cli *cli, hd_replay_options *options)
                                    .parse = hd_cli_parse_options(cli),
                                    .saves = hd_cli_has(cli, HD_OPTION_SAVE) ? cli->outputs : NULL};
     int format = hd_cli_choice(cli, HD_OPTION_FORMAT), code = hd_cli_choice(cli, HD_OPTION_CODE);
-    options->code = code == 1 ? HD_REPLAY_MACHINE_CODE : HD_REPLAY_PTX;
     return format >= 0 && code >= 0 && check_timeline(cli) && hd_cli_read_settings(cli, HD_JOB_REPLAY, options) &&
            check_together(cli, format) && read_timeline(cli, options);
 }

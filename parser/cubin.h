@@ -21,4 +21,8 @@ typedef enum hd_cubin_outcome {
  * of its architecture, where it could be read. */
 hd_cubin_outcome hd_cubin_list(hd_source *cubin, hd_writer *listing, uint32_t *generation, hd_diagnostics *diagnostics);
 
+/* What made a cubin, by its section .note.nv.tkinfo: "ptxas 13.0.88", in the arena. NULL: it does not say, or is no
+ * cubin. */
+const char *hd_cubin_tool(hd_source *cubin, hd_arena *arena);
+
 #endif

@@ -99,6 +99,8 @@ const hd_replay_report *hd_replay_report_of(const hd_replay *r) { return &r->rep
 
 hd_status hd_replay_status(const hd_replay *r) { return r->status; }
 
+bool hd_replay_prefers_machine_code(const hd_replay *r) { return r->plan.prefers_machine; }
+
 /* ---- joining parts, in their order ------------------------------------------------------------------------------- */
 
 /* All saved files appear at the end; none, where one of them is an input or another output of any launch file. */

@@ -26,11 +26,12 @@
 #include "heddle/replay_result.h"
 #include "parser/parse.h"
 
-/* What is run of a module in PTX; of other modules, their machine code. */
-typedef enum hd_replay_code { HD_REPLAY_PTX, HD_REPLAY_MACHINE_CODE } hd_replay_code;
-
 typedef struct hd_replay_options {
-    hd_replay_code code;
+    /* What runs of a module in PTX: "ptx", "machine", the machine code that ptxas makes of it, or "auto", machine code
+     * where hd_replay_prefers_machine_code and all kernels are executed, with a warning where they are not; NULL: as
+     * the launch file says, else the PTX. Of other modules, their machine code. */
+    const char *code;
+    bool no_cache;               /* run ptxas, and keep nothing of what it makes */
     const char *gpu;             /* name or file; NULL: the default */
     const char *const *settings; /* changes to the GPU's description, as hd_gpu_set takes them */
     uint32_t setting_count;
@@ -87,6 +88,8 @@ hd_replay *hd_replay_new(const hd_replay_options *options, hd_diagnostics *diagn
 hd_status hd_replay_files(hd_replay *replay, const char *const *paths, uint32_t count);
 const hd_replay_report *hd_replay_report_of(const hd_replay *replay);
 hd_status hd_replay_status(const hd_replay *replay); /* the worst of all files (hd_status_worse) */
+/* Whether "auto" is machine code: cycles are simulated, of a GPU whose machine code ptxas makes. */
+bool hd_replay_prefers_machine_code(const hd_replay *replay);
 void hd_replay_free(hd_replay *replay);
 
 #endif

@@ -111,6 +111,12 @@ hd_status replay_plan_open(replay_plan *plan, const hd_replay_options *options, 
     *plan = (replay_plan){.options = options, .diagnostics = diagnostics, .gpu = gpu};
     if (gpu->valid && !hd_gpu_set(gpu, options->settings, options->setting_count))
         status = HD_STATUS_USAGE;
+    if (!hd_launch_code_read(options->code, &plan->code)) {
+        refuse(plan, hd_arena_printf(&plan->arena, "the code is ptx, machine or auto, not '%s'", options->code), NULL);
+        status = HD_STATUS_USAGE;
+    }
+    plan->prefers_machine =
+        options->time && gpu->compute_major * 10 + gpu->compute_minor >= HD_ASSEMBLE_OLDEST && gpu->valid;
     plan->sms = options->sms ? options->sms : gpu->limits.sms;
     for (uint32_t i = 0; i < 2; i++) {
         hd_pipeline *any = hd_pipeline_parse(i ? "address32,select,regalloc" : "select,regalloc", diagnostics);

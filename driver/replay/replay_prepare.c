@@ -308,7 +308,7 @@ static void open_rows(replay_part *p, const replay_dependence *depends, bool ann
         if (!in->traced)
             k.memory_base = in->launch->memory_base ? in->launch->memory_base : HD_MEMORY_BASE;
         k.machine_sm = in->module->is_machine && !in->traced ? in->module->target_number : 0;
-        k.is_assembled = in->assembled;
+        k.assembled_by = in->tool;
         const hd_function *kernel = hd_module_find_function(in->module, k.name);
         hd_architected numbers;
         if (kernel && hd_architected_of(kernel, &numbers)) { /* the allocation may leave a function as it is: virtual */

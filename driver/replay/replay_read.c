@@ -9,6 +9,7 @@
 #include "driver/report/tool.h"
 #include "ir/annotations.h"
 #include "ir/machine.h"
+#include "parser/cubin.h"
 #include "parser/recognize.h"
 #include "passes/check/restore.h"
 #include "passes/clean/offsets.h"
@@ -192,25 +193,78 @@ static void open_original(replay_input *in)
     in->is_original = true;
 }
 
+/* Of the source as it is now. */
+static bool parse_module(replay_part *p)
+{
+    replay_input *in = &p->in;
+    hd_parse_options parse = p->plan->options->parse;
+    if (!hd_disassemble(&in->source, &in->said))
+        return false;
+    parse.takes_listings = true;
+    parse.low_memory = in->launch->address_bits == 32;
+    in->module = hd_parse_ptx(&in->source, &parse, &in->said);
+    return !in->said.error_count && hd_launch_find_kernels(in->launch, in->module, &in->said);
+}
+
+/* Replaces PTX by machine code for the GPU. */
+static bool assemble(replay_part *p)
+{
+    replay_input *in = &p->in;
+    hd_assembled made;
+    hd_store cache;
+    uint32_t target = hd_assemble_target(in->source.text, in->source.length);
+    bool good = hd_store_open(&cache, &p->arena, &in->said);
+    if (p->plan->options->no_cache)
+        cache.folder = NULL;
+    good = good && hd_assemble(&in->source, hd_assemble_architecture(p->plan->gpu, target), &cache, &made, &in->said);
+    in->tool = good ? hd_arena_string(&p->arena, made.tool, strlen(made.tool)) : NULL;
+    return good;
+}
+
+/* A module as machine code that is executed. false: it is PTX as before, and a warning says why. */
+static bool try_machine_code(replay_part *p)
+{
+    replay_input *in = &p->in;
+    hd_source ptx = in->source;
+    hd_source_from_memory(&in->source, ptx.name, ptx.text, ptx.length);
+    if (assemble(p) && parse_module(p) && hd_launch_is_executed(in->launch, in->module, &in->said)) {
+        hd_source_free(&ptx);
+        return true;
+    }
+    const char *why = in->said.first ? in->said.first->message : "";
+    why = hd_arena_string(&p->arena, why, strlen(why));
+    hd_diagnostics_free(&in->said);
+    hd_diagnostics_init_part(&in->said, &p->diagnostics);
+    hd_module_free(in->module);
+    hd_source_free(&in->source);
+    in->source = ptx;
+    in->module = NULL;
+    in->tool = NULL;
+    hd_report(&in->said, HD_DIAG_RUNS_PTX, NULL, (hd_span){0, 0}, "'%s' runs as PTX: %s", ptx.name, why);
+    return false;
+}
+
+/* The code that was asked for. */
+static bool choose_code(replay_part *p)
+{
+    replay_input *in = &p->in;
+    hd_launch_code code = p->plan->code ? p->plan->code : in->launch->code;
+    if (hd_binary_of(&in->source) != HD_BINARY_NONE || hd_is_sass(&in->source)) {
+        in->tool = hd_cubin_tool(&in->source, &p->arena);
+        return parse_module(p);
+    }
+    if (code == HD_CODE_MACHINE)
+        return assemble(p) && parse_module(p);
+    return (code == HD_CODE_AUTO && p->plan->prefers_machine && try_machine_code(p)) || parse_module(p);
+}
+
 static bool read_module(replay_part *p)
 {
     replay_input *in = &p->in;
     const hd_replay_options *options = p->plan->options;
     for (uint32_t i = 0; i < in->launch->module_count; i++)
         replay_await_turn(p, in->launch->module_paths[i]);
-    if (!hd_launch_read_module(in->launch, &in->source, &in->linked, &in->said))
-        return false;
-    bool is_ptx = hd_binary_of(&in->source) == HD_BINARY_NONE && !hd_is_sass(&in->source);
-    in->assembled = is_ptx && options->code == HD_REPLAY_MACHINE_CODE;
-    if (in->assembled && !replay_assemble(p->plan->gpu, &in->source, &in->said))
-        return false;
-    if (!hd_disassemble(&in->source, &in->said))
-        return false;
-    hd_parse_options parse = options->parse;
-    parse.takes_listings = true;
-    parse.low_memory = in->launch->address_bits == 32;
-    in->module = hd_parse_ptx(&in->source, &parse, &in->said);
-    if (in->said.error_count || !hd_launch_find_kernels(in->launch, in->module, &in->said))
+    if (!hd_launch_read_module(in->launch, &in->source, &in->linked, &in->said) || !choose_code(p))
         return false;
     bool annotated = has_annotations(in->module);
     if (!annotated && !in->module->is_machine) /* annotations hold for the instructions as they are */

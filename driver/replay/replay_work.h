@@ -12,6 +12,7 @@
 #define HD_DRIVER_REPLAY_REPLAY_WORK_H
 
 #include "base/pool.h"
+#include "driver/build/assemble.h"
 #include "driver/replay/replay.h"
 #include "hwmodel/launch/launch.h"
 #include "hwmodel/count/count.h"
@@ -42,6 +43,8 @@ typedef struct replay_plan {
     HD_ARRAY(hd_pipeline *) pipelines; /* of the models: no two are equal */
     hd_pipeline *allocations[2];       /* what precedes all models; 1: of a module whose addresses have 32 bits */
     uint32_t sms;                      /* that are simulated, with options->time */
+    hd_launch_code code;               /* of the options */
+    bool prefers_machine;              /* what HD_CODE_AUTO means */
     bool faulty;                       /* options->lane_fault: each first run has a copy of `lane` */
     hd_faulty_lane lane;
 } replay_plan;
@@ -56,7 +59,7 @@ typedef struct replay_input {
     /* A copy of the module before allocation; of an annotated module, the original code that it denotes. NULL: nothing
      * is compared with it. */
     hd_module *original;
-    bool assembled;      /* the module is machine code that ptxas made of the PTX */
+    const char *tool;    /* that made the machine code: "ptxas 13.0.88"; NULL: unknown, or PTX */
     bool allocates;      /* the module is simplified and allocated */
     bool is_original;    /* the module has annotations, and is its original but for these */
     hd_diagnostics said; /* of reading the module; repeated for each rewritten copy */
@@ -178,10 +181,6 @@ void replay_print(void *part, const char *text, size_t size); /* to options->pri
 void replay_print_kept(replay_part *p);                       /* when it is the part's turn */
 /* Before reading an input that can be read only once, such as a pipe: waits until earlier parts have run. */
 void replay_await_turn(replay_part *p, const char *path);
-
-/* replay_assemble.c: replaces PTX by the cubin that ptxas makes of it for the GPU. false: reported (missing-tool,
- * unsupported). */
-bool replay_assemble(const hd_gpu *gpu, hd_source *source, hd_diagnostics *diagnostics);
 
 /* replay_read.c */
 hd_status replay_read(replay_part *p); /* sets p->in */

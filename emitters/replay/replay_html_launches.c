@@ -275,6 +275,10 @@ static void write_facts(hd_writer *w, const hd_replay_report *report, const hd_r
     page_text(w, k->file);
     hd_write_format(w, ", launch %u &middot; grid %ux%ux%u, block %ux%ux%u", k->launch, k->grid[0], k->grid[1],
                     k->grid[2], k->block[0], k->block[1], k->block[2]);
+    if (k->machine_sm)
+        hd_write_format(w, " &middot; machine code of sm_%u%s", k->machine_sm, k->assembled_by ? " by " : "");
+    if (k->machine_sm && k->assembled_by)
+        page_text(w, k->assembled_by);
     if (k->registers != HD_REPLAY_VIRTUAL)
         hd_write_format(w, " &middot; %u registers and %u predicates per thread (%s)", k->general, k->predicates,
                         hd_replay_register_words[k->registers]);

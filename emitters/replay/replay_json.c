@@ -210,7 +210,7 @@ static void write_kernel(hd_json *j, const hd_replay_report *report, const hd_re
     if (k->machine_sm) {
         hd_json_object(j, "machine_code");
         hd_json_number(j, "sm", k->machine_sm);
-        hd_json_text(j, "assembled_by", k->is_assembled ? "ptxas" : NULL);
+        write_text(j, "assembled_by", k->assembled_by);
         hd_json_end(j);
     }
     if (report->slot_count)

@@ -68,7 +68,8 @@ static void write_verdict(hd_writer *w, const hd_replay_kernel *k)
     char count[32];
     hd_write_string(w, "  ");
     if (k->machine_sm)
-        hd_write_format(w, "machine code of sm_%u%s, ", k->machine_sm, k->is_assembled ? " by ptxas" : "");
+        hd_write_format(w, "machine code of sm_%u%s%s, ", k->machine_sm, k->assembled_by ? " by " : "",
+                        k->assembled_by ? k->assembled_by : "");
     if (k->registers != HD_REPLAY_VIRTUAL)
         hd_write_format(w, "%u registers/thread, ", k->general);
     hd_write_format(w, "%s warp instructions", hd_replay_grouped(count, k->warp_instructions));

@@ -303,6 +303,30 @@ static bool read_memory_base(reader *r, const hd_yaml_node *node)
     return false;
 }
 
+bool hd_launch_code_read(const char *word, hd_launch_code *code)
+{
+    static const char *const words[] = {
+        [HD_CODE_UNSAID] = "", [HD_CODE_PTX] = "ptx", [HD_CODE_MACHINE] = "machine", [HD_CODE_AUTO] = "auto"};
+    for (uint32_t i = HD_CODE_PTX; word && i < sizeof words / sizeof *words; i++)
+        if (strcmp(word, words[i]) == 0) {
+            *code = (hd_launch_code)i;
+            return true;
+        }
+    *code = HD_CODE_UNSAID;
+    return !word;
+}
+
+static bool read_code(reader *r, const hd_yaml_node *node)
+{
+    const char *word;
+    if (!node || !hd_yaml_string(node, &word))
+        return !node;
+    if (hd_launch_code_read(word, &r->file->code))
+        return true;
+    hd_yaml_error(node, HD_DIAG_BAD_VALUE, "the code is ptx, machine or auto, not '%s'", word);
+    return false;
+}
+
 /* PATH, or [PATH, ...] */
 static bool read_modules(reader *r, const hd_yaml_node *node)
 {
@@ -330,8 +354,9 @@ static bool read_file(reader *r, const hd_yaml_node *root)
     if (!root || !hd_yaml_mapping(root))
         return false;
     bool good = hd_yaml_known_keys(
-        root, KEYS("module", "address_bits", "memory_base", "buffers", "symbols", "textures", "launches"));
+        root, KEYS("module", "code", "address_bits", "memory_base", "buffers", "symbols", "textures", "launches"));
     good = read_modules(r, hd_yaml_need(root, "module")) && good;
+    good = read_code(r, hd_yaml_get(root, "code")) && good;
     good = hd_yaml_address_bits(root, &r->file->address_bits) && good;
     good = read_memory_base(r, hd_yaml_get(root, "memory_base")) && good;
     good = read_data(r, root) && good;

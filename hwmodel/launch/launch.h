@@ -132,6 +132,12 @@ struct hd_launch_step {
     const hd_yaml_node *node;
 };
 
+/* Which code of a module runs: its PTX, the machine code that ptxas makes of it, or machine code where cycles are
+ * simulated of a GPU that has such code (driver/replay/replay.h). */
+typedef enum hd_launch_code { HD_CODE_UNSAID, HD_CODE_PTX, HD_CODE_MACHINE, HD_CODE_AUTO } hd_launch_code;
+/* "ptx", "machine" or "auto"; NULL is unsaid. false: another word. */
+bool hd_launch_code_read(const char *word, hd_launch_code *code);
+
 typedef struct hd_launch_file {
     hd_yaml *yaml;
     hd_arena arena;
@@ -148,6 +154,7 @@ typedef struct hd_launch_file {
     bool valid;            /* false: errors were reported */
     uint32_t address_bits; /* 32: all memory lies below 4 GB; 64; 0: not given */
     uint64_t memory_base;  /* address of the first allocation (hd_memory_move); 0: HD_MEMORY_BASE */
+    hd_launch_code code;
     /* Set by the caller: */
     const char *gpu;           /* the GPU that the launches are for; NULL: any */
     uint32_t gpu_shared_bytes; /* maximum shared memory of a block on it */
@@ -162,6 +169,9 @@ void hd_launch_free(hd_launch_file *file);
 struct hd_link_result;
 bool hd_launch_read_module(const hd_launch_file *file, hd_source *source, struct hd_link_result *linked,
                            hd_diagnostics *diagnostics);
+/* Whether all kernels that the launch file names are executed. false: *said has why (HD_DIAG_UNSUPPORTED). Of machine
+ * code; decodes the kernels in an image of their own. */
+bool hd_launch_is_executed(const hd_launch_file *file, hd_module *module, hd_diagnostics *said);
 /* Adds the files that the launch file reads, and with `saves` those that it saves buffers in, whose owner is the
  * buffer's node. */
 void hd_launch_list_files(const hd_launch_file *file, bool saves, hd_file_list *list);

@@ -47,8 +47,8 @@ bool hd_launch_read_steps(hd_launch_reader *r, const hd_yaml_node *list);
 
 /* session_machine.c: kernels of machine code. Whether the launch fits what the cubin says; false: reported. */
 bool hd_session_check_machine(hd_session *session, const hd_launch *launch, const hd_function *kernel);
-/* A variable of the cubins that launched kernels are of, and the allocation that it is in; NULL: there is none. */
-const struct hd_machine_symbol *hd_session_machine_variable(const hd_session *session, const char *name,
-                                                            uint32_t *allocation);
+/* A variable of the cubins that launched kernels are of, or a section of variables; false: there is none. */
+struct hd_machine_variable;
+bool hd_session_machine_variable(const hd_session *session, const char *name, struct hd_machine_variable *variable);
 
 #endif

@@ -47,11 +47,11 @@ static bool place_symbol(hd_session *s, uint32_t index)
     const hd_launch_buffer *b = &s->file->buffers.items[index];
     uint64_t size;
     uint32_t variable = s->module->is_machine ? HD_NONE : find_variable(s, b->name);
-    const hd_machine_symbol *of_cubin =
-        s->module->is_machine ? hd_session_machine_variable(s, b->name, &s->buffer_allocations[index]) : NULL;
-    if (of_cubin) {
-        s->buffer_offsets[index] = of_cubin->offset;
-        size = of_cubin->bytes;
+    hd_machine_variable of_cubin;
+    if (s->module->is_machine && hd_session_machine_variable(s, b->name, &of_cubin)) {
+        s->buffer_allocations[index] = of_cubin.allocation;
+        s->buffer_offsets[index] = of_cubin.offset;
+        size = of_cubin.bytes;
     } else if (variable != HD_NONE) {
         s->buffer_allocations[index] = s->image.allocations[variable];
         size = s->module->symbols.items[variable].size_bytes;
@@ -207,15 +207,11 @@ static bool check_argument(const hd_session *s, const hd_launch *l, const hd_fun
 /* Checks that the kernel accepts this block shape. */
 static bool check_shape(const hd_session *s, const hd_launch *l, const hd_function *kernel, const uint32_t block[3])
 {
-    uint64_t threads = 1, most = 1;
+    uint64_t threads = 1, most = hd_kernel_most_threads(kernel);
     const hd_yaml_node *node = hd_yaml_get(l->node, "block");
-    const hd_machine_layout *layout = kernel->machine ? hd_machine_layout_of(kernel) : NULL;
-    static const uint32_t any[3];
-    const uint32_t *required = !layout ? kernel->required_threads : layout->requires_threads ? layout->threads : any;
-    const uint32_t *limit = !layout ? kernel->max_threads : layout->requires_threads ? any : layout->threads;
+    const uint32_t *required = hd_kernel_required_threads(kernel);
     for (uint32_t i = 0; i < 3; i++) {
         threads *= block[i];
-        most *= limit[i] ? limit[i] : 1;
         if (required[0] && block[i] != (required[i] ? required[i] : 1)) {
             hd_yaml_report(s->diagnostics, node, HD_DIAG_BAD_VALUE,
                            "the kernel wants blocks of exactly %u x %u x %u threads (.reqntid)", required[0],
@@ -223,7 +219,7 @@ static bool check_shape(const hd_session *s, const hd_launch *l, const hd_functi
             return false;
         }
     }
-    if (limit[0] && threads > most) {
+    if (most && threads > most) {
         hd_yaml_report(s->diagnostics, node, HD_DIAG_BAD_VALUE,
                        "the kernel takes blocks of at most %" PRIu64 " threads (.maxntid)", most);
         return false;
@@ -241,18 +237,6 @@ static bool is_resident(const hd_session *s, const hd_launch *l, const hd_grid *
     return false;
 }
 
-static uint32_t parameter_offset(const hd_session *s, const hd_function *kernel, uint32_t i)
-{
-    return kernel->machine ? hd_machine_layout_of(kernel)->parameters[i].offset
-                           : hd_parameter_offset(s->module, kernel, i);
-}
-
-static uint64_t parameter_bytes(const hd_session *s, const hd_function *kernel)
-{
-    return kernel->machine ? hd_machine_layout_of(kernel)->parameter_bytes
-                           : hd_parameter_block_bytes(s->module, kernel);
-}
-
 /* Grid and parameters of a repetition. */
 static bool prepare(hd_session *s, uint32_t index, const hd_iteration *at)
 {
@@ -264,7 +248,7 @@ static bool prepare(hd_session *s, uint32_t index, const hd_iteration *at)
         return false;
     for (uint32_t i = 0; i < l->argument_count; i++)
         if (!hd_argument_lay(&l->arguments[i], at, &s->addresses,
-                             s->parameters[index] + parameter_offset(s, kernel, i)))
+                             s->parameters[index] + hd_kernel_parameter_offset(s->module, kernel, i)))
             return false;
     return true;
 }
@@ -293,7 +277,7 @@ static bool open_launch(hd_session *s, uint32_t index)
     for (uint32_t k = 0; k < l->argument_count && !kernel->machine; k++)
         good = check_argument(s, l, kernel, k) && good;
     s->kernels[index] = kernel;
-    s->parameters[index] = hd_arena_calloc(&s->arena, (size_t)parameter_bytes(s, kernel) + 32);
+    s->parameters[index] = hd_arena_calloc(&s->arena, (size_t)hd_kernel_block_bytes(s->module, kernel) + 32);
     s->grids[index].parameters = s->parameters[index];
     s->grids[index].cooperative = l->cooperative;
     s->grids[index].workspace = s->workspace;
@@ -308,12 +292,9 @@ static bool decode(hd_session *s, uint32_t index)
             s->programs[index] = s->programs[i];
             return s->programs[i] != NULL;
         }
-    if (s->kernels[index]->machine) {
-        hd_machine_kernel kernel = hd_machine_kernel_of(s->kernels[index], &s->image);
-        s->programs[index] = hd_machine_program_new(s->module, s->kernels[index], &kernel, &s->image, s->diagnostics);
-    } else {
-        s->programs[index] = hd_program_new(s->module, s->kernels[index], &s->image, s->diagnostics);
-    }
+    s->programs[index] = s->kernels[index]->machine
+                             ? hd_machine_program_of(s->module, s->kernels[index], &s->image, s->diagnostics)
+                             : hd_program_new(s->module, s->kernels[index], &s->image, s->diagnostics);
     return s->programs[index] != NULL;
 }
 

@@ -6,43 +6,41 @@
 
 #include <inttypes.h>
 
-const hd_machine_symbol *hd_session_machine_variable(const hd_session *s, const char *name, uint32_t *allocation)
+static bool find_symbol(const hd_session *s, const char *name, hd_machine_variable *v)
 {
     for (uint32_t i = 0; i < s->file->launches.count; i++) {
         const hd_function *kernel = hd_launch_kernel(s->module, &s->file->launches.items[i]);
         const hd_machine_layout *layout = kernel ? hd_machine_layout_of(kernel) : NULL;
-        uint32_t symbol = layout ? hd_machine_symbol_of(layout->image, name, strlen(name)) : HD_NONE;
-        if (symbol == HD_NONE)
-            continue;
-        *allocation = hd_machine_symbol_allocation(&s->image, layout->image, symbol);
-        if (*allocation != HD_NONE)
-            return &layout->image->symbols[symbol];
+        if (layout && hd_machine_variable_of(&s->image, layout->image, name, v))
+            return true;
     }
-    return NULL;
+    return false;
+}
+
+/* A whole section, as the record of a program has it. */
+static bool find_section(const hd_session *s, const char *name, hd_machine_variable *v)
+{
+    for (uint32_t i = 0; i < s->image.sections.count; i++) {
+        const hd_placed_section *placed = &s->image.sections.items[i];
+        *v = (hd_machine_variable){placed->allocation, 0, placed->section->bytes};
+        if (strcmp(placed->section->name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool hd_session_machine_variable(const hd_session *s, const char *name, hd_machine_variable *v)
+{
+    return find_symbol(s, name, v) || find_section(s, name, v);
 }
 
 /* ---- kernels ----------------------------------------------------------------------------------------------------- */
-
-/* What the run of a kernel needs and the listing does not say; NULL: nothing. */
-static const char *find_missing(const hd_machine_layout *l)
-{
-    if (!l)
-        return "it has no sections beside the code";
-    if (!l->image->sm)
-        return "it does not name the architecture (.target)";
-    if (l->image->is_relocatable)
-        return "its code is relocatable (nvcc -rdc=true) and not linked: take the program, or what nvcc -dlink -cubin "
-               "makes";
-    if (!l->has_parameters && l->parameter_count)
-        return "it does not say where the parameters are (EIATTR_PARAM_CBANK)";
-    return NULL;
-}
 
 bool hd_session_check_machine(hd_session *s, const hd_launch *l, const hd_function *kernel)
 {
     const hd_machine_layout *layout = hd_machine_layout_of(kernel);
     const hd_yaml_node *name = hd_yaml_get(l->node, "kernel"), *params = hd_yaml_get(l->node, "params");
-    const char *missing = find_missing(layout);
+    const char *missing = hd_machine_missing(layout);
     if (missing) {
         hd_diagnostic *d = hd_yaml_report(s->diagnostics, name, HD_DIAG_BAD_VALUE,
                                           "the listing does not say how '%s' is launched: %s", l->kernel, missing);
@@ -67,4 +65,24 @@ bool hd_session_check_machine(hd_session *s, const hd_launch *l, const hd_functi
         return false;
     }
     return true;
+}
+
+/* ---- whether it is executed -------------------------------------------------------------------------------------- */
+
+bool hd_launch_is_executed(const hd_launch_file *file, hd_module *module, hd_diagnostics *said)
+{
+    hd_arena arena = {0};
+    hd_function **kernels = HD_ARENA_ARRAY(&arena, hd_function *, file->launches.count);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < file->launches.count; i++) {
+        hd_function *kernel = hd_launch_kernel(module, &file->launches.items[i]);
+        uint32_t k = 0;
+        while (k < count && kernels[k] != kernel)
+            k++;
+        if (kernel && k == count)
+            kernels[count++] = kernel;
+    }
+    bool good = hd_machine_is_executed(module, kernels, count, said);
+    hd_arena_free(&arena);
+    return good;
 }

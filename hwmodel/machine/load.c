@@ -23,10 +23,14 @@ static hd_allocation *allocation_of(const hd_image *image, const hd_machine_sect
     return at == HD_NONE ? NULL : &image->memory->allocations.items[at];
 }
 
-uint32_t hd_machine_symbol_allocation(const hd_image *image, const hd_machine_image *of, uint32_t symbol)
+bool hd_machine_variable_of(const hd_image *image, const hd_machine_image *of, const char *name, hd_machine_variable *v)
 {
-    uint32_t section = of->symbols[symbol].section;
-    return section == HD_NONE ? HD_NONE : find_allocation(image, &of->sections[section]);
+    uint32_t at = hd_machine_symbol_of(of, name, strlen(name));
+    const hd_machine_symbol *symbol = at == HD_NONE ? NULL : &of->symbols[at];
+    if (!symbol || symbol->section == HD_NONE)
+        return false;
+    *v = (hd_machine_variable){find_allocation(image, &of->sections[symbol->section]), symbol->offset, symbol->bytes};
+    return v->allocation != HD_NONE;
 }
 
 static bool place(hd_image *image, const hd_machine_section *s, hd_diagnostics *diagnostics)

@@ -41,8 +41,13 @@ typedef struct hd_machine_kernel {
 /* Places the constant banks and global variables of all cubins of image->module in device memory, with their
  * relocations; after hd_image_load, once. false (reported): they do not fit, or a relocation is of an unknown kind. */
 bool hd_machine_image_load(hd_image *image, hd_diagnostics *diagnostics);
-/* The index in image->memory->allocations of what a variable of a cubin lies in; HD_NONE: it is not in memory. */
-uint32_t hd_machine_symbol_allocation(const hd_image *image, const hd_machine_image *of, uint32_t symbol);
+typedef struct hd_machine_variable { /* of a cubin */
+    uint32_t allocation;             /* that it is in, an index in image->memory->allocations */
+    uint64_t offset, bytes;
+} hd_machine_variable;
+/* false: the cubin has no variable of that name in memory. */
+bool hd_machine_variable_of(const hd_image *image, const hd_machine_image *of, const char *name,
+                            hd_machine_variable *variable);
 /* What the sections of its listing say of a kernel; without them parameters, banks and sizes are none. */
 hd_machine_kernel hd_machine_kernel_of(const hd_function *function, const hd_image *image);
 
@@ -50,5 +55,24 @@ hd_machine_kernel hd_machine_kernel_of(const hd_function *function, const hd_ima
  * address and text). Module, image and what `kernel` refers to must outlive the program. Linear in the code. */
 hd_program *hd_machine_program_new(hd_module *module, hd_function *function, const hd_machine_kernel *kernel,
                                    const hd_image *image, hd_diagnostics *diagnostics);
+
+/* What the launch of a kernel needs and its listing does not say; NULL: nothing. */
+const char *hd_machine_missing(const hd_machine_layout *layout);
+/* Whether kernels are executed. false: *said has why (HD_DIAG_UNSUPPORTED). Decodes those that are machine code in an
+ * image of their own. */
+bool hd_machine_is_executed(hd_module *module, hd_function *const *kernels, uint32_t count, hd_diagnostics *said);
+
+/* Parameters of a kernel, in PTX or in machine code that lacks nothing. */
+uint32_t hd_kernel_parameters(const hd_function *kernel); /* number */
+uint32_t hd_kernel_parameter_offset(const hd_module *module, const hd_function *kernel, uint32_t parameter);
+uint64_t hd_kernel_parameter_bytes(const hd_module *module, const hd_function *kernel, uint32_t parameter);
+uint32_t hd_kernel_block_bytes(const hd_module *module, const hd_function *kernel); /* of all */
+/* The shape that its blocks must have, and how many threads they may have, by its directives; 0: it does not say. */
+const uint32_t *hd_kernel_required_threads(const hd_function *kernel); /* three numbers */
+uint64_t hd_kernel_most_threads(const hd_function *kernel);
+
+/* The same with what the sections of the listing say of the kernel. */
+hd_program *hd_machine_program_of(hd_module *module, hd_function *function, const hd_image *image,
+                                  hd_diagnostics *diagnostics);
 
 #endif

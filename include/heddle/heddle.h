@@ -204,6 +204,10 @@ typedef struct hd_replay_settings {
      * none */
     uint32_t timeline_sm;
     uint64_t timeline_first, timeline_end;
+    /* what runs of a module in PTX: "ptx", "machine", the machine code that ptxas makes of it, or "auto", machine code
+     * with `time` on a GPU of sm_75 and later; NULL: as the launch file says, else the PTX */
+    const char *code;
+    bool no_cache; /* do not keep what ptxas makes in the cache (heddle-cache(1)), nor take it from there */
 } hd_replay_settings;
 
 /* Runs launch files, or plays traces, in the hardware model (see heddle-replay(1), heddle-trace(5)) and returns the

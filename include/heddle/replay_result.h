@@ -192,7 +192,7 @@ typedef struct hd_replay_kernel { /* one launch of a launch file, all its runs c
     const char *demangled; /* equal to name if it is not mangled, or mangled names were asked for */
     bool clock_dependent;  /* a clock that it reads may decide what it leaves in memory */
     uint32_t machine_sm;   /* machine code ran, of sm_N; 0: PTX, or a trace */
-    bool is_assembled;     /* ptxas made it of a module in PTX */
+    const char *assembled_by; /* what made that code: "ptxas 13.0.88"; NULL: unknown, or PTX */
 } hd_replay_kernel;
 
 typedef struct hd_replay_report {

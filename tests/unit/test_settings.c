@@ -61,7 +61,9 @@ static void settings_are_copied(void **state)
     assert_int_equal(to.report.threads, 3);
     assert_true(to.report.no_clean && to.report.no_demangle);
 
-    from = (any_settings){.replay = {.gpu = "g",
+    from = (any_settings){.replay = {.code = "auto",
+                                     .no_cache = true,
+                                     .gpu = "g",
                                      .techniques = "bow",
                                      .all_models = true,
                                      .threads = 5,
@@ -74,7 +76,9 @@ static void settings_are_copied(void **state)
     assert_true(take(HD_JOB_REPLAY, &from, &to));
     assert_string_equal(to.replay.gpu, "g");
     assert_string_equal(to.replay.techniques, "bow");
+    assert_string_equal(to.replay.code, "auto");
     assert_true(to.replay.all_models && to.replay.keep_virtual && to.replay.time && !to.replay.no_memo);
+    assert_true(to.replay.no_cache);
     assert_int_equal(to.replay.threads, 5);
     assert_int_equal(to.replay.max_registers, 7);
     assert_int_equal(to.replay.sms, 1024);
