@@ -81,7 +81,8 @@ static int count_inputs(const hd_cli *cli)
 
 void hd_cli_list_files(hd_cli *cli, hd_file_list *list)
 {
-    static const char *const of_records[] = {HD_RUN_LAUNCH_FILE, HD_RUN_PTX_FILE, HD_RUN_LINKED_FILE};
+    static const char *const of_records[] = {HD_RUN_LAUNCH_FILE, HD_RUN_PTX_FILE, HD_RUN_LINKED_FILE, HD_RUN_CUBIN_FILE,
+                                             HD_RUN_CUBINS_FILE};
     for (int i = 0; i < count_inputs(cli); i++)
         hd_file_list_add(list, cli->operands[i], false, NULL);
     for (uint32_t i = 0; (i = hd_cli_marked(cli, HD_CLI_READS, i)) < HD_OPTION_COUNT; i++)

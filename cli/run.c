@@ -106,12 +106,16 @@ static bool make_folder(job *j)
 static bool prepare(job *j)
 {
     const hd_replay_options *o = j->options;
+    const char *code = o->code ? o->code : "ptx";
+    bool prefers = hd_replay_prefers_machine_code(j->replay);
     hd_run_request q = {.gpu = o->gpu,
                         .threads = o->threads,
                         .instruction_limit = o->instruction_limit,
                         .check_races = o->check_races,
                         .check_uninitialized = o->check_uninitialized,
                         .record = j->record || j->replays,
+                        .code = strcmp(code, "auto") == 0 && !prefers ? "ptx" : code,
+                        .no_cache = o->no_cache,
                         .kept_in = j->record};
     return hd_run_prepare(j->folder, &q) || failed(j, "cannot write to", j->folder, errno);
 }

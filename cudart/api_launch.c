@@ -183,11 +183,11 @@ int hd_cudaFuncSetSharedMemConfig(const void *host, int config) { WITH_KERNEL(ho
 int hd_cudaFuncGetParamInfo(const void *host, size_t index, size_t *offset, size_t *bytes)
 {
     WITH_KERNEL(
-        host, if (index >= k->function->parameter_count) error = HD_CUDA_INVALID_VALUE; else {
+        host, if (index >= hd_kernel_parameters(k->function)) error = HD_CUDA_INVALID_VALUE; else {
             const hd_module *m = k->unit->module;
-            *offset = hd_parameter_offset(m, k->function, (uint32_t)index);
+            *offset = hd_kernel_parameter_offset(m, k->function, (uint32_t)index);
             if (bytes)
-                *bytes = m->symbols.items[k->function->parameter_first + index].size_bytes;
+                *bytes = (size_t)hd_kernel_parameter_bytes(m, k->function, (uint32_t)index);
         });
 }
 
@@ -205,7 +205,7 @@ static int set_attribute(hd_runtime *r, hd_cu_kernel *k, int attribute, int valu
     }
     if (attribute != MAX_DYNAMIC_SHARED)
         return HD_CUDA_SUCCESS; /* of clusters: they have one block */
-    uint64_t own = hd_program_describe(k->program).static_shared_bytes;
+    uint64_t own = hd_kernel_shared_bytes(k);
     if (value < 0 || own + (uint32_t)value > limits->shared_bytes_per_cta)
         return HD_CUDA_INVALID_VALUE;
     k->dynamic_shared_bytes = (uint32_t)value;
@@ -230,14 +230,11 @@ static int describe(hd_runtime *r, hd_cu_kernel *k, hd_function_attributes *a)
     if (error)
         return error;
     hd_program_facts facts = hd_program_describe(k->program);
-    uint64_t own = facts.static_shared_bytes;
-    uint32_t most = 1;
-    for (uint32_t i = 0; i < 3; i++)
-        most *= k->function->max_threads[i] ? k->function->max_threads[i] : 1;
+    uint64_t own = hd_kernel_shared_bytes(k);
+    uint64_t most = hd_kernel_most_threads(k->function);
     *a = (hd_function_attributes){.shared_bytes = own,
                                   .local_bytes = facts.local_bytes_per_thread,
-                                  .threads =
-                                      (int)(k->function->max_threads[0] ? most : hd_gpu_of(r)->limits.threads_per_cta),
+                                  .threads = (int)(most ? most : hd_gpu_of(r)->limits.threads_per_cta),
                                   .registers = (int)hd_kernel_registers(r, k),
                                   .ptx_version = (int)k->unit->module->target_number,
                                   .binary_version = (int)k->unit->module->target_number,
@@ -262,7 +259,7 @@ static int occupancy(hd_runtime *r, hd_cu_kernel *k, int threads, size_t shared_
     int error = hd_kernel_prepare(r, k);
     if (error)
         return error;
-    uint64_t own = hd_program_describe(k->program).static_shared_bytes;
+    uint64_t own = hd_kernel_shared_bytes(k);
     hd_occupancy_use use = {.threads = (uint32_t)threads,
                             .registers = hd_kernel_registers(r, k),
                             .shared_bytes = own + (shared_bytes < UINT32_MAX ? shared_bytes : UINT32_MAX),

@@ -382,11 +382,11 @@ int hd_cudaMemset3D(hd_pitched to, int value, hd_extent e) { return hd_cudaMemse
 static int symbol(const void *host, void **pointer, size_t *bytes)
 {
     hd_runtime *r = hd_runtime_enter();
-    uint32_t index;
-    int error = hd_variable_of(r, host, &index);
+    hd_machine_variable v;
+    int error = hd_variable_of(r, host, &v);
     if (!error) {
-        *pointer = pointer_of(r, index);
-        *bytes = r->memory.allocations.items[index].size;
+        *pointer = (unsigned char *)pointer_of(r, v.allocation) + v.offset;
+        *bytes = (size_t)v.bytes;
     }
     return hd_runtime_leave(r, error);
 }

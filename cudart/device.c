@@ -306,10 +306,14 @@ int hd_cudaProfilerStop(void) { return done(HD_CUDA_SUCCESS); }
 
 /* ---- registers --------------------------------------------------------------------------------------------------- */
 
-/* The estimate of `heddle report` for the kernel: the model's registers have no number of their own. */
+/* Of machine code, what its cubin says. Of PTX, the estimate of `heddle report`: the model's registers have no number
+ * of their own. */
 uint32_t hd_kernel_registers(hd_runtime *r, hd_cu_kernel *k)
 {
     enum { UNKNOWN = 32 };
+    const hd_machine_layout *l = hd_machine_layout_of(k->function);
+    if (l && l->has_registers)
+        k->registers = l->registers;
     if (!k->registers)
         k->registers = hd_estimated_registers(k->unit->module, k->name, &hd_gpu_of(r)->limits);
     k->registers = k->registers ? k->registers : UNKNOWN;

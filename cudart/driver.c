@@ -3,6 +3,7 @@
 #include "cudart/api.h"
 #include "cudart/recording.h"
 #include <dlfcn.h>
+#include <elf.h>
 #include <stdio.h>
 #include <sys/auxv.h>
 
@@ -126,12 +127,40 @@ static int load_container(hd_runtime *r, const void *container, const char *plac
     hd_sources texts = {0};
     const char *has = NULL;
     uint32_t capability = hd_gpu_of(r)->compute_major * 10 + hd_gpu_of(r)->compute_minor;
+    hd_cu_unit *machine = hd_cu_unit_load_container(r, place, container);
+    if (machine)
+        return take_unit(machine, module);
     if (!hd_fatbin_read(container, hd_readable_bytes(container), capability, &r->arena, &texts, &has))
         return HD_CUDA_NO_KERNEL_IMAGE_FOR_DEVICE;
     int error = take_unit(hd_cu_unit_load(r, place, false, texts.items[0].text, texts.items[0].length), module);
     hd_source_free(&texts.items[0]);
     hd_array_free(&texts);
     return error;
+}
+
+/* The length of an ELF file in memory: its section headers are last but for program headers. */
+static size_t elf_bytes(const void *image)
+{
+    Elf64_Ehdr head;
+    size_t readable = hd_readable_bytes(image);
+    if (readable < sizeof head)
+        return 0;
+    memcpy(&head, image, sizeof head);
+    uint64_t sections = head.e_shoff + (uint64_t)head.e_shnum * head.e_shentsize,
+             segments = head.e_phoff + (uint64_t)head.e_phnum * head.e_phentsize;
+    return (size_t)hd_min(hd_max(sections, segments), (uint64_t)readable);
+}
+
+static int load_cubin(hd_runtime *r, const void *image, const char *place, const char *file, void **module)
+{
+    bool runs = r->options.code == HD_CODE_MACHINE || r->options.code == HD_CODE_AUTO;
+    hd_cu_unit *u = runs ? hd_cu_unit_load_cubin(r, place, file, image, elf_bytes(image)) : NULL;
+    if (u)
+        return take_unit(u, module);
+    hd_cu_record_limit(r);
+    if (!runs)
+        hd_runtime_say("the program loads machine code (a cubin), and the PTX runs: --code=machine runs it");
+    return HD_CUDA_NO_KERNEL_IMAGE_FOR_DEVICE;
 }
 
 /* `file`: that the image was read from; NULL: it is in memory. */
@@ -147,10 +176,8 @@ static int load(hd_runtime *r, const void *image, const char *file, void **modul
         return load_container(r, ((const hd_fatbin_wrapper *)image)->data, place, module);
     if (magic == (uint32_t)HD_FATBIN_MAGIC)
         return load_container(r, image, place, module);
-    if (memcmp(image, elf, sizeof elf) == 0) {
-        hd_runtime_say("the program loads machine code (a cubin): the model runs PTX");
-        return HD_CUDA_NO_KERNEL_IMAGE_FOR_DEVICE;
-    }
+    if (memcmp(image, elf, sizeof elf) == 0)
+        return load_cubin(r, image, place, file, module);
     if (!strstr(image, ".version"))
         return HD_CUDA_INVALID_KERNEL_IMAGE;
     return take_unit(hd_cu_unit_load(r, place, file, image, strlen(image)), module);
@@ -211,12 +238,13 @@ int hd_cuModuleGetGlobal(uint64_t *address, size_t *bytes, void *module, const c
 {
     hd_runtime *r = hd_runtime_enter();
     hd_cu_unit *u = unit_of(r, module);
-    uint32_t index = u && name ? hd_unit_variable(u, name) : HD_NONE;
-    if (index != HD_NONE && address)
-        *address = r->memory.allocations.items[index].base;
-    if (index != HD_NONE && bytes)
-        *bytes = (size_t)r->memory.allocations.items[index].size;
-    int error = !u ? HD_CUDA_INVALID_RESOURCE_HANDLE : index == HD_NONE ? HD_CUDA_SYMBOL_NOT_FOUND : HD_CUDA_SUCCESS;
+    hd_machine_variable v;
+    bool found = u && name && hd_unit_variable(u, name, &v);
+    if (found && address)
+        *address = r->memory.allocations.items[v.allocation].base + v.offset;
+    if (found && bytes)
+        *bytes = (size_t)v.bytes;
+    int error = !u ? HD_CUDA_INVALID_RESOURCE_HANDLE : found ? HD_CUDA_SUCCESS : HD_CUDA_SYMBOL_NOT_FOUND;
     return hd_runtime_leave_quietly(r, error);
 }
 

@@ -267,11 +267,11 @@ int hd_cudaGraphKernelNodeGetParams(void *node, hd_kernel_node *parameters)
     if (n->operation.kind != HD_OPERATION_KERNEL)
         return hd_runtime_leave(r, HD_CUDA_INVALID_VALUE);
     const hd_cu_launch *k = &n->operation.of.kernel;
-    uint32_t count = k->kernel->function->parameter_count;
+    const hd_function *f = k->kernel->function;
+    uint32_t count = hd_kernel_parameters(f);
     void **arguments = HD_ARENA_ARRAY(&r->arena, void *, count + 1);
     for (uint32_t i = 0; i < count; i++)
-        arguments[i] =
-            (void *)(uintptr_t)(k->parameters + hd_parameter_offset(k->kernel->unit->module, k->kernel->function, i));
+        arguments[i] = (void *)(uintptr_t)(k->parameters + hd_kernel_parameter_offset(k->kernel->unit->module, f, i));
     *parameters = (hd_kernel_node){k->kernel, k->grid, k->block, (uint32_t)k->shared_bytes, arguments, NULL};
     return hd_runtime_leave(r, HD_CUDA_SUCCESS);
 }

@@ -13,7 +13,7 @@ enum { MOST_Z_THREADS = 64, MOST_GRID_YZ = 65535, DEFAULT_SHARED_BYTES = 48 * 10
 static size_t block_bytes(const hd_cu_kernel *k)
 {
     enum { SLACK = 32 };
-    return (size_t)hd_parameter_block_bytes(k->unit->module, k->function) + SLACK;
+    return (size_t)hd_kernel_block_bytes(k->unit->module, k->function) + SLACK;
 }
 
 static unsigned char *new_block(const hd_cu_kernel *k) { return hd_calloc(block_bytes(k), 1); }
@@ -28,9 +28,9 @@ unsigned char *hd_launch_parameters(const hd_cu_kernel *k, void *const *argument
 {
     const hd_module *m = k->unit->module;
     unsigned char *block = new_block(k);
-    for (uint32_t i = 0; i < k->function->parameter_count; i++)
-        memcpy(block + hd_parameter_offset(m, k->function, i), arguments[i],
-               m->symbols.items[k->function->parameter_first + i].size_bytes);
+    for (uint32_t i = 0; i < hd_kernel_parameters(k->function); i++)
+        memcpy(block + hd_kernel_parameter_offset(m, k->function, i), arguments[i],
+               (size_t)hd_kernel_parameter_bytes(m, k->function, i));
     return block;
 }
 
@@ -44,7 +44,7 @@ unsigned char *hd_launch_extra(const hd_cu_kernel *k, void *const *extra)
             buffer = extra[1];
         else if ((uintptr_t)extra[0] == SIZE)
             bytes = *(size_t *)extra[1];
-    if (bytes > hd_parameter_block_bytes(k->unit->module, k->function))
+    if (bytes > hd_kernel_block_bytes(k->unit->module, k->function))
         return NULL;
     unsigned char *block = new_block(k);
     if (buffer)
@@ -64,14 +64,12 @@ static bool is_shape(const hd_gpu_limits *limits, hd_dim3 grid, hd_dim3 block)
 
 static bool takes_block(const hd_function *f, hd_dim3 block)
 {
-    uint64_t most = 1, threads = (uint64_t)block.x * block.y * block.z;
-    const uint32_t given[3] = {block.x, block.y, block.z};
-    for (uint32_t i = 0; i < 3; i++) {
-        most *= f->max_threads[i] ? f->max_threads[i] : 1;
-        if (f->required_threads[0] && given[i] != (f->required_threads[i] ? f->required_threads[i] : 1))
+    const uint32_t given[3] = {block.x, block.y, block.z}, *required = hd_kernel_required_threads(f);
+    for (uint32_t i = 0; i < 3 && required[0]; i++)
+        if (given[i] != (required[i] ? required[i] : 1))
             return false;
-    }
-    return !f->max_threads[0] || threads <= most;
+    uint64_t most = hd_kernel_most_threads(f);
+    return !most || (uint64_t)block.x * block.y * block.z <= most;
 }
 
 int hd_launch_check(hd_runtime *r, const hd_cu_launch *q)
@@ -86,7 +84,7 @@ int hd_launch_check(hd_runtime *r, const hd_cu_launch *q)
         hd_cu_record_limit(r);
         return error;
     }
-    uint64_t own = hd_program_describe(q->kernel->program).static_shared_bytes, most = DEFAULT_SHARED_BYTES;
+    uint64_t own = hd_kernel_shared_bytes(q->kernel), most = DEFAULT_SHARED_BYTES;
     if (q->kernel->dynamic_shared_bytes + own > most)
         most = q->kernel->dynamic_shared_bytes + own;
     if (own > limits->shared_bytes_per_cta || own + q->shared_bytes > most)

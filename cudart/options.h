@@ -4,6 +4,7 @@
 #define HD_CUDART_OPTIONS_H
 
 #include "driver/run/run_files.h"
+#include "hwmodel/launch/launch.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -14,6 +15,8 @@ typedef struct hd_run_options {
     uint64_t instruction_limit;
     bool check_races, check_uninitialized;
     bool record;         /* buffers, too */
+    hd_launch_code code; /* UNSAID: PTX */
+    bool no_cache;       /* of what ptxas makes */
     const char *kept_in; /* the folder that gets the record after the run; NULL: none */
 } hd_run_options;
 

@@ -126,14 +126,18 @@ void hd_cu_record_unit(hd_runtime *r, const hd_cu_unit *u, const hd_gpu *gpu)
     hd_cu_recording *t = recording_of(r);
     if (!t)
         return;
+    const hd_source *kept = u->cubin.length ? &u->cubin : &u->source;
+    uint32_t sm = u->cubin.length && u->module ? u->module->target_number : 0;
     if (t->record)
-        write_file(t, u->file, u->source.text, u->source.length, false);
+        write_file(t, u->file, kept->text, kept->length, false);
     hd_json *j = begin(t, "module");
     hd_json_number(j, "unit", u->index);
     hd_json_text(j, "file", u->file);
     hd_json_text(j, "gpu", gpu->name);
     hd_json_number(j, "base", HD_RUNTIME_BASE);
     hd_json_bool(j, "first", u->is_first);
+    hd_json_number(j, "sm", sm);
+    hd_json_text(j, "tool", u->tool);
     end(t);
 }
 
@@ -194,6 +198,14 @@ void hd_cu_record_written(hd_runtime *r, uint32_t allocation)
     b->changed = true;
 }
 
+static bool has_section(const hd_cu_unit *u, uint32_t allocation)
+{
+    for (uint32_t k = 0; !u->why && k < u->image.sections.count; k++)
+        if (u->image.sections.items[k].allocation == allocation)
+            return true;
+    return false;
+}
+
 /* The module of a variable. */
 static uint32_t unit_of_variable(const hd_runtime *r, uint32_t allocation)
 {
@@ -202,6 +214,8 @@ static uint32_t unit_of_variable(const hd_runtime *r, uint32_t allocation)
         for (uint32_t k = 0; !u->why && k < u->module->symbols.count; k++)
             if (u->image.allocations[k] == allocation)
                 return u->index;
+        if (has_section(u, allocation))
+            return u->index;
     }
     return 0;
 }
@@ -244,6 +258,15 @@ static void set_block(hd_runtime *r, hd_cu_recording *t, uint32_t allocation)
     b->used = true;
 }
 
+/* Constant banks of machine code are operands, which the memory does not see. */
+static bool is_bank(const hd_runtime *r, uint32_t allocation)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < r->units.count && !found; i++)
+        found = has_section(r->units.items[i], allocation);
+    return found && r->memory.allocations.items[allocation].space == HD_SPACE_CONST;
+}
+
 static void expect_block(hd_runtime *r, hd_cu_recording *t, uint32_t allocation)
 {
     hd_cu_record_block *b = block_of(t, allocation);
@@ -258,7 +281,7 @@ static void expect_block(hd_runtime *r, hd_cu_recording *t, uint32_t allocation)
     hd_json *j = begin(t, "expect");
     hd_json_number(j, "id", b->id);
     hd_json_text(j, "hash", text);
-    hd_json_bool(j, "accessed", a->accessed);
+    hd_json_bool(j, "accessed", a->accessed || is_bank(r, allocation));
     end(t);
 }
 
@@ -319,18 +342,27 @@ void hd_cu_record_before(hd_runtime *r)
             set_block(r, t, i);
 }
 
+/* A cubin says only how many bytes a parameter has; a pointer has 8. */
+static const char *type_of_parameter(const hd_module *m, const hd_function *f, uint32_t i, uint64_t size)
+{
+    if (f->machine)
+        return size == sizeof(uint64_t) ? "b64" : "bytes";
+    const hd_symbol *s = &m->symbols.items[f->parameter_first + i];
+    return s->dimension_count ? "bytes" : hd_types[s->type].spelling;
+}
+
 static void write_parameters(hd_json *j, const hd_cu_launch *q)
 {
     const hd_module *m = q->kernel->unit->module;
     const hd_function *f = q->kernel->function;
     hd_json_array(j, "parameters");
-    for (uint32_t i = 0; i < f->parameter_count; i++) {
-        const unsigned char *at = q->parameters + hd_parameter_offset(m, f, i);
-        const hd_symbol *s = &m->symbols.items[f->parameter_first + i];
+    for (uint32_t i = 0; i < hd_kernel_parameters(f); i++) {
+        const unsigned char *at = q->parameters + hd_kernel_parameter_offset(m, f, i);
+        uint64_t size = hd_kernel_parameter_bytes(m, f, i);
         hd_json_array(j, NULL);
-        hd_json_text(j, NULL, s->dimension_count ? "bytes" : hd_types[s->type].spelling);
+        hd_json_text(j, NULL, type_of_parameter(m, f, i, size));
         hd_json_array(j, NULL);
-        for (uint64_t k = 0; k < s->size_bytes; k++)
+        for (uint64_t k = 0; k < size; k++)
             hd_json_number(j, NULL, at[k]);
         hd_json_end(j);
         hd_json_end(j);

@@ -1,7 +1,8 @@
 /* What a run leaves for `heddle run`: events in the file HD_TRACE_FILE of the folder that HEDDLE_RUN names, one JSON
  * object a line, written as they happen, so that a program that crashes leaves what ran.
  *
- *   {"event": "module", "unit": 0, "file": "program.ptx", "gpu": NAME, "base": ADDRESS, "first"}
+ *   {"event": "module", "unit": 0, "file": "program.ptx", "gpu": NAME, "base": ADDRESS, "first", "sm", "tool"}
+ *                                                           sm 0: PTX
  *   {"event": "launch", "process", "kernel", "grid", "block", "shared", "cooperative", "status",
  *    "warp_instructions", ...}
  *   {"event": "end", "process"}                             it ended by exit, or by the end of main

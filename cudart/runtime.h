@@ -31,8 +31,9 @@
 #include "cudart/abi.h"
 #include "parser/fatbin.h"
 #include "cudart/options.h"
+#include "driver/build/assemble.h"
 #include "base/index.h"
-#include "hwmodel/exec/exec.h"
+#include "hwmodel/machine/machine.h"
 #include "parser/link.h"
 #include "target/occupancy.h"
 #include <pthread.h>
@@ -75,18 +76,20 @@ struct hd_cu_array {
 
 typedef struct hd_cu_kernel hd_cu_kernel;
 
-/* A module in device memory. */
+/* A module in device memory: PTX, or machine code. */
 typedef struct hd_cu_unit {
-    hd_source source;
+    hd_source source; /* PTX, or the listing of the cubin */
+    hd_source cubin;  /* empty: PTX */
+    const char *tool; /* that made the cubin: "ptxas 13.0.88"; NULL: unknown */
     hd_diagnostics diagnostics;
     hd_module *module; /* NULL: there is no code, and each use returns the error `why` */
     hd_image image;
     hd_arena arena;
     hd_link_result linked; /* has the names that linking changed */
     uint32_t index;        /* among units with a text */
-    const char *file;      /* name of its PTX file in a record */
+    const char *file;      /* name of its file in a record */
     bool is_in_file;       /* the source's name is that of a file that the user has, or gets after the run */
-    bool is_explained;     /* a note has said how to see the PTX */
+    bool is_explained;     /* a note has said how to see the code */
     bool is_first;         /* its variables were placed before any other memory */
     int why;
     const char *cubins; /* machine code in place of PTX, until a message has named it; NULL: none */
@@ -208,12 +211,17 @@ unsigned char *hd_bytes_of(hd_runtime *runtime, const void *pointer, size_t byte
 
 /* ---- unit.c ------------------------------------------------------------------------------------------------------ */
 
-/* `place`: what has the text, for diagnostics; `is_file`: it is a file of PTX, else one that embeds the PTX. */
+/* PTX; where machine code is asked for, what ptxas makes of it. `place`: what has the text, for diagnostics; `is_file`:
+ * it is a file of PTX, else one that embeds the PTX. */
 hd_cu_unit *hd_cu_unit_load(hd_runtime *runtime, const char *place, bool is_file, const char *text, size_t length);
+/* The same of a cubin. NULL: it has no kernel, or, where PTX is taken instead, one that is not executed (said). */
+hd_cu_unit *hd_cu_unit_load_cubin(hd_runtime *runtime, const char *place, bool is_file, const char *bytes,
+                                  size_t length);
+/* The cubin of a container that fits the GPU, where machine code is asked for; NULL: there is none, as above. */
+hd_cu_unit *hd_cu_unit_load_container(hd_runtime *runtime, const char *place, const void *container);
 /* NULL: the unit has no kernel of that name. */
 hd_cu_kernel *hd_unit_kernel(hd_cu_unit *unit, const char *name);
-/* Index of the variable's allocation; HD_NONE: none. */
-uint32_t hd_unit_variable(const hd_cu_unit *unit, const char *name);
+bool hd_unit_variable(const hd_cu_unit *unit, const char *name, hd_machine_variable *variable); /* false: none */
 void hd_unit_free(hd_cu_unit *unit);
 /* Sets the kernel that a host address, or a handle, stands for; or returns an error. */
 int hd_kernel_of(hd_runtime *runtime, const void *host, hd_cu_kernel **kernel);
@@ -221,8 +229,10 @@ int hd_kernel_of(hd_runtime *runtime, const void *host, hd_cu_kernel **kernel);
 int hd_kernel_of_handle(hd_runtime *runtime, const void *handle, hd_cu_kernel **kernel);
 /* Decodes the kernel, unless it is decoded; or returns an error. */
 int hd_kernel_prepare(hd_runtime *runtime, hd_cu_kernel *kernel);
-/* Sets the allocation of the variable that a host address stands for; or returns an error. */
-int hd_variable_of(hd_runtime *runtime, const void *host, uint32_t *allocation);
+/* Bytes of static shared memory of a kernel that is decoded. */
+uint64_t hd_kernel_shared_bytes(const hd_cu_kernel *kernel);
+/* Sets the variable that a host address stands for; or returns an error. */
+int hd_variable_of(hd_runtime *runtime, const void *host, hd_machine_variable *variable);
 void hd_cu_entity_add(hd_runtime *runtime, hd_cu_entity entity);
 /* Loads all binaries that are registered and not loaded. */
 void hd_load_binaries(hd_runtime *runtime);

@@ -2,11 +2,15 @@
  * the host addresses that stand for them.
  *
  * All binaries that register before the device is used become one module: objects of a device link (-rdc) share their
- * names, others have names apart. So a recorded run has one module, whose variables are where the replay puts them. */
+ * names, others have names apart. So a recorded run has one module, whose variables are where the replay puts them.
+ * Where machine code is asked for, a binary with a cubin for the GPU is a module of its own, and the others' PTX is
+ * assembled. */
 #include "cudart/runtime.h"
 #include "cudart/recording.h"
 #include "base/origins.h"
+#include "driver/report/tool.h"
 #include "emitters/diagnostics.h"
+#include "parser/cubin.h"
 #include "parser/parse.h"
 #include <stdio.h>
 #include <unistd.h>
@@ -41,42 +45,172 @@ void hd_show_diagnostics(hd_cu_unit *u, const hd_diagnostics *diagnostics)
 
 /* ---- modules ----------------------------------------------------------------------------------------------------- */
 
-static hd_cu_unit *new_unit(hd_runtime *r)
+static hd_cu_unit *make_unit(void)
 {
     hd_cu_unit *u = hd_calloc(1, sizeof *u);
     u->index = HD_NONE;
     hd_arena_init(&u->arena);
     hd_diagnostics_init(&u->diagnostics);
+    return u;
+}
+
+static hd_cu_unit *new_unit(hd_runtime *r)
+{
+    hd_cu_unit *u = make_unit();
     hd_array_push(&r->units, u);
     return u;
+}
+
+static hd_cu_unit *unit_without_code(hd_runtime *r, int why, const char *cubins)
+{
+    hd_cu_unit *u = new_unit(r);
+    u->why = why;
+    u->cubins = cubins;
+    return u;
+}
+
+static bool runs_machine_code(const hd_runtime *r)
+{
+    return r->options.code == HD_CODE_MACHINE || r->options.code == HD_CODE_AUTO;
 }
 
 /* A new text's place in the order of texts, and the name that diagnostics have for it: that of a file where there is
  * one. */
 static const char *name_text(hd_runtime *r, hd_cu_unit *u, const char *place, bool is_file)
 {
+    bool is_cubin = u->cubin.length;
     u->index = r->modules++;
-    u->file = u->index ? hd_arena_printf(&u->arena, "program%u.ptx", u->index) : HD_RUN_PTX_FILE;
+    u->file = u->index ? hd_arena_printf(&u->arena, "program%u.%s", u->index, is_cubin ? "cubin" : "ptx")
+                       : (is_cubin ? HD_RUN_CUBIN_FILE : HD_RUN_PTX_FILE);
     u->is_in_file = is_file || r->options.kept_in;
     if (is_file)
         return place;
     return r->options.kept_in ? hd_arena_printf(&u->arena, "%s/%s", r->options.kept_in, u->file)
-                              : hd_arena_printf(&u->arena, "PTX of %s", place);
+                              : hd_arena_printf(&u->arena, "%s of %s", is_cubin ? "machine code" : "PTX", place);
 }
 
-hd_cu_unit *hd_cu_unit_load(hd_runtime *r, const char *place, bool is_file, const char *text, size_t length)
+/* Places the variables of a unit's module in device memory. `good`: the text is a module. */
+static void place(hd_runtime *r, hd_cu_unit *u, bool good)
 {
-    hd_cu_unit *u = new_unit(r);
-    hd_parse_options options = {.ignore_annotations = true};
-    hd_source_from_memory(&u->source, name_text(r, u, place, is_file), text, length);
-    u->module = hd_parse_ptx(&u->source, &options, &u->diagnostics);
     u->is_first = !r->memory.allocations.count;
-    bool good = !u->diagnostics.error_count && hd_image_load(&u->image, u->module, &r->memory, &u->diagnostics);
+    good = good && hd_image_load(&u->image, u->module, &r->memory, &u->diagnostics) &&
+           (!u->module->is_machine || hd_machine_image_load(&u->image, &u->diagnostics));
     u->image.textures = &r->texture_set;
     u->why = good ? HD_CUDA_SUCCESS : HD_CUDA_INVALID_PTX;
     hd_cu_record_unit(r, u, hd_gpu_of(r));
     if (!good)
         hd_show_diagnostics(u, &u->diagnostics);
+}
+
+static void drop_unit(hd_cu_unit *u)
+{
+    hd_unit_free(u);
+    free(u);
+}
+
+static hd_cu_unit *parse_cubin(const char *place, const char *bytes, size_t length)
+{
+    hd_cu_unit *u = make_unit();
+    hd_parse_options options = {.ignore_annotations = true, .takes_listings = true};
+    hd_source_from_memory(&u->cubin, place, bytes, length);
+    hd_source_from_memory(&u->source, place, bytes, length);
+    u->tool = hd_cubin_tool(&u->source, &u->arena);
+    if (hd_disassemble(&u->source, &u->diagnostics))
+        u->module = hd_parse_ptx(&u->source, &options, &u->diagnostics);
+    return u;
+}
+
+static bool is_executed(hd_cu_unit *u)
+{
+    hd_function **kernels = HD_ARENA_ARRAY(&u->arena, hd_function *, u->module->functions.count);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < u->module->functions.count; i++) {
+        hd_function *f = u->module->functions.items[i];
+        if (f->is_entry && f->has_body)
+            kernels[count++] = f;
+    }
+    return hd_machine_is_executed(u->module, kernels, count, &u->diagnostics);
+}
+
+static void say_that_ptx_runs(const char *place, const hd_diagnostics *said)
+{
+    hd_runtime_say("the PTX of %s runs: %s", place, said->first ? said->first->message : "");
+}
+
+hd_cu_unit *hd_cu_unit_load_cubin(hd_runtime *r, const char *place_of, bool is_file, const char *bytes, size_t length)
+{
+    hd_cu_unit *u = parse_cubin(place_of, bytes, length);
+    bool good = u->module && !u->diagnostics.error_count;
+    bool empty = !good && u->diagnostics.first && u->diagnostics.first->kind == HD_DIAG_MISSING_CODE;
+    bool prefers_ptx = r->options.code == HD_CODE_AUTO && !empty && !(good && is_executed(u));
+    if (prefers_ptx)
+        say_that_ptx_runs(place_of, &u->diagnostics);
+    if (prefers_ptx || empty) {
+        drop_unit(u);
+        return NULL;
+    }
+    hd_array_push(&r->units, u);
+    hd_source_rename(&u->source, name_text(r, u, place_of, is_file));
+    place(r, u, good);
+    return u;
+}
+
+hd_cu_unit *hd_cu_unit_load_container(hd_runtime *r, const char *place_of, const void *container)
+{
+    hd_writer cubin;
+    uint32_t capability = r->gpu && r->gpu->valid ? r->gpu->compute_major * 10 + r->gpu->compute_minor : UINT32_MAX, sm;
+    if (!runs_machine_code(r))
+        return NULL;
+    hd_writer_to_memory(&cubin);
+    bool found =
+        hd_fatbin_read_cubin(container, hd_readable_bytes(container), capability, HD_ASSEMBLE_OLDEST, &cubin, &sm);
+    hd_cu_unit *u = found ? hd_cu_unit_load_cubin(r, place_of, false, cubin.buffer.items, cubin.buffer.count) : NULL;
+    hd_writer_free(&cubin);
+    return u;
+}
+
+/* NULL: the PTX is to run. */
+static hd_cu_unit *load_assembled(hd_runtime *r, const char *place_of, const char *text, size_t length)
+{
+    hd_source source;
+    hd_diagnostics said;
+    hd_assembled made;
+    hd_store cache;
+    hd_cu_unit *u = NULL;
+    uint32_t target = hd_assemble_target(text, length);
+    uint32_t sm =
+        r->gpu && r->gpu->valid ? hd_assemble_architecture(r->gpu, target) : hd_max(target, HD_ASSEMBLE_OLDEST);
+    hd_diagnostics_init(&said);
+    hd_source_from_memory(&source, place_of, text, length);
+    bool good = hd_store_open(&cache, &r->arena, &said);
+    if (r->options.no_cache)
+        cache.folder = NULL;
+    if (good && hd_assemble(&source, sm, &cache, &made, &said))
+        u = hd_cu_unit_load_cubin(r, place_of, false, source.text, source.length);
+    else if (r->options.code == HD_CODE_AUTO)
+        say_that_ptx_runs(place_of, &said);
+    else {
+        hd_show_diagnostics(NULL, &said);
+        bool missing = said.first && said.first->kind == HD_DIAG_MISSING_TOOL;
+        if (missing)
+            hd_cu_record_limit(r);
+        u = unit_without_code(r, missing ? HD_CUDA_NO_KERNEL_IMAGE_FOR_DEVICE : HD_CUDA_INVALID_PTX, NULL);
+    }
+    hd_source_free(&source);
+    hd_diagnostics_free(&said);
+    return u;
+}
+
+hd_cu_unit *hd_cu_unit_load(hd_runtime *r, const char *place_of, bool is_file, const char *text, size_t length)
+{
+    hd_cu_unit *u = runs_machine_code(r) ? load_assembled(r, place_of, text, length) : NULL;
+    if (u)
+        return u;
+    hd_parse_options options = {.ignore_annotations = true};
+    u = new_unit(r);
+    hd_source_from_memory(&u->source, name_text(r, u, place_of, is_file), text, length);
+    u->module = hd_parse_ptx(&u->source, &options, &u->diagnostics);
+    place(r, u, !u->diagnostics.error_count);
     return u;
 }
 
@@ -87,9 +221,9 @@ void hd_unit_free(hd_cu_unit *u)
         free(u->kernels.items[i]);
     }
     hd_array_free(&u->kernels);
-    if (!u->why)
-        hd_image_free(&u->image);
+    hd_image_free(&u->image);
     hd_module_free(u->module);
+    hd_source_free(&u->cubin);
     hd_link_free(&u->linked);
     hd_diagnostics_free(&u->diagnostics);
     hd_arena_free(&u->arena);
@@ -138,20 +272,14 @@ static void read_container(hd_runtime *r, const void *container, uint32_t capabi
     hd_fatbin_read(container, hd_readable_bytes(container), capability, &r->arena, &all->texts, has);
 }
 
-static hd_cu_unit *unit_without_code(hd_runtime *r, int why, const char *cubins)
-{
-    hd_cu_unit *u = new_unit(r);
-    u->why = why;
-    u->cubins = cubins;
-    return u;
-}
-
 /* The texts of one binary; of a device link: of all its objects. A binary without a text has a unit without code. */
 static void read_binary(hd_runtime *r, hd_cu_binary *b, reading *all)
 {
     const hd_fatbin_wrapper *w = b->wrapper;
     const char *has = NULL;
     uint32_t before = all->texts.count, capability = capability_asked(r);
+    if ((b->unit = hd_cu_unit_load_container(r, hd_object_of(w), w->data)))
+        return;
     if (w->version == 2 && w->linked) {
         capability = capability_of_link(w->linked, capability);
         for (const void *const *part = w->linked; *part; part++)
@@ -188,12 +316,17 @@ static hd_cu_unit *link_binaries(hd_runtime *r, reading *all)
 /* Managed variables: the program reads their addresses from its own. */
 static void bind_managed(hd_runtime *r)
 {
-    uint32_t index;
+    hd_machine_variable v;
     for (uint32_t i = r->bound; i < r->entities.count; i++) {
         const hd_cu_entity *e = &r->entities.items[i];
-        if (e->kind == HD_ENTITY_MANAGED && !hd_variable_of(r, e->host, &index) && hd_cu_block_map(r, index)) {
-            *(void **)(uintptr_t)e->host = (void *)(uintptr_t)r->memory.allocations.items[index].base;
-            hd_cu_record_mapped(r, index);
+        if (e->kind != HD_ENTITY_MANAGED || hd_variable_of(r, e->host, &v))
+            continue;
+        bool is_mapped = r->memory.allocations.items[v.allocation].borrowed; /* with others of its section */
+        if (is_mapped || hd_cu_block_map(r, v.allocation)) {
+            *(void **)(uintptr_t)e->host =
+                (void *)(uintptr_t)(r->memory.allocations.items[v.allocation].base + v.offset);
+            if (!is_mapped)
+                hd_cu_record_mapped(r, v.allocation);
         }
     }
     r->bound = r->entities.count;
@@ -237,15 +370,43 @@ hd_cu_kernel *hd_unit_kernel(hd_cu_unit *u, const char *name)
     return k;
 }
 
-uint32_t hd_unit_variable(const hd_cu_unit *u, const char *name)
+static bool find_in_cubin(const hd_cu_unit *u, const char *name, hd_machine_variable *v)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < u->module->functions.count && !found; i++) {
+        const hd_machine_layout *l = hd_machine_layout_of(u->module->functions.items[i]);
+        found = l && hd_machine_variable_of(&u->image, l->image, name, v);
+    }
+    return found;
+}
+
+bool hd_unit_variable(const hd_cu_unit *u, const char *name, hd_machine_variable *v)
 {
     if (u->why)
-        return HD_NONE;
+        return false;
+    if (u->module->is_machine)
+        return find_in_cubin(u, name, v);
     hd_name wanted = hd_names_find(&u->module->names, name, strlen(name));
     for (uint32_t i = 0; i < u->module->symbols.count && wanted != HD_NO_NAME; i++)
-        if (u->module->symbols.items[i].name == wanted && u->image.allocations[i] != HD_NONE)
-            return u->image.allocations[i];
-    return HD_NONE;
+        if (u->module->symbols.items[i].name == wanted && u->image.allocations[i] != HD_NONE) {
+            uint32_t allocation = u->image.allocations[i];
+            *v = (hd_machine_variable){allocation, 0, u->image.memory->allocations.items[allocation].size};
+            return true;
+        }
+    return false;
+}
+
+/* NULL (reported): it is not executed. */
+static hd_program *decode(const hd_cu_kernel *k, hd_diagnostics *said)
+{
+    hd_cu_unit *u = k->unit;
+    const char *missing = k->function->machine ? hd_machine_missing(hd_machine_layout_of(k->function)) : NULL;
+    if (missing)
+        hd_report(said, HD_DIAG_UNSUPPORTED, NULL, (hd_span){0, 0}, "the cubin does not say how '%s' is launched: %s",
+                  k->name, missing);
+    return missing                ? NULL
+           : k->function->machine ? hd_machine_program_of(u->module, k->function, &u->image, said)
+                                  : hd_program_new(u->module, k->function, &u->image, said);
 }
 
 int hd_kernel_prepare(hd_runtime *r, hd_cu_kernel *k)
@@ -255,7 +416,7 @@ int hd_kernel_prepare(hd_runtime *r, hd_cu_kernel *k)
         return k->why;
     hd_diagnostics diagnostics;
     hd_diagnostics_init(&diagnostics);
-    k->program = hd_program_new(u->module, k->function, &u->image, &diagnostics);
+    k->program = decode(k, &diagnostics);
     if (!k->program) {
         hd_show_diagnostics(u, &diagnostics);
         k->why = HD_CUDA_NOT_SUPPORTED;
@@ -263,6 +424,12 @@ int hd_kernel_prepare(hd_runtime *r, hd_cu_kernel *k)
     hd_diagnostics_free(&diagnostics);
     r->texture_set.items = r->textures.items;
     return k->why;
+}
+
+uint64_t hd_kernel_shared_bytes(const hd_cu_kernel *k)
+{
+    const hd_machine_layout *l = hd_machine_layout_of(k->function);
+    return l ? l->shared_bytes : hd_program_describe(k->program).static_shared_bytes;
 }
 
 /* ---- host addresses ---------------------------------------------------------------------------------------------- */
@@ -288,13 +455,18 @@ static hd_cu_entity *find_entity(hd_runtime *r, const void *host, bool function)
 }
 
 /* The error of a use of what has no code. */
-static int why_not(const hd_cu_entity *e)
+static int why_not(hd_runtime *r, const hd_cu_entity *e)
 {
     hd_cu_unit *u = e->binary->unit;
-    if (u->cubins)
-        hd_runtime_say("%s holds machine code for %s and no PTX of %s: nvcc embeds both with -arch=sm_NN, and with "
-                       "-gencode where code=[sm_NN,compute_NN] asks for both",
-                       hd_object_of(e->binary->wrapper), u->cubins, e->name);
+    const hd_gpu *gpu = hd_gpu_of(r);
+    const char *object = hd_object_of(e->binary->wrapper);
+    if (u->cubins && runs_machine_code(r))
+        hd_runtime_say("%s holds machine code for %s, of which none runs on %s (sm_%u), and no PTX of %s", object,
+                       u->cubins, gpu->name, gpu->compute_major * 10 + gpu->compute_minor, e->name);
+    else if (u->cubins)
+        hd_runtime_say("%s holds machine code for %s and no PTX of %s: --code=machine runs it; nvcc embeds both with "
+                       "-arch=sm_NN, and with -gencode where code=[sm_NN,compute_NN] asks for both",
+                       object, u->cubins, e->name);
     u->cubins = NULL;
     return u->why;
 }
@@ -309,7 +481,7 @@ int hd_kernel_of(hd_runtime *r, const void *host, hd_cu_kernel **kernel)
     if (u->why == HD_CUDA_NO_KERNEL_IMAGE_FOR_DEVICE)
         hd_cu_record_limit(r);
     if (u->why)
-        return why_not(e);
+        return why_not(r, e);
     if (!e->kernel)
         e->kernel = hd_unit_kernel(u, hd_link_find(&u->linked, e->binary->space, e->name));
     *kernel = e->kernel;
@@ -327,14 +499,14 @@ int hd_kernel_of_handle(hd_runtime *r, const void *handle, hd_cu_kernel **kernel
     return HD_CUDA_INVALID_DEVICE_FUNCTION;
 }
 
-int hd_variable_of(hd_runtime *r, const void *host, uint32_t *allocation)
+int hd_variable_of(hd_runtime *r, const void *host, hd_machine_variable *variable)
 {
     hd_cu_entity *e = find_entity(r, host, false);
     if (!e)
         return HD_CUDA_INVALID_SYMBOL;
     if (e->binary->unit->why)
-        return why_not(e);
+        return why_not(r, e);
     hd_cu_unit *u = e->binary->unit;
-    *allocation = hd_unit_variable(u, hd_link_find(&u->linked, e->binary->space, e->name));
-    return *allocation == HD_NONE ? HD_CUDA_INVALID_SYMBOL : HD_CUDA_SUCCESS;
+    return hd_unit_variable(u, hd_link_find(&u->linked, e->binary->space, e->name), variable) ? HD_CUDA_SUCCESS
+                                                                                              : HD_CUDA_INVALID_SYMBOL;
 }

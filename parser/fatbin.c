@@ -147,3 +147,51 @@ bool hd_fatbin_read(const void *data, size_t size, uint32_t capability, hd_arena
     hd_writer_free(&text);
     return good;
 }
+
+/* ---- the cubin that fits best ------------------------------------------------------------------------------------ */
+
+bool hd_fatbin_read_cubin(const void *data, size_t size, uint32_t capability, uint32_t oldest, hd_writer *cubin,
+                          uint32_t *architecture)
+{
+    enum { MAJOR = 10 };
+    hd_fatbin fatbin;
+    hd_fatbin_entry best = {0};
+    bool found = false, old = capability < oldest;
+    if (!hd_fatbin_open(&fatbin, data, size, NULL))
+        return false;
+    for (hd_fatbin_entry e; hd_fatbin_next(&fatbin, &e);) {
+        bool fits = e.kind == HD_FATBIN_CUBIN && e.architecture >= oldest &&
+                    (old || capability == UINT32_MAX ||
+                     (e.architecture <= capability && e.architecture / MAJOR == capability / MAJOR));
+        if (fits && (!found || (e.architecture > best.architecture) != old)) {
+            best = e;
+            found = true;
+        }
+    }
+    *architecture = best.architecture;
+    return found && hd_fatbin_unpack(&best, cubin);
+}
+
+/* ---- writing ----------------------------------------------------------------------------------------------------- */
+
+void hd_fatbin_write_cubin(hd_writer *writer, const hd_source *cubin, uint32_t architecture)
+{
+    enum { VERSION = 1, ENTRY_VERSION = 0x101, MAJOR = 8, FLAGS = 0x11, ALIGNMENT = 8 };
+    static const char zeros[ALIGNMENT];
+    uint32_t padding = (ALIGNMENT - cubin->length % ALIGNMENT) % ALIGNMENT;
+    const entry_header entry = {.kind = HD_FATBIN_CUBIN,
+                                .version = ENTRY_VERSION,
+                                .header_bytes = sizeof entry,
+                                .payload_bytes = (uint64_t)cubin->length + padding,
+                                .major = MAJOR,
+                                .architecture = architecture,
+                                .flags = FLAGS};
+    const fatbin_header header = {.magic = (uint32_t)HD_FATBIN_MAGIC,
+                                  .version = VERSION,
+                                  .header_bytes = sizeof header,
+                                  .bytes = sizeof entry + entry.payload_bytes};
+    hd_write(writer, (const char *)&header, sizeof header);
+    hd_write(writer, (const char *)&entry, sizeof entry);
+    hd_write(writer, cubin->text, cubin->length);
+    hd_write(writer, zeros, padding);
+}

@@ -43,4 +43,13 @@ bool hd_fatbin_read(const void *container, size_t size, uint32_t capability, hd_
 /* The architecture of that PTX; 0: there is none. */
 uint32_t hd_fatbin_architecture(const void *container, size_t size, uint32_t capability);
 
+/* Writes the cubin of a container that runs on a GPU of that capability: of the same major number, and of these the
+ * highest that is not above; where `oldest` is above the capability, the lowest from that one on. *architecture is its
+ * own. false: there is none, or it is damaged. */
+bool hd_fatbin_read_cubin(const void *container, size_t size, uint32_t capability, uint32_t oldest, hd_writer *cubin,
+                          uint32_t *architecture);
+
+/* Writes a container with that cubin, uncompressed. */
+void hd_fatbin_write_cubin(hd_writer *writer, const hd_source *cubin, uint32_t architecture);
+
 #endif

@@ -20,6 +20,8 @@ bool hd_run_prepare(const char *folder, const hd_run_request *q)
         hd_json_bool(&json, "race", q->check_races);
         hd_json_bool(&json, "uninitialized", q->check_uninitialized);
         hd_json_bool(&json, "record", q->record);
+        hd_json_text(&json, "code", q->code);
+        hd_json_bool(&json, "no_cache", q->no_cache);
         hd_json_text(&json, "kept_in", q->kept_in);
         hd_json_end(&json);
         good = hd_output_finish(&output) && hd_output_publish(&output);
@@ -66,6 +68,19 @@ static hd_replay_kernel *row_of(hd_run *run, const char *name, const uint32_t gr
     return &hd_array_last(&run->kernels);
 }
 
+/* The module of a launch; NULL: the trace lacks it. */
+static const json_t *module_of(const hd_run *run, const json_t *launch)
+{
+    size_t i;
+    json_t *event;
+    json_array_foreach(run->events, i, event)
+    {
+        if (strcmp(run_string(event, "event"), "module") == 0 && number_of(event, "unit") == number_of(launch, "unit"))
+            return event;
+    }
+    return NULL;
+}
+
 static void take_launch(hd_run *run, const json_t *event)
 {
     uint32_t grid[3], block[3];
@@ -76,6 +91,10 @@ static void take_launch(hd_run *run, const json_t *event)
     run->has_several = run->has_several || (run->launches && run->process != process);
     run->process = process;
     run->has_ended = false;
+    const json_t *module = module_of(run, event);
+    const char *tool = module ? run_string(module, "tool") : "";
+    k->machine_sm = module ? (uint32_t)number_of(module, "sm") : 0;
+    k->assembled_by = *tool ? hd_arena_string(&run->arena, tool, strlen(tool)) : NULL;
     k->runs++;
     k->warp_instructions += number_of(event, "warp_instructions");
     k->thread_instructions += number_of(event, "thread_instructions");

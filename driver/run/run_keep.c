@@ -50,7 +50,7 @@ bool hd_run_keep(const hd_run *run, const char *name, const char *folder, hd_dia
         const char *file = run_string(event, "file");
         good = good && (!*file || move(&k, file));
     }
-    good = good && move(&k, HD_RUN_LINKED_FILE) && move(&k, name);
+    good = good && move(&k, HD_RUN_LINKED_FILE) && move(&k, HD_RUN_CUBINS_FILE) && move(&k, name);
     hd_arena_free(&arena);
     return good;
 }

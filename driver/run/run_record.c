@@ -4,9 +4,11 @@
  * content that a buffer has before the first launch after its allocation is its fill; later changes by the host are
  * steps. Equal launches in a row are one with `repeat`. What the launches left in each buffer is its expectation.
  * Buffers that no kernel accesses are left out. Kernels of several modules are linked to one, in which variables do not
- * lie where they lay: a program that keeps their addresses in memory is not recorded right, which a replay shows. */
+ * lie where they lay: a program that keeps their addresses in memory is not recorded right, which a replay shows.
+ * Several cubins are one file, in which each is what it was. */
 #include "base/output.h"
 #include "driver/run/run_work.h"
+#include "parser/fatbin.h"
 #include "parser/link.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -26,7 +28,8 @@ typedef struct record {
     hd_arena *arena;
     HD_ARRAY(buffer) buffers;         /* by id; name NULL: not in a launch */
     HD_ARRAY(const json_t *) modules; /* of launches, in their order; a module's index is its space in `linked` */
-    hd_link_result linked;            /* of several modules */
+    hd_link_result linked;            /* of several modules in PTX */
+    hd_sources cubins;                /* several of them: their contents */
 } record;
 
 static bool is_event(const json_t *event, const char *kind) { return strcmp(run_string(event, "event"), kind) == 0; }
@@ -41,6 +44,8 @@ static uint32_t space_of(const record *r, const json_t *event)
             return i;
     return HD_NONE;
 }
+
+static bool is_cubin(const json_t *module) { return json_integer_value(json_object_get(module, "sm")) != 0; }
 
 /* A kernel's or variable's name in the record's module. */
 static const char *name_in(const record *r, const json_t *event, const char *name)
@@ -322,7 +327,9 @@ static void write_launch_file(record *r, hd_writer *to)
     const char *until = r->run->has_ended ? "" : ", until it was killed or called _exit";
     hd_write_format(r->to, "# %s, as it ran on %s%s.\nmodule: %s\naddress_bits: 64\nmemory_base: 0x%" PRIx64 "\n",
                     r->run->program, r->run->gpu ? r->run->gpu : "", until,
-                    r->modules.count > 1 ? HD_RUN_LINKED_FILE : run_string(module, "file"),
+                    r->modules.count == 1 ? run_string(module, "file")
+                    : is_cubin(module)    ? HD_RUN_CUBINS_FILE
+                                          : HD_RUN_LINKED_FILE,
                     same ? base : base + ((uint64_t)1 << 40));
     write_buffers(r, false);
     write_buffers(r, true);
@@ -371,29 +378,94 @@ static void find_modules(record *r)
     }
 }
 
+/* The contents of all modules; the caller frees them. */
+static bool read_modules(record *r, hd_sources *sources, hd_diagnostics *diagnostics)
+{
+    for (uint32_t i = 0; i < r->modules.count; i++) {
+        hd_source source;
+        const char *path = hd_arena_printf(r->arena, "%s/%s", r->run->folder, run_string(r->modules.items[i], "file"));
+        if (!hd_source_read(&source, path)) {
+            hd_report(diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "cannot read %s: %s", path,
+                      hd_source_why(errno));
+            return false;
+        }
+        hd_array_push(sources, source);
+    }
+    return true;
+}
+
+static void free_sources(hd_sources *sources)
+{
+    for (uint32_t i = 0; i < sources->count; i++)
+        hd_source_free(&sources->items[i]);
+    hd_array_free(sources);
+}
+
 /* Several modules become one, in which each has names of its own. */
 static bool link_modules(record *r, hd_diagnostics *diagnostics)
 {
-    uint32_t count = r->modules.count, read = 0;
-    hd_source *sources = hd_calloc(count, sizeof *sources);
-    uint32_t *spaces = hd_calloc(count, sizeof *spaces);
-    bool good = true;
-    for (; read < count && good; read++) {
-        const char *path =
-            hd_arena_printf(r->arena, "%s/%s", r->run->folder, run_string(r->modules.items[read], "file"));
-        spaces[read] = read;
-        good = hd_source_read(&sources[read], path);
-        if (!good)
-            hd_report(diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "cannot read %s: %s", path,
-                      hd_source_why(errno));
-    }
-    good = good && hd_link_ptx(sources, spaces, count, &r->linked, diagnostics) &&
-           write_file(r, HD_RUN_LINKED_FILE, write_linked, diagnostics);
-    for (uint32_t i = 0; i < read; i++)
-        hd_source_free(&sources[i]);
-    free(sources);
+    hd_sources sources = {0};
+    uint32_t *spaces = hd_calloc(r->modules.count, sizeof *spaces);
+    for (uint32_t i = 0; i < r->modules.count; i++)
+        spaces[i] = i;
+    bool good = read_modules(r, &sources, diagnostics) &&
+                hd_link_ptx(sources.items, spaces, sources.count, &r->linked, diagnostics) &&
+                write_file(r, HD_RUN_LINKED_FILE, write_linked, diagnostics);
+    free_sources(&sources);
     free(spaces);
     return good;
+}
+
+static void write_cubins(record *r, hd_writer *to)
+{
+    for (uint32_t i = 0; i < r->cubins.count; i++)
+        hd_fatbin_write_cubin(to, &r->cubins.items[i],
+                              (uint32_t)json_integer_value(json_object_get(r->modules.items[i], "sm")));
+}
+
+/* Why several modules cannot be one file; NULL: they can. Names of cubins are what they are, and so are sections. */
+static const char *why_apart(const record *r)
+{
+    size_t i, k;
+    json_t *e, *other;
+    for (uint32_t m = 1; m < r->modules.count; m++)
+        if (is_cubin(r->modules.items[m]) != is_cubin(r->modules.items[0]))
+            return "kernels of PTX and of machine code were launched";
+    json_array_foreach(r->run->events, i, e)
+    {
+        if (is_event(e, "buffer") && json_is_true(json_object_get(e, "symbol")))
+            return "the program has several cubins, and changes variables";
+        json_array_foreach(r->run->events, k, other)
+        {
+            if (is_event(e, "launch") && is_event(other, "launch") && unit_of(e) != unit_of(other) &&
+                strcmp(run_string(e, "kernel"), run_string(other, "kernel")) == 0)
+                return "kernels of one name in several cubins were launched";
+        }
+    }
+    return NULL;
+}
+
+static bool join_cubins(record *r, hd_diagnostics *diagnostics)
+{
+    const char *why = why_apart(r);
+    if (why)
+        hd_report(diagnostics, HD_DIAG_UNSUPPORTED, NULL, (hd_span){0, 0},
+                  "no launch file was recorded: %s; with --code=ptx it is", why);
+    return !why && read_modules(r, &r->cubins, diagnostics) &&
+           write_file(r, HD_RUN_CUBINS_FILE, write_cubins, diagnostics);
+}
+
+static bool has_cubin(const record *r)
+{
+    for (uint32_t i = 0; i < r->modules.count; i++)
+        if (is_cubin(r->modules.items[i]))
+            return true;
+    return false;
+}
+
+static bool join_modules(record *r, hd_diagnostics *diagnostics)
+{
+    return r->modules.count == 1 || (has_cubin(r) ? join_cubins(r, diagnostics) : link_modules(r, diagnostics));
 }
 
 bool hd_run_write_launch(const hd_run *run, const char *name, hd_diagnostics *diagnostics)
@@ -405,7 +477,7 @@ bool hd_run_write_launch(const hd_run *run, const char *name, hd_diagnostics *di
     if (!good)
         hd_report(diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "no launch file was recorded: %s",
                   run->has_several ? "several processes launched kernels" : "the program launched no kernel");
-    good = good && (r.modules.count == 1 || link_modules(&r, diagnostics));
+    good = good && join_modules(&r, diagnostics);
     if (good) {
         collect(&r);
         good = write_file(&r, name, write_launch_file, diagnostics);
@@ -414,6 +486,7 @@ bool hd_run_write_launch(const hd_run *run, const char *name, hd_diagnostics *di
     hd_array_free(&r.buffers);
     hd_array_free(&r.modules);
     hd_link_free(&r.linked);
+    free_sources(&r.cubins);
     hd_arena_free(&arena);
     return good;
 }

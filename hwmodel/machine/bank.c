@@ -6,13 +6,13 @@
 /* Offsets in bank 0; HD_NONE: not there. */
 typedef struct layout {
     uint32_t from; /* the first architecture */
-    uint32_t block, grid, stack, descriptor, shared_window, local_window, parameters;
+    uint32_t block, grid, stack, descriptor, shared_window, local_window, workspace, parameters;
 } layout;
 static const layout layouts[] = {
-    {70, 0x0, 0xc, 0x28, HD_NONE, 0x18, 0x20, 0x160},
-    {80, 0x0, 0xc, 0x28, 0x118, 0x18, 0x20, 0x160},
-    {90, 0x0, 0xc, 0x28, 0x208, 0x18, 0x20, 0x210},
-    {100, 0x360, 0x370, 0x37c, 0x358, HD_NONE, HD_NONE, 0x380},
+    {70, 0x0, 0xc, 0x28, HD_NONE, 0x18, 0x20, 0x8c, 0x160},
+    {80, 0x0, 0xc, 0x28, 0x118, 0x18, 0x20, 0x8c, 0x160},
+    {90, 0x0, 0xc, 0x28, 0x208, 0x18, 0x20, 0x44, 0x210},
+    {100, 0x360, 0x370, 0x37c, 0x358, HD_NONE, HD_NONE, HD_NONE, 0x380},
 };
 
 static const layout *layout_of(uint32_t sm)
@@ -53,6 +53,9 @@ static bool driver_byte(const hd_machine_kernel *k, const hd_cta *cta, uint32_t 
     } else if (is_in(at, l->local_window, 8)) {
         begin = l->local_window;
         value = cta ? cta->memory->local_window : 0;
+    } else if (is_in(at, l->workspace, 8)) { /* %envreg1 and %envreg2: the upper half is first */
+        begin = l->workspace;
+        value = cta ? cta->grid->workspace << 32 | cta->grid->workspace >> 32 : 0;
     } else {
         return false;
     }
