@@ -45,8 +45,9 @@ void hd_launch_report_no_kernel(const hd_module *module, const hd_launch *launch
 /* launch_steps.c; last */
 bool hd_launch_read_steps(hd_launch_reader *r, const hd_yaml_node *list);
 
-/* session_machine.c: kernels of machine code. Whether the launch fits what the cubin says; false: reported. */
-bool hd_session_check_machine(hd_session *session, const hd_launch *launch, const hd_function *kernel);
+/* session_machine.c: kernels of machine code. Whether the launch fits what the cubin says; of a listing of the code
+ * alone, the launch says it. false: reported. */
+bool hd_session_check_machine(hd_session *session, const hd_launch *launch, hd_function *kernel);
 /* A variable of the cubins that launched kernels are of, or a section of variables; false: there is none. */
 struct hd_machine_variable;
 bool hd_session_machine_variable(const hd_session *session, const char *name, struct hd_machine_variable *variable);

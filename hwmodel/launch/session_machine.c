@@ -2,6 +2,7 @@
  * symbols are its variables. */
 #include "hwmodel/launch/launch_reader.h"
 #include "hwmodel/machine/machine.h"
+#include "ir/machine.h"
 #include "ir/machine_image.h"
 
 #include <inttypes.h>
@@ -36,11 +37,59 @@ bool hd_session_machine_variable(const hd_session *s, const char *name, hd_machi
 
 /* ---- kernels ----------------------------------------------------------------------------------------------------- */
 
-bool hd_session_check_machine(hd_session *s, const hd_launch *l, const hd_function *kernel)
+static bool uses_local_memory(const hd_module *m, const hd_function *kernel)
 {
-    const hd_machine_layout *layout = hd_machine_layout_of(kernel);
+    for (uint32_t i = 0; i < kernel->instructions.count; i++) {
+        const char *spelling = hd_names_text(&m->names, m->forms.items[kernel->instructions.items[i].form].spelling);
+        if (strncmp(spelling, "LDL", 3) == 0 || strncmp(spelling, "STL", 3) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A listing of the code alone leaves to the launch file what its kernel takes: parameters at their natural alignment,
+ * from where the architecture has them; shared memory is all dynamic. Returns what the listing has to say, too; NULL:
+ * nothing. */
+static const char *assume_layout(hd_session *s, const hd_launch *l, hd_function *kernel)
+{
+    hd_arena *arena = &s->module->arena;
+    hd_machine_function *machine = HD_ARENA_NEW(arena, hd_machine_function);
+    hd_machine_image *image = HD_ARENA_NEW(arena, hd_machine_image);
+    hd_machine_layout *layout = HD_ARENA_NEW(arena, hd_machine_layout);
+    hd_machine_parameter *parameters = HD_ARENA_ARRAY(arena, hd_machine_parameter, l->argument_count);
+    uint64_t end = 0;
+    if (!kernel->machine->sm)
+        return "it does not name the architecture; a line 'code for sm_90' before the code does";
+    if (uses_local_memory(s->module, kernel))
+        return "it does not say how much local memory its threads have";
+    for (uint32_t i = 0; i < l->argument_count; i++) {
+        uint32_t align;
+        uint64_t bytes = hd_argument_bytes(&l->arguments[i], s->module->address_bits / 8, &align);
+        end = (end + align - 1) / align * align;
+        parameters[i] = (hd_machine_parameter){(uint32_t)end, (uint32_t)bytes};
+        end += bytes;
+    }
+    *image = (hd_machine_image){.sm = kernel->machine->sm};
+    *layout = (hd_machine_layout){.image = image,
+                                  .is_entry = true,
+                                  .has_parameters = true, /* base 0: of the architecture */
+                                  .parameters = parameters,
+                                  .parameter_count = l->argument_count,
+                                  .parameter_bytes = (uint32_t)end,
+                                  .code = HD_NONE};
+    for (uint32_t i = 0; i < HD_MACHINE_BANKS; i++)
+        layout->banks[i] = HD_NONE;
+    *machine = *kernel->machine;
+    machine->layout = layout;
+    kernel->machine = machine;
+    return NULL;
+}
+
+bool hd_session_check_machine(hd_session *s, const hd_launch *l, hd_function *kernel)
+{
     const hd_yaml_node *name = hd_yaml_get(l->node, "kernel"), *params = hd_yaml_get(l->node, "params");
-    const char *missing = hd_machine_missing(layout);
+    bool alone = !hd_machine_layout_of(kernel);
+    const char *missing = alone ? assume_layout(s, l, kernel) : hd_machine_missing(hd_machine_layout_of(kernel));
     if (missing) {
         hd_diagnostic *d = hd_yaml_report(s->diagnostics, name, HD_DIAG_BAD_VALUE,
                                           "the listing does not say how '%s' is launched: %s", l->kernel, missing);
@@ -48,10 +97,12 @@ bool hd_session_check_machine(hd_session *s, const hd_launch *l, const hd_functi
                     "heddle dump, and nvdisasm without -c, print all sections of a cubin; a module may be the cubin");
         return false;
     }
+    const hd_machine_layout *layout = hd_machine_layout_of(kernel);
     if (layout->parameter_count != l->argument_count) {
         hd_yaml_report(s->diagnostics, params ? params : name, HD_DIAG_BAD_VALUE,
-                       "kernel '%s' takes %" PRIu32 " parameters, as its cubin says; %" PRIu32 " are given", l->kernel,
-                       layout->parameter_count, l->argument_count);
+                       "kernel '%s' takes %" PRIu32 " parameters, as its cubin or first launch says; %" PRIu32
+                       " are given",
+                       l->kernel, layout->parameter_count, l->argument_count);
         return false;
     }
     for (uint32_t i = 0; i < l->argument_count; i++) {
@@ -60,7 +111,8 @@ bool hd_session_check_machine(hd_session *s, const hd_launch *l, const hd_functi
         if (bytes == layout->parameters[i].bytes)
             continue;
         hd_yaml_report(s->diagnostics, l->arguments[i].node, HD_DIAG_BAD_VALUE,
-                       "parameter %" PRIu32 " of '%s' has %" PRIu32 " bytes, as its cubin says; this has %" PRIu64,
+                       "parameter %" PRIu32 " of '%s' has %" PRIu32
+                       " bytes, as its cubin or first launch says; this has %" PRIu64,
                        i + 1, l->kernel, layout->parameters[i].bytes, bytes);
         return false;
     }
