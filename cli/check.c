@@ -20,7 +20,7 @@ static hd_status check_one(hd_cli_part *part)
 {
     hd_cli *cli = &part->cli;
     hd_source *source = HD_ARENA_NEW(&cli->arena, hd_source); /* diagnostics point to it */
-    if (!hd_cli_read_code(cli, cli->operands[0], source))
+    if (!hd_cli_read_code(cli, cli->operands[0], HD_LISTING_PLAIN, source))
         return HD_STATUS_REJECTED;
     hd_parse_options options = hd_cli_parse_options(cli);
     options.takes_listings = true;

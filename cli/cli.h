@@ -14,6 +14,7 @@
 #include "base/output.h"
 #include "driver/api/settings.h"
 #include "driver/status.h"
+#include "parser/cubin.h"
 #include "parser/parse.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -131,7 +132,7 @@ bool hd_cli_has_colour(const hd_cli *cli, int descriptor);
 /* Reads a file (- is standard input); false with a diagnostic. */
 bool hd_cli_read(hd_cli *cli, const char *path, hd_source *source);
 /* The same of PTX or machine code: of a cubin, an object or a program, the listing. */
-bool hd_cli_read_code(hd_cli *cli, const char *path, hd_source *source);
+bool hd_cli_read_code(hd_cli *cli, const char *path, hd_listing_words words, hd_source *source);
 void hd_cli_keep_module(hd_cli *cli, hd_module *module);
 void hd_cli_keep(hd_cli *cli, void *thing, void (*free)(void *)); /* the same of anything that diagnostics point into */
 void hd_cli_drop_kept(hd_cli *cli);

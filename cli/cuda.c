@@ -36,7 +36,9 @@ static const char *arch_of(hd_cli *cli, const char *gpu)
 
 bool hd_cli_read_or_compile(hd_cli *cli, const char *path, struct hd_report_options *options, hd_source *source)
 {
-    if (!(options->parse.takes_listings ? hd_cli_read_code : hd_cli_read)(cli, path, source))
+    bool is_read = options->parse.takes_listings ? hd_cli_read_code(cli, path, HD_LISTING_PLAIN, source)
+                                                 : hd_cli_read(cli, path, source);
+    if (!is_read)
         return false;
     if (!hd_is_cuda_source(path))
         return true;

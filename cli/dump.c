@@ -92,7 +92,7 @@ static hd_status dump_one(hd_cli_part *part)
     hd_cli *cli = &part->cli;
     const dump_job *job = part->job;
     hd_source *source = HD_ARENA_NEW(&cli->arena, hd_source); /* diagnostics point to it */
-    if (!hd_cli_read_code(cli, cli->operands[0], source))
+    if (!hd_cli_read_code(cli, cli->operands[0], job->json ? HD_LISTING_HEX : HD_LISTING_PLAIN, source))
         return HD_STATUS_REJECTED;
     if (job->kind == DUMP_LISTING) {
         hd_cli_keep(cli, source, free_source);

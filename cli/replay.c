@@ -135,7 +135,7 @@ static const hd_module *read_listing(hd_cli *cli, const char *path)
 {
     hd_parse_options options = hd_cli_parse_options(cli);
     hd_source *source = HD_ARENA_NEW(&cli->arena, hd_source);
-    if (!hd_cli_read_code(cli, path, source))
+    if (!hd_cli_read_code(cli, path, HD_LISTING_PLAIN, source))
         return NULL;
     options.takes_listings = true;
     hd_module *module = hd_parse_ptx(source, &options, &cli->diagnostics);

@@ -222,7 +222,7 @@ static hd_status rewrite_one(hd_cli_part *part)
     own->options.pipeline.meter = part->meter;
     part->result = own;
     hd_writer_to_memory(&own->log);
-    if (!hd_cli_read_code(cli, cli->operands[0], source))
+    if (!hd_cli_read_code(cli, cli->operands[0], HD_LISTING_HEX, source))
         return HD_STATUS_REJECTED;
     return compares_techniques(cli) ? compare_one(part, source, &own->options) : write_one(part, source, &own->options);
 }

@@ -40,11 +40,11 @@ bool hd_cli_read(hd_cli *cli, const char *path, hd_source *source)
     return false;
 }
 
-bool hd_cli_read_code(hd_cli *cli, const char *path, hd_source *source)
+bool hd_cli_read_code(hd_cli *cli, const char *path, hd_listing_words words, hd_source *source)
 {
     if (!hd_cli_read(cli, path, source))
         return false;
-    bool good = hd_disassemble(source, &cli->diagnostics);
+    bool good = hd_disassemble(source, words, &cli->diagnostics);
     if (!good)
         hd_source_free(source);
     return good;

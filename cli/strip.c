@@ -8,7 +8,7 @@ static hd_status strip_one(hd_cli_part *part)
     hd_cli *cli = &part->cli;
     hd_source *source = HD_ARENA_NEW(&cli->arena, hd_source); /* diagnostics point to it */
     hd_output output;
-    if (!hd_cli_read_code(cli, cli->operands[0], source))
+    if (!hd_cli_read_code(cli, cli->operands[0], HD_LISTING_PLAIN, source))
         return HD_STATUS_REJECTED;
     if (!hd_cli_open(cli, &output, hd_cli_output_of(cli, cli->operands[0]))) {
         hd_source_free(source);

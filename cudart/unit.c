@@ -115,7 +115,7 @@ static hd_cu_unit *parse_cubin(const char *place, const char *bytes, size_t leng
     hd_source_from_memory(&u->cubin, place, bytes, length);
     hd_source_from_memory(&u->source, place, bytes, length);
     u->tool = hd_cubin_tool(&u->source, &u->arena);
-    if (hd_disassemble(&u->source, &u->diagnostics))
+    if (hd_disassemble(&u->source, HD_LISTING_HEX, &u->diagnostics))
         u->module = hd_parse_ptx(&u->source, &options, &u->diagnostics);
     return u;
 }

@@ -18,6 +18,7 @@ enum {
 
 typedef struct binary_lister {
     hd_source *file;
+    hd_listing_words words;
     hd_writer *listing;
     hd_diagnostics *diagnostics;
     hd_binary_outcome outcome;
@@ -41,7 +42,7 @@ static bool list_cubin(binary_lister *l, hd_source *cubin, uint32_t architecture
 {
     hd_writer text;
     hd_writer_to_memory(&text);
-    hd_cubin_outcome outcome = hd_cubin_list(cubin, &text, &l->generation, l->diagnostics);
+    hd_cubin_outcome outcome = hd_cubin_list(cubin, l->words, &text, &l->generation, l->diagnostics);
     bool listed = outcome == HD_CUBIN_LISTED || outcome == HD_CUBIN_IN_PART;
     if (listed && architecture)
         hd_write_format(l->listing,
@@ -158,9 +159,10 @@ static void report_none(binary_lister *l)
                     l->ptx, l->ptx);
 }
 
-hd_binary_outcome hd_binary_list(hd_source *file, hd_writer *listing, uint32_t *generation, hd_diagnostics *diagnostics)
+hd_binary_outcome hd_binary_list(hd_source *file, hd_listing_words words, hd_writer *listing, uint32_t *generation,
+                                 hd_diagnostics *diagnostics)
 {
-    binary_lister l = {.file = file, .listing = listing, .diagnostics = diagnostics};
+    binary_lister l = {.file = file, .words = words, .listing = listing, .diagnostics = diagnostics};
     hd_fatbin fatbin;
     bool good;
     if (hd_binary_of(file) == HD_BINARY_CUBIN)

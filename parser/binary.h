@@ -16,7 +16,7 @@ typedef enum hd_binary_outcome {
  * than the cubin alone, each begins with the lines that cuobjdump writes before it ("arch = sm_90"). A linked program
  * has its relocatable code (nvcc -rdc=true) twice, of which the linked code is listed. Memory and time are in
  * proportion to the file and to what its compressed parts expand to, which is bounded. */
-hd_binary_outcome hd_binary_list(hd_source *file, hd_writer *listing, uint32_t *generation,
+hd_binary_outcome hd_binary_list(hd_source *file, hd_listing_words words, hd_writer *listing, uint32_t *generation,
                                  hd_diagnostics *diagnostics);
 
 #endif

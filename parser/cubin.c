@@ -65,6 +65,7 @@ typedef struct code_section {
 typedef struct lister {
     hd_elf elf;
     hd_writer *to;
+    hd_listing_words words;
     hd_diagnostics *diagnostics;
     uint32_t generation;
     HD_ARRAY(code_section) code;
@@ -336,9 +337,20 @@ static uint64_t addend_of(const lister *l, const code_section *c, uint32_t i, co
     return r->is_in_place && is_immediate ? word_at(l, c, i).low >> 32 : r->addend;
 }
 
+/* After the instruction that began at `begin`, in a column that most instructions do not reach, and on a line of its
+ * own. */
+static void write_hex(lister *l, size_t begin, hd_sass_word word)
+{
+    enum { COLUMN = 84 };
+    int columns = (int)(l->to->buffer.count - begin), blanks = columns < COLUMN ? COLUMN - columns : 1;
+    hd_write_format(l->to, "%*s/* 0x%016" PRIx64 " */\n%*s/* 0x%016" PRIx64 " */", blanks, "", word.low,
+                    columns + blanks, "", word.high);
+}
+
 static void write_instruction(lister *l, const code_section *c, uint32_t i, hd_sass_text *text, const relocation *r)
 {
     const char *number = NULL;
+    size_t begin = l->to->buffer.count;
     if (r)
         find_number(l, c, i, r, text, &number);
     bool is_uniform = text->guard[0] && strchr(text->guard, 'U');
@@ -360,7 +372,10 @@ static void write_instruction(lister *l, const code_section *c, uint32_t i, hd_s
             hd_write_format(l->to, "0x%" PRIx64, text->target);
         }
     }
-    hd_write_string(l->to, text->is_padding ? ";\n" : " ;\n");
+    hd_write_string(l->to, text->is_padding ? ";" : " ;");
+    if (l->words == HD_LISTING_HEX)
+        write_hex(l, begin, word_at(l, c, i));
+    hd_write_char(l->to, '\n');
 }
 
 static void write_code(lister *l, const code_section *c)
@@ -718,9 +733,10 @@ static void free_code(lister *l)
     hd_array_free(&l->code);
 }
 
-hd_cubin_outcome hd_cubin_list(hd_source *cubin, hd_writer *listing, uint32_t *generation, hd_diagnostics *diagnostics)
+hd_cubin_outcome hd_cubin_list(hd_source *cubin, hd_listing_words words, hd_writer *listing, uint32_t *generation,
+                               hd_diagnostics *diagnostics)
 {
-    lister l = {.to = listing, .diagnostics = diagnostics};
+    lister l = {.to = listing, .words = words, .diagnostics = diagnostics};
     hd_cubin_outcome outcome = HD_CUBIN_DAMAGED;
     *generation = 0;
     if (hd_elf_read(&l.elf, cubin, diagnostics)) {

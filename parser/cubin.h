@@ -17,9 +17,15 @@ typedef enum hd_cubin_outcome {
     HD_CUBIN_DAMAGED,    /* an error was reported (bad-cubin) */
 } hd_cubin_outcome;
 
+typedef enum hd_listing_words {
+    HD_LISTING_PLAIN,
+    HD_LISTING_HEX, /* with the word of each instruction, as nvdisasm -hex prints it: the control codes are in it */
+} hd_listing_words;
+
 /* Writes the listing of a cubin (hd_binary_of). Memory and time are in proportion to the file. `generation`: the number
  * of its architecture, where it could be read. */
-hd_cubin_outcome hd_cubin_list(hd_source *cubin, hd_writer *listing, uint32_t *generation, hd_diagnostics *diagnostics);
+hd_cubin_outcome hd_cubin_list(hd_source *cubin, hd_listing_words words, hd_writer *listing, uint32_t *generation,
+                               hd_diagnostics *diagnostics);
 
 /* What made a cubin, by its section .note.nv.tkinfo: "ptxas 13.0.88", in the arena. NULL: it does not say, or is no
  * cubin. */

@@ -198,7 +198,7 @@ static bool parse_module(replay_part *p)
 {
     replay_input *in = &p->in;
     hd_parse_options parse = p->plan->options->parse;
-    if (!hd_disassemble(&in->source, &in->said))
+    if (!hd_disassemble(&in->source, HD_LISTING_HEX, &in->said))
         return false;
     parse.takes_listings = true;
     parse.low_memory = in->launch->address_bits == 32;

@@ -2,7 +2,6 @@
  * memory; the listing is collected in memory. Linux: memfd_create, /proc/self/fd. */
 #include "driver/report/tool.h"
 
-#include "parser/binary.h"
 #include "parser/recognize.h"
 
 #include <errno.h>
@@ -188,14 +187,14 @@ static void report_missing(const hd_source *source, uint32_t generation, bool is
 /* Lists the file by the table of encodings. Where that leaves instructions undecoded, or does not have the
  * architecture, the toolkit's disassembler lists it, if there is one: *listed is false then, and nothing was reported.
  */
-static bool list_binary(hd_source *source, bool has_tool, bool *listed, uint32_t *generation,
+static bool list_binary(hd_source *source, hd_listing_words words, bool has_tool, bool *listed, uint32_t *generation,
                         hd_diagnostics *diagnostics)
 {
     hd_writer listing;
     hd_diagnostics part;
     hd_writer_to_memory(&listing);
     hd_diagnostics_init_part(&part, diagnostics);
-    hd_binary_outcome outcome = hd_binary_list(source, &listing, generation, &part);
+    hd_binary_outcome outcome = hd_binary_list(source, words, &listing, generation, &part);
     *listed = outcome != HD_BINARY_OTHER_CODE && (outcome != HD_BINARY_IN_PART || !has_tool);
     if (*listed)
         hd_diagnostics_join(diagnostics, &part);
@@ -207,7 +206,7 @@ static bool list_binary(hd_source *source, bool has_tool, bool *listed, uint32_t
     return good;
 }
 
-bool hd_disassemble(hd_source *source, hd_diagnostics *diagnostics)
+bool hd_disassemble(hd_source *source, hd_listing_words words, hd_diagnostics *diagnostics)
 {
     hd_binary binary = hd_binary_of(source);
     if (binary == HD_BINARY_NONE)
@@ -216,7 +215,8 @@ bool hd_disassemble(hd_source *source, hd_diagnostics *diagnostics)
     uint32_t generation;
     char *nvdisasm = is_cubin ? hd_tool_find("nvdisasm") : NULL,
          *cuobjdump = nvdisasm ? NULL : hd_tool_find("cuobjdump");
-    bool has_tool = nvdisasm || cuobjdump, good = list_binary(source, has_tool, &listed, &generation, diagnostics);
+    bool has_tool = nvdisasm || cuobjdump,
+         good = list_binary(source, words, has_tool, &listed, &generation, diagnostics);
     if (!listed && has_tool)
         good = disassemble(nvdisasm ? nvdisasm : cuobjdump, nvdisasm ? "-gi" : "-sass", source, diagnostics);
     else if (!listed) {

@@ -2,7 +2,7 @@
 #ifndef HD_DRIVER_REPORT_TOOL_H
 #define HD_DRIVER_REPORT_TOOL_H
 
-#include "base/diagnostics.h"
+#include "parser/binary.h"
 
 /* The program in PATH, in $CUDA_HOME/bin or in /usr/local/cuda/bin; NULL if there is none. Freed by the caller. */
 char *hd_tool_find(const char *name);
@@ -14,8 +14,8 @@ char *hd_tool_read(int descriptor, size_t *length);
 
 /* Replaces a file of machine code (hd_binary_of) by its listing, under the same name: heddle's own (parser/binary.h),
  * or where it does not decode all of the code, that of nvdisasm or cuobjdump, if there is one. Leaves other sources as
- * they are. false with a diagnostic (bad-cubin, missing-code, missing-tool, unreadable); the source is then as it was.
- */
-bool hd_disassemble(hd_source *source, hd_diagnostics *diagnostics);
+ * they are. `words` is about heddle's own. false with a diagnostic (bad-cubin, missing-code, missing-tool, unreadable);
+ * the source is then as it was. */
+bool hd_disassemble(hd_source *source, hd_listing_words words, hd_diagnostics *diagnostics);
 
 #endif

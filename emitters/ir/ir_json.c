@@ -4,6 +4,7 @@
 #include "emitters/ir/ptx.h"
 #include "emitters/json.h"
 #include "ir/annotations.h"
+#include "ir/machine.h"
 
 /* null where there is none */
 static void write_index(hd_json *j, const char *key, uint32_t index)
@@ -133,6 +134,25 @@ static void write_annotations(hd_json *j, const hd_function *f, uint32_t instruc
     hd_json_end(j);
 }
 
+static void write_barrier(hd_json *j, const char *key, uint8_t barrier)
+{
+    enum { NONE = 7 };
+    write_index(j, key, barrier == NONE ? HD_NONE : barrier);
+}
+
+/* Of an instruction of machine code whose control code the listing has. */
+static void write_control(hd_json *j, const hd_machine_control *c)
+{
+    hd_json_object(j, "control");
+    hd_json_number(j, "stall", c->stall_cycles);
+    hd_json_bool(j, "yield", c->yield);
+    write_barrier(j, "write_barrier", c->write_barrier);
+    write_barrier(j, "read_barrier", c->read_barrier);
+    hd_json_number(j, "wait_mask", c->wait_mask);
+    hd_json_number(j, "reuse", c->reuse);
+    hd_json_end(j);
+}
+
 static void write_instructions(hd_json *j, const hd_function *f, uint32_t *annotation)
 {
     hd_writer text;
@@ -153,6 +173,11 @@ static void write_instructions(hd_json *j, const hd_function *f, uint32_t *annot
         write_operands(j, "reads", f, insn, HD_OPERAND_USE);
         write_operands(j, "writes", f, insn, HD_OPERAND_DEF);
         write_annotations(j, f, i, annotation);
+        hd_machine_control control = {0};
+        if (f->machine)
+            control = hd_machine_control_of(f, i);
+        if (control.known)
+            write_control(j, &control);
         hd_json_end(j);
     }
     hd_json_end(j);

@@ -12,10 +12,10 @@ static bool list(hd_source *file, hd_writer *listing, hd_diagnostics *diagnostic
 {
     uint32_t generation;
     if (hd_binary_of(file) == HD_BINARY_OTHER) {
-        hd_binary_outcome outcome = hd_binary_list(file, listing, &generation, diagnostics);
+        hd_binary_outcome outcome = hd_binary_list(file, HD_LISTING_HEX, listing, &generation, diagnostics);
         return outcome == HD_BINARY_LISTED || outcome == HD_BINARY_IN_PART;
     }
-    hd_cubin_outcome outcome = hd_cubin_list(file, listing, &generation, diagnostics);
+    hd_cubin_outcome outcome = hd_cubin_list(file, HD_LISTING_PLAIN, listing, &generation, diagnostics);
     if (listing->buffer.count > 260 * (size_t)file->length + 262144) /* parser/cubin.c, and one name */
         __builtin_trap();
     return outcome == HD_CUBIN_LISTED || outcome == HD_CUBIN_IN_PART;
