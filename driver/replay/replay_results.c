@@ -1,6 +1,7 @@
 /* The last phase of a part: what becomes of runs when they are joined, and the results of the report
  * (include/heddle/replay_result.h) from what models counted. */
 #include "driver/replay/replay_work.h"
+#include "ir/machine.h"
 
 #include <math.h>
 
@@ -267,6 +268,20 @@ static double static_pj(const replay_part *p, const hd_rf_model_info *model, con
     return hd_rf_static_energy(&leakage, p->plan->gpu);
 }
 
+static const hd_replay_early *first_early_of(replay_part *p, const replay_tally *t)
+{
+    if (!t->time.sm.early_reads)
+        return NULL;
+    const hd_module *module = t->timed_module;
+    const hd_function *f = module->functions.items[t->early.function];
+    const hd_instruction *insn = &f->instructions.items[t->early.instruction];
+    hd_replay_early early = {
+        .function = hd_names_text(&module->names, f->name),
+        .text = hd_arena_string(&p->arena, module->source->text + insn->span.begin, insn->span.end - insn->span.begin),
+        .address = f->machine->lines[t->early.instruction].address};
+    return hd_arena_copy(&p->arena, &early, sizeof early);
+}
+
 static const hd_replay_timing *timing_of(replay_part *p, uint32_t m, const replay_tally *tallies)
 {
     const replay_tally *t = &tallies[m], *baseline = &tallies[0];
@@ -300,7 +315,10 @@ static const hd_replay_timing *timing_of(replay_part *p, uint32_t m, const repla
         .active_periods = c->sm.active_periods,
         .active_cycles = c->sm.active_cycles,
         .inactive_periods = c->sm.inactive_periods,
-        .inactive_cycles = c->sm.inactive_cycles};
+        .inactive_cycles = c->sm.inactive_cycles,
+        .reused_operands = c->sm.reused_reads,
+        .early_reads = c->sm.early_reads,
+        .first_early = first_early_of(p, t)};
     return hd_arena_copy(&p->arena, &timing, sizeof timing);
 }
 

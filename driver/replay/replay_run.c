@@ -217,6 +217,8 @@ static void add_time(watch *w, uint32_t i, uint32_t m)
     if (run->code.views[m].timeline)
         t->timeline = hd_timeline_of(run->code.views[m].timeline, launch);
     t->timed = (t->timed || !t->time.cycles) && result->status == HD_TIMING_DONE;
+    if (!t->time.sm.early_reads && result->counts.sm.early_reads)
+        t->early = result->early;
     hd_timing_counts_add(&t->time, &result->counts);
     hd_rf_detection_join(&t->timed_detection, &result->detection);
     hd_rf_energy energy = hd_rf_dynamic_energy(result->counters, result->sizes, run->part->plan->gpu);

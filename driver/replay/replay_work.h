@@ -89,6 +89,7 @@ typedef struct replay_tally {
     double timed_pj;   /* dynamic energy, by the timing's counters; NAN: unknown */
     uint64_t gated_on; /* hd_rf_leakage */
     hd_rf_detection timed_detection;
+    hd_sm_early early;                 /* of the first execution that has one; without early reads, not set */
     const hd_timeline_spans *timeline; /* of the first execution, and the code that it was of; NULL: none */
     hd_module *timed_module;
 } replay_tally;

@@ -31,7 +31,7 @@ void hd_emit_replay_fault(hd_writer *writer, const hd_replay_report *report, con
 void hd_emit_replay_fault_legend(hd_writer *writer, const hd_replay_report *report);
 
 /* Counts of a timing, in the order of JSON and CSV. */
-enum { HD_REPLAY_TIMING_COUNTS = 12 };
+enum { HD_REPLAY_TIMING_COUNTS = 14 };
 extern const char *const hd_replay_timing_keys[HD_REPLAY_TIMING_COUNTS];
 uint64_t hd_replay_timing_count(const hd_replay_timing *timing, uint32_t index);
 

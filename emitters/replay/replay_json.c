@@ -68,6 +68,19 @@ static void write_allocated(hd_json *j, const hd_replay_allocation *a)
     hd_json_end(j);
 }
 
+static void write_early_read(hd_json *j, const hd_replay_early *early)
+{
+    if (!early) {
+        hd_json_null(j, "first_early_read");
+        return;
+    }
+    hd_json_object(j, "first_early_read");
+    hd_json_text(j, "function", early->function);
+    hd_json_number(j, "address", early->address);
+    hd_json_text(j, "text", early->text);
+    hd_json_end(j);
+}
+
 static void write_timing(hd_json *j, const hd_replay_report *report, const hd_replay_timing *t)
 {
     if (!t) {
@@ -93,6 +106,7 @@ static void write_timing(hd_json *j, const hd_replay_report *report, const hd_re
     }
     for (uint32_t i = 0; i < HD_REPLAY_TIMING_COUNTS; i++)
         hd_json_count(j, hd_replay_timing_keys[i], hd_replay_timing_count(t, i));
+    write_early_read(j, t->first_early);
     hd_json_end(j);
 }
 

@@ -9,15 +9,16 @@
 enum { COLUMNS = 100, BEFORE_SLOTS = 56 /* of a row, besides the name */ };
 
 const char *const hd_replay_timing_keys[HD_REPLAY_TIMING_COUNTS] = {
-    "bank_conflict_cycles", "l1_reads",      "l1_hits",        "l2_reads",      "l2_hits",          "dram_bytes",
-    "shared_accesses",      "shared_passes", "active_periods", "active_cycles", "inactive_periods", "inactive_cycles"};
+    "bank_conflict_cycles", "l1_reads",        "l1_hits",         "l2_reads",       "l2_hits",
+    "dram_bytes",           "shared_accesses", "shared_passes",   "active_periods", "active_cycles",
+    "inactive_periods",     "inactive_cycles", "reused_operands", "early_reads"};
 
 uint64_t hd_replay_timing_count(const hd_replay_timing *t, uint32_t index)
 {
     const uint64_t counts[HD_REPLAY_TIMING_COUNTS] = {
-        t->bank_conflict_cycles, t->l1_reads,        t->l1_hits,       t->l2_reads,       t->l2_hits,
-        t->dram_bytes,           t->shared_accesses, t->shared_passes, t->active_periods, t->active_cycles,
-        t->inactive_periods,     t->inactive_cycles};
+        t->bank_conflict_cycles, t->l1_reads,        t->l1_hits,         t->l2_reads,       t->l2_hits,
+        t->dram_bytes,           t->shared_accesses, t->shared_passes,   t->active_periods, t->active_cycles,
+        t->inactive_periods,     t->inactive_cycles, t->reused_operands, t->early_reads};
     return counts[index];
 }
 
@@ -75,6 +76,21 @@ static void write_row(hd_writer *w, int width, const hd_replay_report *report, c
     hd_write_char(w, '\n');
 }
 
+/* Reads that come before the results that they need, by the control codes and the latencies of the GPU. */
+static void write_early(hd_writer *w, const hd_replay_result *r)
+{
+    const hd_replay_timing *t = r->timing;
+    char reads[32];
+    if (!t->early_reads)
+        return;
+    hd_write_format(w, "  %s: %s early read%s", r->title, hd_replay_grouped(reads, t->early_reads),
+                    t->early_reads == 1 ? "" : "s");
+    if (t->first_early)
+        hd_write_format(w, ", the first at 0x%x of %s: %s", t->first_early->address, t->first_early->function,
+                        t->first_early->text);
+    hd_write_char(w, '\n');
+}
+
 void hd_emit_replay_times(hd_writer *w, const hd_replay_report *report, const hd_replay_kernel *k, int width)
 {
     if (!report->slot_count || !k->result_count)
@@ -86,6 +102,9 @@ void hd_emit_replay_times(hd_writer *w, const hd_replay_report *report, const hd
     for (uint32_t i = 0; i < k->result_count; i++)
         if (k->results[i].timing)
             write_row(w, width, report, &k->results[i]);
+    for (uint32_t i = 0; i < k->result_count; i++)
+        if (k->results[i].timing)
+            write_early(w, &k->results[i]);
     const hd_replay_result *least = hd_replay_least_exact(k);
     if (least)
         hd_write_format(w, "  cycles from %.1f %% of the blocks; error by the waves measured at most %.2f %% (%s)\n",

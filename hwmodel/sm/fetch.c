@@ -103,7 +103,7 @@ static void take(hd_sm *sm, uint32_t slot, uint64_t line, uint64_t now)
     uint32_t length = sm->setup.code->functions[b->function].length;
     /* A fetch that takes 1 cycle arrives before the instruction in the buffer has issued: nobody waits for it. */
     if (!b->count || m->fetch.latency > 1 || now != sm->now)
-        sm_at(sm, ready, (sm_event){SM_FETCHED, slot, 0});
+        sm_at(sm, ready, (sm_event){SM_RECHECK, slot, 0});
     for (uint32_t i = 0; i < m->fetch.width && b->count < m->fetch.buffer && b->next < length; i++, b->next++) {
         if (line_of(sm, b) != line)
             break;

@@ -250,6 +250,11 @@ void sm_hold_operands(hd_sm *sm, uint32_t index, bool hold)
 {
     const sm_inflight *inflight = &sm->inflight.items[index];
     sm_warp *w = &sm->warps[inflight->warp];
+    if (sm->follows_codes) {
+        if (!hold)
+            sm_codes_read(sm, inflight);
+        return;
+    }
     for (uint32_t i = 0; i < inflight->op->reads; i++)
         w->reading[inflight->registers[i]] = (uint8_t)(w->reading[inflight->registers[i]] + (hold ? 1 : -1));
     w->readings += hold ? inflight->op->reads : 0u - inflight->op->reads;
@@ -282,8 +287,11 @@ static void collected(hd_sm *sm, uint32_t index)
     }
     if (inflight->phase == SM_COLLECT) {
         inflight->phase = SM_READY;
-        if (inflight->fixed)
+        if (inflight->fixed) {
+            if (sm->follows_codes)
+                sm_codes_read(sm, inflight);
             return;
+        }
         if (sm->subcores)
             sm_hold_operands(sm, index, false);
         if (inflight->skips)
@@ -323,6 +331,8 @@ void sm_take_operands(hd_sm *sm, uint32_t index, uint64_t since)
             inflight->accesses.items[i].started = inflight->accesses.items[i].done = true;
     inflight->open -= inflight->needed;
     inflight->needed = 0;
+    if (sm->follows_codes)
+        sm_codes_read(sm, inflight);
     begin_all(sm, index, since);
 }
 
@@ -345,7 +355,9 @@ void sm_clear_scoreboard(hd_sm *sm, uint32_t index)
     sm_inflight *inflight = &sm->inflight.items[index];
     sm_warp *w = &sm->warps[inflight->warp];
     inflight->forwarded = true;
-    for (uint32_t i = 0; i < inflight->op->writes; i++) {
+    if (sm->follows_codes)
+        sm_codes_written(sm, inflight);
+    for (uint32_t i = 0; i < inflight->op->writes && w->scoreboard_entries; i++) {
         uint8_t *entry = &w->scoreboard[inflight->registers[inflight->op->reads + i]];
         w->scoreboard_entries -= *entry != HD_SM_SLOT_ISSUED;
         *entry = HD_SM_SLOT_ISSUED;

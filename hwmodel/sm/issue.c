@@ -143,7 +143,7 @@ static hd_sm_slot reason_of(hd_sm *sm, uint32_t slot)
         return HD_SM_SLOT_BARRIER;
     if (waits_for_memory(w) || waits_for_landings(sm, w))
         return HD_SM_SLOT_MEMORY;
-    hd_sm_slot reason = awaited(w);
+    hd_sm_slot reason = sm->follows_codes ? sm_codes_wait(sm, slot) : awaited(w);
     if (reason != HD_SM_SLOT_ISSUED)
         return reason;
     reason = ask_gate(sm, slot);
@@ -317,9 +317,8 @@ static hd_sm_slot reason_to_wait(const sm_inflight *inflight)
     return inflight->passes || inflight->op->space == HD_SPACE_CONST ? HD_SM_SLOT_SHARED : HD_SM_SLOT_MEMORY;
 }
 
-static void enter_results(sm_warp *w, const sm_inflight *inflight)
+static void enter_results(sm_warp *w, hd_sm_slot reason)
 {
-    hd_sm_slot reason = reason_to_wait(inflight);
     for (uint32_t i = 0; i < w->op->writes; i++) {
         uint8_t *entry = &w->scoreboard[w->registers[w->op->reads + i]];
         w->scoreboard_entries += *entry == HD_SM_SLOT_ISSUED;
@@ -363,7 +362,11 @@ static void issue_from(hd_sm *sm, uint32_t slot, uint32_t turn)
     sm_emit_issue(sm, index, turn);
     if ((w->cursor.step.has_addresses || w->cursor.step.sectors.left) && !inflight->skips)
         sm_prepare_memory(sm, index, w);
-    enter_results(w, &sm->inflight.items[index]);
+    hd_sm_slot reason = reason_to_wait(&sm->inflight.items[index]);
+    if (sm->follows_codes)
+        sm_codes_issue(sm, index, reason);
+    else
+        enter_results(w, reason);
     if (w->op->traits & HD_SM_COPY)
         begin_copy(w, &sm->inflight.items[index]);
     w->groups += w->op->traits & HD_SM_COMMIT && w->cursor.step.effective;
@@ -371,6 +374,8 @@ static void issue_from(hd_sm *sm, uint32_t slot, uint32_t turn)
         arrive(sm, w);
     w->control = w->op->traits & HD_SM_CONTROL;
     sm_set_accesses(sm, index, sink, sink->holds_warp);
+    if (sm->follows_codes)
+        sm_codes_reuse(sm, index);
     if (sink->holds_warp) {
         sm->inflight.items[index].is_before = true;
         w->pending_moves++;

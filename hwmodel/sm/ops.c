@@ -113,6 +113,18 @@ static uint32_t groups_of(const hd_function *f, const hd_instruction *insn)
     }
 }
 
+/* By word of the frame: 1 + the number of the general register; 0: it is none. */
+static uint16_t *number_words(const hd_rf_code *code, hd_arena *arena)
+{
+    const hd_function *f = code->function;
+    uint16_t *numbers = HD_ARENA_ARRAY(arena, uint16_t, code->storage.frame + 1);
+    for (uint32_t r = 0; r < f->registers.count; r++)
+        if (f->registers.items[r].type == HD_TYPE_B32)
+            HD_STORAGE_WORDS (&code->storage, r, word)
+                numbers[word] = (uint16_t)(f->registers.items[r].index + 1);
+    return numbers;
+}
+
 /* The bytes of one lane's access, of all elements of a vector. */
 static uint16_t bytes_of(const hd_function *f, const hd_instruction *insn)
 {
@@ -166,7 +178,7 @@ static void decode_registers(decoding *d, uint32_t i, hd_sm_op *op)
     op->writes = (uint16_t)(d->registers.count - op->register_first - op->reads);
 }
 
-static void decode(const hd_rf_code *code, hd_arena *arena, hd_sm_function *to)
+static void decode(const hd_rf_code *code, hd_arena *arena, hd_sm_function *to, bool *has_codes)
 {
     const hd_function *f = code->function;
     decoding d = {.code = code, .register_count = code->storage.frame};
@@ -174,6 +186,11 @@ static void decode(const hd_rf_code *code, hd_arena *arena, hd_sm_function *to)
     for (uint32_t r = 0; r < f->registers.count; r++)
         d.predicate[r] = HD_NONE;
     to->ops = HD_ARENA_ARRAY(arena, hd_sm_op, f->instructions.count + 1);
+    if (f->machine) {
+        to->slots = HD_ARENA_ARRAY(arena, hd_machine_slots, f->instructions.count + 1);
+        to->numbers = number_words(code, arena);
+        to->frame = code->storage.frame;
+    }
     for (uint32_t i = 0; i < f->instructions.count; i++) {
         const hd_form *form = hd_insn_form(f, &f->instructions.items[i]);
         hd_sm_op *op = &to->ops[i];
@@ -187,6 +204,9 @@ static void decode(const hd_rf_code *code, hd_arena *arena, hd_sm_function *to)
                          .register_first = op->register_first,
                          .reads = op->reads,
                          .writes = op->writes};
+        *has_codes = *has_codes && f->machine && hd_sm_machine_control(f, i, &op->control);
+        if (*has_codes)
+            to->slots[i] = hd_sm_machine_slots(f, i);
     }
     to->register_count = d.register_count;
     to->issued = code->storage.issued;
@@ -201,10 +221,11 @@ hd_sm_code *hd_sm_code_new(const hd_rf_module *code)
     hd_sm_code *c = hd_calloc(1, sizeof *c);
     uint32_t count = code->module->functions.count;
     c->code = code;
+    c->has_codes = true;
     c->functions = HD_ARENA_ARRAY(&c->arena, hd_sm_function, count);
     for (uint32_t f = 0; f < count; f++) {
         if (code->functions[f])
-            decode(code->functions[f], &c->arena, &c->functions[f]);
+            decode(code->functions[f], &c->arena, &c->functions[f], &c->has_codes);
         c->register_count =
             c->functions[f].register_count > c->register_count ? c->functions[f].register_count : c->register_count;
     }

@@ -7,6 +7,7 @@
 #define HD_HWMODEL_SM_OPS_H
 
 #include "hwmodel/rf/code.h"
+#include "ir/machine_slots.h"
 #include "target/machine.h"
 
 enum {                      /* traits */
@@ -28,6 +29,18 @@ enum {                      /* traits */
 
 enum { HD_SM_ALL_COPIES = UINT32_MAX };
 
+/* The control code of a machine instruction (ir/machine.h), for codes.c. */
+enum { HD_SM_COUNTERS = 6, HD_SM_NO_COUNTER = 7 };
+
+typedef struct hd_sm_control {
+    uint8_t gap_cycles;                  /* until the next instruction of its warp may issue, at least 1 */
+    uint8_t write_counter, read_counter; /* HD_SM_NO_COUNTER: none */
+    uint8_t wait_mask;
+    /* of DEPBAR.LE: it waits until the counter is at most `most`; HD_SM_NO_COUNTER: for none */
+    uint8_t counter, most;
+    uint8_t early, late; /* cycles: machine_opcodes.def */
+} hd_sm_control;
+
 typedef struct hd_sm_op {
     uint8_t class; /* hd_machine_class */
     uint8_t space; /* hd_space; NONE: generic */
@@ -39,6 +52,7 @@ typedef struct hd_sm_op {
     /* In the function's `registers`: first what it reads, then what it writes. */
     uint32_t register_first;
     uint16_t reads, writes;
+    hd_sm_control control; /* with hd_sm_code.has_codes */
 } hd_sm_op;
 
 typedef struct hd_sm_function {
@@ -47,6 +61,11 @@ typedef struct hd_sm_function {
     const uint32_t *issued;  /* by instruction, and one more: number of issued instructions before it in the text */
     uint32_t length;         /* issued instructions */
     uint32_t *registers;
+    /* With hd_sm_code.has_codes, for the reuse cache: operands, by instruction; by word of the frame: 1 + the number of
+     * the general register, 0: it is none. */
+    hd_machine_slots *slots;
+    uint16_t *numbers;
+    uint32_t frame; /* words */
 } hd_sm_function;
 
 typedef struct hd_sm_code {
@@ -54,11 +73,16 @@ typedef struct hd_sm_code {
     const hd_rf_module *code;  /* borrowed */
     hd_sm_function *functions; /* by function of the module; without a body: all 0 */
     uint32_t register_count;   /* the most of all functions */
+    bool has_codes;            /* all of it is machine code since Volta, with the control codes of all instructions */
 } hd_sm_code;
 
 /* ops_machine.c, for machine code: the class; bytes of a lane's access; traits besides those by behaviour. Copies from
  * global to shared memory are loads that no register waits for. */
 struct hd_machine_form;
+/* Without flags where the yield hint loses what they keep. */
+hd_machine_slots hd_sm_machine_slots(const hd_function *function, uint32_t instruction);
+/* false: the listing does not say it, or the code is older than Volta. */
+bool hd_sm_machine_control(const hd_function *function, uint32_t instruction, hd_sm_control *control);
 uint8_t hd_sm_machine_class(const struct hd_machine_form *form);
 uint16_t hd_sm_machine_bytes(const struct hd_machine_form *form);
 uint16_t hd_sm_machine_traits(const struct hd_machine_form *form);

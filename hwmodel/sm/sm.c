@@ -35,6 +35,8 @@ hd_sm *hd_sm_new(const hd_sm_setup *setup)
     sm->unused_inflight = HD_NONE;
     sm->free_collectors = setup->machine->core.collectors;
     sm->subcores = setup->machine->core.kind == HD_CORE_SUBCORE;
+    sm->follows_codes = sm->subcores && setup->code->has_codes;
+    sm->early.cycle = UINT64_MAX;
     for (uint32_t u = 0; u < HD_MACHINE_UNITS; u++)
         sm->fixed_units |= (uint32_t)hd_machine_unit_is_fixed(setup->machine, u) << u;
     sm->next = UINT64_MAX;
@@ -53,6 +55,7 @@ static void make_room(hd_sm *sm)
     for (uint32_t i = 0; i < SM_WARPS; i++) {
         sm->warps[i].scoreboard = hd_calloc(sm->setup.code->register_count + 1, 1);
         sm->warps[i].reading = sm->subcores ? hd_calloc(sm->setup.code->register_count + 1, 1) : NULL;
+        sm->warps[i].codes = sm->follows_codes ? sm_codes_new(sm) : NULL;
     }
 }
 
@@ -63,6 +66,7 @@ void hd_sm_free(hd_sm *sm)
     for (uint32_t i = 0; i < SM_WARPS; i++) {
         free(sm->warps[i].scoreboard);
         free(sm->warps[i].reading);
+        sm_codes_free(sm->warps[i].codes);
         hd_array_free(&sm->warps[i].copies);
     }
     hd_array_free(&sm->events);
@@ -127,6 +131,7 @@ void hd_sm_launch(hd_sm *sm, const hd_rf_residency *residency, uint32_t function
 {
     const hd_machine *m = sm->setup.machine;
     assert(!sm->resident);
+    sm->early.cycle = UINT64_MAX;
     sm->residency = *residency;
     sm->residency.banks = m->core.banks;
     sm->active_warps = active_warps_of(sm);
@@ -159,6 +164,7 @@ static void start_warp(hd_sm *sm, uint64_t now, uint32_t place, uint32_t index)
     assert(slot < SM_WARPS);
     sm_warp *w = &sm->warps[slot];
     uint8_t *scoreboard = w->scoreboard, *reading = w->reading;
+    sm_codes *codes = w->codes;
     sm_copies copies = w->copies; /* none is in flight */
     *w = (sm_warp){.resident = true,
                    .cta = place,
@@ -170,6 +176,9 @@ static void start_warp(hd_sm *sm, uint64_t now, uint32_t place, uint32_t index)
                    .walked = walked};
     w->scoreboard = scoreboard;
     w->reading = reading;
+    w->codes = codes;
+    if (codes)
+        sm_codes_begin(sm, codes, now);
     w->copies = copies;
     cta->slots[index] = (uint8_t)slot;
     sm->order[slot] = sm->starts * HD_RECORD_WARPS + index;
@@ -292,7 +301,7 @@ static void complete(hd_sm *sm)
         case SM_ACCESS_DONE: sm_access_done(sm, e.index, e.access); break;
         case SM_EXECUTED: executed(sm, e.index); break;
         case SM_FORWARD: forward(sm, e.index); break;
-        case SM_FETCHED: sm->recheck |= (uint64_t)1 << e.index; break;
+        case SM_RECHECK: sm->recheck |= (uint64_t)1 << e.index; break;
         case SM_MEMORY_DONE: sm_memory_done(sm, e.index); break;
         case SM_ASK_AGAIN: sm->recheck |= sm->gated & (uint64_t)1 << e.index; break;
         }

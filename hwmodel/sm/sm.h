@@ -71,9 +71,18 @@ typedef struct hd_sm_counts {
     uint64_t bank_conflicts;       /* cycles that accesses waited at their banks, or for a port of their collector */
     uint64_t l1_reads, l1_hits;    /* lines */
     uint64_t shared_accesses, shared_passes;
+    uint64_t early_reads;  /* operands of instructions; hd_sm_early */
+    uint64_t reused_reads; /* operands that the reuse cache of machine code served, which no bank reads */
     /* Where warps take turns: periods in which one does, and their cycles; periods between two of the same warp. */
     uint64_t active_periods, active_cycles, inactive_periods, inactive_cycles;
 } hd_sm_counts;
+
+/* A read that control codes let happen before the result is there: the latency of the model is too long, or the code
+ * was not understood. hd_sm_counts has their number. */
+typedef struct hd_sm_early {
+    uint64_t cycle; /* of the first one in the launch; UINT64_MAX: there was none */
+    uint32_t function, instruction;
+} hd_sm_early;
 
 typedef struct hd_sm_setup { /* all borrowed */
     const hd_machine *machine;
@@ -113,6 +122,7 @@ uint32_t hd_sm_waits(const hd_sm *sm, hd_rf_wait *waits, uint32_t most);
 /* The memory system has done what the answer's token names. */
 void hd_sm_answer(hd_sm *sm, const hd_memory_answer *answer);
 uint32_t hd_sm_resident(const hd_sm *sm); /* thread blocks */
+hd_sm_early hd_sm_first_early(const hd_sm *sm);
 /* No warp is resident, nothing is in flight, and all places (collectors, latches, queues) are free. */
 bool hd_sm_is_idle(const hd_sm *sm);
 /* Up to the cycle before `now`. */

@@ -6,6 +6,7 @@
 #include "hwmodel/sm/cache.h"
 #include "hwmodel/sm/coalesce.h"
 #include "hwmodel/sm/sm.h"
+#include "ir/machine_slots.h"
 
 enum {
     SM_WARPS = HD_SM_WARPS,
@@ -71,14 +72,14 @@ typedef struct sm_inflight { /* an instruction in flight, or accesses beside one
 
 typedef struct sm_event {
     uint8_t kind;
-    uint32_t index; /* of the instruction in flight; of ASK_AGAIN and FETCHED: slot of the warp */
+    uint32_t index; /* of the instruction in flight; of ASK_AGAIN and RECHECK: slot of the warp */
     uint32_t access;
 } sm_event;
 typedef struct sm_scheduled {
     sm_event event;
     uint32_t next; /* of its cycle, or of those that are free: 1 + its place; 0: there is none */
 } sm_scheduled;
-enum { SM_ACCESS_DONE, SM_EXECUTED, SM_MEMORY_DONE, SM_ASK_AGAIN, SM_FORWARD, SM_FETCHED };
+enum { SM_ACCESS_DONE, SM_EXECUTED, SM_MEMORY_DONE, SM_ASK_AGAIN, SM_FORWARD, SM_RECHECK };
 
 typedef struct sm_due { /* events of a cycle, in the order in which they were added: 1 + their places; 0: none */
     uint32_t first, last;
@@ -121,6 +122,26 @@ typedef struct sm_buffer {     /* instructions of a warp, in the order of the te
     uint64_t ready[SM_BUFFER]; /* cycle in which each may issue */
 } sm_buffer;
 
+/* What control codes say of a warp: codes.c. */
+typedef struct sm_result {  /* the last write of a register */
+    uint64_t available;     /* to an instruction that issues in this cycle or later; UINT64_MAX: not known yet */
+    uint32_t lanes, number; /* that it writes; of its instruction */
+} sm_result;
+
+typedef struct sm_codes {
+    uint64_t ready; /* cycle from which on the next instruction may issue */
+    uint64_t wakes; /* latest cycle for which a recheck is due */
+    uint64_t issued;
+    uint8_t counters[HD_SM_COUNTERS];
+    uint8_t fresh[HD_SM_COUNTERS]; /* what the instruction that issued last has added */
+    uint8_t held[HD_SM_COUNTERS];  /* what goes down when earlier results are there, up to those of `held_number` */
+    uint32_t held_number[HD_SM_COUNTERS];
+    uint32_t uncounted;              /* instructions of variable latency in flight whose results have no counter */
+    uint8_t reasons[HD_SM_COUNTERS]; /* hd_sm_slot: what those wait for that wait for the counter */
+    hd_reuse_cache reuse;
+    sm_result *results; /* by register */
+} sm_codes;
+
 typedef struct sm_warp {
     bool resident, has_step; /* has_step: there is a next instruction */
     bool control;            /* a branch, call or return is in flight */
@@ -144,6 +165,7 @@ typedef struct sm_warp {
     uint8_t *scoreboard; /* by register: hd_sm_slot of who waits for its value; ISSUED: it is there */
     uint8_t *reading;    /* by register, with sub-cores: queued instructions that have not read it */
     uint32_t readings;   /* their sum */
+    sm_codes *codes;     /* NULL: the scoreboard keeps its instructions apart */
     hd_rf_step step;
     hd_walk_warp *walked;
     const hd_sm_op *op;
@@ -199,6 +221,8 @@ struct hd_sm {
     uint64_t order[SM_WARPS]; /* the lower, the older: starts of blocks, then warps in them */
     uint32_t free_collectors;
     bool subcores;
+    bool follows_codes; /* of machine code, with sub-cores */
+    hd_sm_early early;
     uint32_t issued_units;              /* in this cycle, a bit each, hd_unit */
     uint32_t latched;                   /* instructions in latches of sub-cores */
     uint32_t fixed_units;               /* a bit each, hd_machine_unit */
@@ -302,6 +326,25 @@ void sm_subcore_issue(hd_sm *sm, uint32_t inflight);
 void sm_advance_latches(hd_sm *sm);
 /* A unit of the kind that is free for the scheduler; HD_NONE: none is. */
 uint32_t sm_free_unit(const hd_sm *sm, uint32_t unit, uint32_t scheduler);
+
+/* ---- codes.c ----------------------------------------------------------------------------------------------------- */
+
+/* Room for what control codes say of warps; of one, which starts. */
+sm_codes *sm_codes_new(const hd_sm *sm);
+void sm_codes_free(sm_codes *codes);
+void sm_codes_begin(const hd_sm *sm, sm_codes *codes, uint64_t start);
+/* The reason for which the next instruction of the warp may not issue in this cycle; ISSUED: there is none. */
+hd_sm_slot sm_codes_wait(hd_sm *sm, uint32_t slot);
+/* The warp's next instruction is in flight. */
+void sm_codes_issue(hd_sm *sm, uint32_t inflight, hd_sm_slot reason);
+/* Reads of operands that the reuse cache keeps are done. After sm_set_accesses. */
+void sm_codes_reuse(hd_sm *sm, uint32_t inflight);
+/* In this cycle the instruction stays in its latch: the count of its warp stands still. */
+void sm_codes_hold(hd_sm *sm, uint32_t inflight);
+/* Its results are there for what issues from cycle `available` on; the operands are read; the results are there. */
+void sm_codes_forward(hd_sm *sm, const sm_inflight *inflight, uint64_t available);
+void sm_codes_read(hd_sm *sm, const sm_inflight *inflight);
+void sm_codes_written(hd_sm *sm, const sm_inflight *inflight);
 
 /* ---- load_store.c ------------------------------------------------------------------------------------------------ */
 

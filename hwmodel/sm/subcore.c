@@ -13,10 +13,11 @@
  *                     instruction of its warp that writes one of them is issued; its results are available when they
  *                     are written.
  *
- * The compiler's control bits are not there in PTX: the scoreboard keeps dependences of fixed latency as they would. So
- * do registers that a queued instruction has yet to read. Nor has PTX reuse flags: the baseline has no register reuse
- * cache; rf/reuse.c adds it. Accesses of a technique that wait for others (a renaming table before the register) do not
- * fit into a window: their instruction keeps the allocate latch until its operands are there.
+ * Machine code has control codes: codes.c. PTX has none: the scoreboard keeps dependences of fixed latency as they
+ * would. So do registers that a queued instruction has yet to read. Nor has PTX reuse flags: the baseline has no
+ * register reuse cache; rf/models/reuse.c adds it. Accesses of a technique that wait for others (a renaming table
+ * before the register) do not fit into a window: their instruction keeps the allocate latch until its operands are
+ * there.
  *
  * A unit of which an SM has a multiple of its schedulers is divided among the sub-cores; all others are shared, and
  * then their latency is variable.
@@ -86,7 +87,7 @@ static uint32_t advance_window(hd_sm *sm, sm_bank *bank, uint32_t cycles)
 
 static bool reads_bank(const sm_access *a)
 {
-    return a->role == SM_NEEDED && a->what.structure == HD_STRUCTURE_FILE && a->what.bank != HD_RF_NO_BANK;
+    return a->role == SM_NEEDED && !a->done && a->what.structure == HD_STRUCTURE_FILE && a->what.bank != HD_RF_NO_BANK;
 }
 
 typedef struct wanted { /* reads, by bank */
@@ -144,6 +145,10 @@ static void execute(hd_sm *sm, uint32_t index, int64_t window)
     enum { ISSUE_TO_ALLOCATE = 2 };
     int64_t forwarded = window - ISSUE_TO_ALLOCATE + latency, done = window + m->core.read_cycles + latency;
     inflight->phase = SM_EXECUTE;
+    if (sm->follows_codes)
+        sm_codes_forward(
+            sm, inflight,
+            (uint64_t)(forwarded > inflight->op->control.early ? forwarded - inflight->op->control.early : 0));
     sm_at(sm, (uint64_t)(forwarded > next ? forwarded : next), (sm_event){SM_FORWARD, index, 0});
     sm_at(sm, (uint64_t)(done > next ? done : next), (sm_event){SM_EXECUTED, index, 0});
 }
@@ -173,12 +178,23 @@ static bool allocate(hd_sm *sm, uint32_t index)
     return true;
 }
 
+/* The counts of warps with an instruction in a latch that does not advance stand still. */
+static void hold_counts(hd_sm *sm, const sm_scheduler *s)
+{
+    sm_codes_hold(sm, s->allocate);
+    if (s->control != HD_NONE && sm->inflight.items[s->control].fixed &&
+        sm->inflight.items[s->control].warp != sm->inflight.items[s->allocate].warp)
+        sm_codes_hold(sm, s->control);
+}
+
 static void advance(hd_sm *sm, sm_scheduler *s)
 {
     if (s->allocate != HD_NONE && allocate(sm, s->allocate)) {
         s->allocate = HD_NONE;
         sm->latched--;
     }
+    if (s->allocate != HD_NONE && sm->follows_codes)
+        hold_counts(sm, s);
     if (s->control == HD_NONE)
         return;
     if (!sm->inflight.items[s->control].fixed) {

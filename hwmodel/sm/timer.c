@@ -92,6 +92,7 @@ static void end_launch(const hd_timer *t, timed *of)
     for (uint32_t i = 0; i + 1 < of->results.count; i++)
         begin += of->results.items[i].counts.cycles;
     result->status = hd_timing_end(of->timing, &result->counts);
+    result->early = hd_timing_first_early(of->timing);
     for (uint32_t i = 0; i < t->sms; i++) {
         hd_rf_model *model = of->models[i];
         if (model->info->ops->finalize)

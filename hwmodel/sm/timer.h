@@ -25,6 +25,7 @@ typedef struct hd_timer_result {
     uint64_t counters[HD_COUNTER_COUNT]; /* of the technique's models, in the launch */
     uint64_t storage_bits;
     hd_rf_sizes sizes;
+    hd_sm_early early;
     hd_rf_detection detection; /* of its models; the first one in cycles since the launch began */
 } hd_timer_result;
 

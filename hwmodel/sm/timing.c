@@ -276,6 +276,16 @@ hd_timing_status hd_timing_end(hd_timing *t, hd_timing_counts *counts)
     return t->status;
 }
 
+hd_sm_early hd_timing_first_early(const hd_timing *t)
+{
+    hd_sm_early first = {.cycle = UINT64_MAX};
+    for (uint32_t i = 0; i < t->setup.sms; i++) {
+        hd_sm_early early = hd_sm_first_early(t->sms[i]);
+        first = early.cycle < first.cycle ? early : first;
+    }
+    return first;
+}
+
 bool hd_timing_drain(hd_timing *t)
 {
     while (t->status == HD_TIMING_DONE && next_cycle(t) != UINT64_MAX)

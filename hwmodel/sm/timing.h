@@ -58,6 +58,8 @@ hd_timing_status hd_timing_end(hd_timing *timing, hd_timing_counts *counts);
 void hd_timing_extrapolate(const hd_timing *timing, uint64_t counters[HD_COUNTER_COUNT]);
 /* After the end, for tests: goes on until stores, fetches of code and write-backs are done, too. Is all idle then? */
 bool hd_timing_drain(hd_timing *timing);
+/* After the end: the first early read of the launch, of all SMs (sm.h). */
+hd_sm_early hd_timing_first_early(const hd_timing *timing);
 const hd_rf_failure *hd_timing_failure(const hd_timing *timing);
 /* What the warps of the SM that cannot go on wait for, in a timing that is LOCKED; those of all SMs where time has
  * ended. At most `most` of them; returns how many there are. */

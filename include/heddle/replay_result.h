@@ -78,6 +78,12 @@ typedef struct hd_replay_slot {
     const char *text; /* what a warp waited for */
 } hd_replay_slot;
 
+/* An instruction of machine code. */
+typedef struct hd_replay_early {
+    const char *function, *text;
+    uint32_t address; /* bytes from the start of the function */
+} hd_replay_early;
+
 /* One model in cycles, all runs of the launch together. */
 typedef struct hd_replay_timing {
     uint64_t cycles;              /* of the SMs' clock */
@@ -98,6 +104,10 @@ typedef struct hd_replay_timing {
     uint64_t shared_accesses, shared_passes;
     /* Where warps take turns: periods in which one does, and their cycles; periods between two of the same warp. */
     uint64_t active_periods, active_cycles, inactive_periods, inactive_cycles;
+    /* Of machine code whose control codes are followed: operands from the reuse cache; operands that are read before
+     * their results are there by the latencies of the GPU, and the first of these, NULL: there is none. */
+    uint64_t reused_operands, early_reads;
+    const hd_replay_early *first_early;
 } hd_replay_timing;
 
 typedef struct hd_replay_instruction {
