@@ -39,6 +39,12 @@ static bool check_together(const hd_cli *cli, int format)
         wrong = "--sample goes with --time: without it no block is timed";
     else if (hd_cli_has(cli, HD_OPTION_SAMPLE) && hd_cli_has(cli, HD_OPTION_TIMELINE))
         wrong = "--sample and --timeline: what is not timed has no timeline";
+    else if (hd_cli_has(cli, HD_OPTION_PROFILE) && !hd_cli_has(cli, HD_OPTION_TIME))
+        wrong = "--profile goes with --time: without it there are no cycles; add --time";
+    else if (hd_cli_has(cli, HD_OPTION_PROFILE) && hd_cli_has(cli, HD_OPTION_SAMPLE))
+        wrong = "--sample and --profile: what is not timed has no profile";
+    else if (hd_cli_has(cli, HD_OPTION_PROFILE) && format == CSV)
+        wrong = "--profile goes with --format=text, json and html: CSV has a row for each model";
     else if (hd_cli_has(cli, HD_OPTION_TIME) && hd_cli_has(cli, HD_OPTION_TECHNIQUE) &&
              strcmp(cli->values[HD_OPTION_TECHNIQUE], "none") == 0)
         wrong = "--time simulates the cycles of techniques: --technique=none has none, --technique=baseline one";

@@ -411,10 +411,12 @@ hd_status hd_context_diff(hd_context *context, const hd_input *before, const hd_
 static bool check_together(hd_context *context, const hd_replay_settings *s)
 {
     const char *wrong = NULL;
-    if (!s->time && (s->sms || s->timeline_end || s->sample))
-        wrong = "SMs, timelines and samples go with cycles: without `time` no SM is simulated";
+    if (!s->time && (s->sms || s->timeline_end || s->sample || s->profile))
+        wrong = "SMs, timelines, samples and profiles go with cycles: without `time` no SM is simulated";
     else if (s->sample && s->timeline_end)
         wrong = "a timeline and a sample: what is not timed has no timeline";
+    else if (s->sample && s->profile)
+        wrong = "a profile and a sample: what is not timed has no profile";
     else if (s->format == HD_REPLAY_TIMELINE && !s->timeline_end)
         wrong = "a timeline needs its range of cycles";
     else if (s->timeline_end && s->timeline_first >= s->timeline_end)

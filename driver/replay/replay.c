@@ -41,8 +41,8 @@ static void open_report(hd_replay *r, const hd_replay_options *options)
     hd_replay_counter *counters = HD_ARENA_ARRAY(&r->arena, hd_replay_counter, HD_COUNTER_COUNT);
     for (uint32_t c = 0; c < HD_COUNTER_COUNT; c++)
         counters[c] = (hd_replay_counter){hd_counters[c].key, hd_counters[c].title};
-    hd_replay_slot *slots = options->time ? HD_ARENA_ARRAY(&r->arena, hd_replay_slot, HD_SM_SLOTS_ALL) : NULL;
-    for (uint32_t s = 0; s < HD_SM_SLOTS_ALL && slots; s++)
+    hd_replay_slot *slots = options->time ? HD_ARENA_ARRAY(&r->arena, hd_replay_slot, HD_SM_STATES) : NULL;
+    for (uint32_t s = 0; s < HD_SM_STATES && slots; s++)
         slots[s] = (hd_replay_slot){hd_sm_slot_keys[s], hd_sm_slot_texts[s]};
     r->report =
         (hd_replay_report){.gpu = r->plan.gpu->valid ? r->plan.gpu->name : "",
@@ -56,6 +56,8 @@ static void open_report(hd_replay *r, const hd_replay_options *options)
                            .counter_count = HD_COUNTER_COUNT,
                            .slots = slots,
                            .slot_count = slots ? HD_SM_SLOTS_ALL : 0,
+                           .states = slots,
+                           .state_count = slots && options->profile ? HD_SM_STATES : 0,
                            .latency = options->latency == UINT32_MAX ? 0
                                       : options->latency             ? options->latency
                                                                      : HD_COUNT_LATENCY,

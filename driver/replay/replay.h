@@ -47,6 +47,7 @@ typedef struct hd_replay_options {
     bool time;                 /* simulate cycles, too: the GPU's description has a section `timing` */
     uint32_t sms;              /* number of simulated SMs; 0: as many as the GPU has */
     uint32_t sample;           /* with `time`: of each launch, measure so many waves of blocks, 4 or more; 0: all */
+    bool profile;              /* with `time`: a profile of the baseline, by instruction and source line */
     /* with `time`: a timeline of that SM, of these cycles of each launch; end 0: none */
     uint32_t timeline_sm;
     uint64_t timeline_first, timeline_end;

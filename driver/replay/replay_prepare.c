@@ -18,6 +18,8 @@
 #include "target/occupancy.h"
 #include <inttypes.h>
 
+enum { BASELINE = 0 /* among the chosen models */ };
+
 enum { BATCH = 8192 }; /* events per batch: a millisecond of work, so that synchronization costs little */
 
 /* What a CTA takes with one more model, and in one timing, of the time that it takes in the interpreter alone, roughly:
@@ -183,6 +185,11 @@ static void add_views(replay_run *run, uint32_t m)
         const hd_timeline_range range = {options->timeline_sm, options->timeline_first, options->timeline_end};
         views->timeline = hd_timeline_new(&range);
         const hd_sm_listener listener = hd_timeline_listener(views->timeline);
+        hd_timer_listen(run->code.timer, run->code.model_index[m], &listener);
+    }
+    if (options->profile && m == BASELINE) {
+        views->profile = hd_profile_new(run->code.module);
+        const hd_sm_listener listener = hd_profile_listener(views->profile);
         hd_timer_listen(run->code.timer, run->code.model_index[m], &listener);
     }
 }

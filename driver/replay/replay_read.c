@@ -301,8 +301,10 @@ void replay_close(replay_part *p)
     for (uint32_t i = p->run_count; i-- > 0;) {
         replay_run *run = &p->runs[i];
         hd_timer_free(run->code.timer);
-        for (uint32_t m = 0; run->code.views && m < p->plan->model_count; m++)
+        for (uint32_t m = 0; run->code.views && m < p->plan->model_count; m++) {
             hd_timeline_free(run->code.views[m].timeline);
+            hd_profile_free(run->code.views[m].profile);
+        }
         hd_count_free(run->code.count);
         hd_rf_module_free(run->code.rf);
         hd_diagnostics_free(&run->own);

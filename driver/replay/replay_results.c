@@ -365,6 +365,8 @@ void replay_fill_results(replay_part *p)
         k->result_count = models;
         for (uint32_t m = 0; m < models; m++)
             k->results[m] = result_of(p, k, m);
+        if (models)
+            k->profile = replay_profile_of(p, k->launch, &p->runs->out.tallies[k->launch * models]);
         kept++;
     }
     p->out.rows.count = kept;

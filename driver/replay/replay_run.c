@@ -216,6 +216,7 @@ static void add_time(watch *w, uint32_t i, uint32_t m)
     t->timed_module = run->code.module;
     if (run->code.views[m].timeline)
         t->timeline = hd_timeline_of(run->code.views[m].timeline, launch);
+    t->profile = run->code.views[m].profile;
     t->timed = (t->timed || !t->time.cycles) && result->status == HD_TIMING_DONE;
     if (!t->time.sm.early_reads && result->counts.sm.early_reads)
         t->early = result->early;

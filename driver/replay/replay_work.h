@@ -16,6 +16,7 @@
 #include "driver/replay/replay.h"
 #include "hwmodel/launch/launch.h"
 #include "hwmodel/count/count.h"
+#include "hwmodel/sm/profile.h"
 #include "hwmodel/sm/timeline.h"
 #include "hwmodel/sm/timer.h"
 #include "hwmodel/trace/accel_sim.h"
@@ -92,11 +93,13 @@ typedef struct replay_tally {
     hd_sm_early early;                 /* of the first execution that has one; without early reads, not set */
     const hd_timeline_spans *timeline; /* of the first execution, and the code that it was of; NULL: none */
     hd_module *timed_module;
+    const hd_profile *profile; /* of that code; NULL: none */
 } replay_tally;
 
 /* What listens to the SMs of a model; NULL: was not asked for. */
 typedef struct replay_views {
     hd_timeline *timeline;
+    hd_profile *profile;
 } replay_views;
 
 /* A module with the models that see it; made by replay_prepare. */
@@ -200,6 +203,9 @@ const replay_dependence *replay_find_dependences(replay_part *p);
 hd_status replay_prepare(replay_part *p); /* allocates registers; sets the runs with their models, and opens the rows */
 /* Registers per thread, including everything that the kernel calls. */
 uint32_t replay_kernel_registers(const replay_run *run, const char *kernel);
+
+/* replay_profile.c: of a model on a launch; NULL: it has none. The module of the code is still open. */
+const hd_replay_profile *replay_profile_of(replay_part *p, uint32_t launch, const replay_tally *tally);
 
 /* replay_results.c */
 /* What outputs are that differ from others: WRONG (reported by the caller), or where a clock may decide them, CLOCK

@@ -30,6 +30,10 @@ void hd_emit_replay_time_legend(hd_writer *writer, const hd_replay_report *repor
 void hd_emit_replay_fault(hd_writer *writer, const hd_replay_report *report, const hd_replay_kernel *kernel, int width);
 void hd_emit_replay_fault_legend(hd_writer *writer, const hd_replay_report *report);
 
+/* Likewise: the hottest lines of the profile, in 120 columns; nothing if there is none. */
+void hd_emit_replay_profile(hd_writer *writer, const hd_replay_report *report, const hd_replay_kernel *kernel);
+void hd_emit_replay_profile_legend(hd_writer *writer, const hd_replay_report *report);
+
 /* Counts of a timing, in the order of JSON and CSV. */
 enum { HD_REPLAY_TIMING_COUNTS = 14 };
 extern const char *const hd_replay_timing_keys[HD_REPLAY_TIMING_COUNTS];

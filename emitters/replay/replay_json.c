@@ -2,6 +2,7 @@
 #include "base/version.h"
 #include "emitters/json.h"
 #include "emitters/replay/replay.h"
+#include "emitters/replay/replay_json.h"
 #include "emitters/replay/replay_values.h"
 
 #include <math.h>
@@ -245,6 +246,8 @@ static void write_kernel(hd_json *j, const hd_replay_report *report, const hd_re
     for (uint32_t i = 0; i < k->result_count; i++)
         write_result(j, report, &k->results[i]);
     hd_json_end(j);
+    if (report->state_count)
+        hd_replay_write_profile_json(j, report, k->profile);
     hd_json_end(j);
 }
 

@@ -215,6 +215,7 @@ static void write_legend(hd_writer *w, const hd_replay_report *report)
     write_meanings(w, k);
     hd_emit_replay_time_legend(w, report);
     hd_emit_replay_fault_legend(w, report);
+    hd_emit_replay_profile_legend(w, report);
     if (report->left_out)
         hd_write_format(w, "not shown, for they depend on time (with --time, or by name): %s\n", report->left_out);
     write_configurations(w, k);
@@ -276,6 +277,7 @@ static void write_report(hd_writer *w, const void *what, bool colour)
             write_result(w, width, k, &k->results[r]);
         hd_emit_replay_times(w, report, k, width);
         hd_emit_replay_fault(w, report, k, width);
+        hd_emit_replay_profile(w, report, k);
         if (job->counters)
             write_counters(w, report, k);
         hd_write_string(w, table ? "\n" : "");

@@ -22,25 +22,13 @@ uint64_t hd_replay_timing_count(const hd_replay_timing *t, uint32_t index)
     return counts[index];
 }
 
-/* The slot after `last` in descending order of its share; UINT32_MAX: there is none. */
-static uint32_t next_largest(const hd_replay_report *report, const uint64_t *slots, uint32_t last)
-{
-    uint32_t best = UINT32_MAX;
-    for (uint32_t s = 0; s < report->slot_count; s++) {
-        bool follows = last == UINT32_MAX || slots[s] < slots[last] || (slots[s] == slots[last] && s > last);
-        if (slots[s] && follows && (best == UINT32_MAX || slots[s] > slots[best]))
-            best = s;
-    }
-    return best;
-}
-
 /* As many as have room in `columns`. */
 static void write_slots(hd_writer *w, const hd_replay_report *report, const hd_replay_timing *t, int columns)
 {
     uint64_t all = hd_replay_all_slots(report, t);
     uint32_t at = UINT32_MAX;
     char part[64];
-    for (uint32_t i = 0; (at = next_largest(report, t->slots, at)) != UINT32_MAX; i++) {
+    for (uint32_t i = 0; (at = hd_replay_next_largest(t->slots, report->slot_count, at)) != UINT32_MAX; i++) {
         int length = snprintf(part, sizeof part, "%s%s %.0f %%", i ? ", " : "", report->slots[at].key,
                               100.0 * (double)t->slots[at] / (double)all);
         if (length > columns)

@@ -177,6 +177,17 @@ const hd_replay_result *hd_replay_least_exact(const hd_replay_kernel *kernel)
     return found;
 }
 
+uint32_t hd_replay_next_largest(const uint64_t *values, uint32_t count, uint32_t last)
+{
+    uint32_t best = UINT32_MAX;
+    for (uint32_t i = 0; i < count; i++) {
+        bool follows = last == UINT32_MAX || values[i] < values[last] || (values[i] == values[last] && i > last);
+        if (values[i] && follows && (best == UINT32_MAX || values[i] > values[best]))
+            best = i;
+    }
+    return best;
+}
+
 uint64_t hd_replay_all_slots(const hd_replay_report *report, const hd_replay_timing *timing)
 {
     uint64_t all = 0;

@@ -47,6 +47,9 @@ void hd_replay_format_baseline(char text[static 64], const hd_replay_result *bas
 bool hd_replay_slot_is_used(const hd_replay_report *report, uint32_t slot);
 /* The technique of the launch whose cycles may be wrong by most; NULL: no cycles are extrapolated. */
 const hd_replay_result *hd_replay_least_exact(const hd_replay_kernel *kernel);
+/* The value after `last` in descending order, of those that are not 0; UINT32_MAX, which is also before the first one:
+ * there is none. */
+uint32_t hd_replay_next_largest(const uint64_t *values, uint32_t count, uint32_t last);
 /* The sum of a timing's slots of all kinds. */
 uint64_t hd_replay_all_slots(const hd_replay_report *report, const hd_replay_timing *timing);
 

@@ -52,6 +52,7 @@ void sm_account(hd_sm *sm, uint64_t now)
     uint64_t cycles = now - sm->accounted;
     for (uint32_t i = 0; i < sm->setup.machine->core.schedulers; i++)
         sm_emit_stall(sm, i, 0, sm->accounted, now);
+    sm_emit_waits(sm, sm->accounted, now, false);
     sm->counts.warp_cycles += cycles * sm->resident_warps;
     sm->counts.busy_cycles += sm->resident_warps ? cycles : 0;
     sm_account_power(sm, cycles);

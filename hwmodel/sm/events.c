@@ -65,6 +65,7 @@ void sm_emit_issue(hd_sm *sm, uint32_t index, uint32_t number)
         return;
     const hd_machine *m = sm->setup.machine;
     inflight->subject = w->last = subject_of_next(sm, inflight->warp);
+    w->issued_at = sm->schedulers[inflight->warp % m->core.schedulers].issued_at = sm->now;
     hd_sm_issue_event event = {.subject = inflight->subject,
                                .cycle = sm->now,
                                .number = inflight->number,
@@ -87,6 +88,38 @@ void sm_send_stall(hd_sm *sm, uint32_t scheduler, uint32_t number, uint64_t begi
     SEND(sm, stall, &event);
 }
 
+/* ---- what warps wait for ----------------------------------------------------------------------------------------- */
+
+/* Of a warp that has not issued. One that may issue waits for its turn, or for what its scheduler has no room. */
+static uint8_t state_of(const hd_sm *sm, uint32_t slot, bool issuing)
+{
+    const sm_warp *w = &sm->warps[slot];
+    const sm_scheduler *s = &sm->schedulers[slot % sm->setup.machine->core.schedulers];
+    if (w->reason != HD_SM_SLOT_ISSUED)
+        return w->reason;
+    if (!(s->active >> slot & 1))
+        return HD_SM_SLOT_INACTIVE;
+    return issuing && s->issued_at == sm->now ? HD_SM_NOT_SELECTED : s->reason;
+}
+
+void sm_emit_waits(hd_sm *sm, uint64_t begin, uint64_t end, bool issuing)
+{
+    bool heard = false;
+    for (uint32_t i = 0; i < sm->setup.listener_count; i++)
+        heard = heard || sm->setup.listeners[i].ops->wait;
+    for (uint32_t slot = 0; slot < SM_WARPS && heard; slot++) {
+        const sm_warp *w = &sm->warps[slot];
+        if (!w->resident)
+            continue;
+        bool issued = issuing && w->last.instruction != HD_NONE && w->issued_at == begin;
+        hd_sm_wait_event event = {.subject = issued ? w->last : subject_of_stall(sm, slot),
+                                  .begin = begin,
+                                  .end = end,
+                                  .state = issued ? HD_SM_SLOT_ISSUED : state_of(sm, slot, issuing)};
+        SEND(sm, wait, &event);
+    }
+}
+
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 static void emit_access(hd_sm *sm, const sm_inflight *inflight, hd_sm_access_event event)
@@ -96,11 +129,22 @@ static void emit_access(hd_sm *sm, const sm_inflight *inflight, hd_sm_access_eve
     SEND(sm, access, &event);
 }
 
+/* Lanes that access the same bytes need fewer sectors than all of their bytes fill. Texels have no size here. */
+static uint32_t least_sectors(const hd_sm *sm, const sm_inflight *inflight, uint32_t sectors)
+{
+    uint32_t bytes = (uint32_t)__builtin_popcount(inflight->subject.effective) * inflight->op->bytes;
+    uint32_t sector = sm->setup.machine->l2.sector_bytes, least = (bytes + sector - 1) / sector;
+    return bytes && least < sectors ? least : sectors;
+}
+
 void sm_emit_request(hd_sm *sm, const sm_inflight *inflight, uint32_t sectors)
 {
     if (is_heard(sm))
         emit_access(sm, inflight,
-                    (hd_sm_access_event){.level = HD_SM_LEVEL_REQUEST, .lines = inflight->lines, .sectors = sectors});
+                    (hd_sm_access_event){.level = HD_SM_LEVEL_REQUEST,
+                                         .lines = inflight->lines,
+                                         .sectors = sectors,
+                                         .least_sectors = least_sectors(sm, inflight, sectors)});
 }
 
 void sm_emit_passes(hd_sm *sm, const sm_inflight *inflight, uint32_t least)

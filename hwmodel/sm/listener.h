@@ -3,14 +3,15 @@
  *   launch_begin   a launch begins; cycles of its events are at or after this one
  *   issue          an instruction of a warp takes an issue slot for one cycle
  *   stall          issue slots of one scheduler issue nothing for a number of cycles, for one reason
+ *   wait           a resident warp issues, or waits to issue its next instruction, for a number of cycles
  *   access         a part of a memory instruction's work, once for each: see hd_sm_level
  *   retire         the results of an instruction are written
  *   warp_end       a warp has retired its last instruction
  *   launch_end     all thread blocks of the launch have ended, or a failure ended the run
  *
- * In every cycle each issue slot is covered by exactly one issue or stall. Events come in the order of their cycles; a
- * stall of several cycles comes when the last one of them is over. What a technique moves between registers and memory
- * by itself, and the code that is fetched, are no accesses.
+ * In every cycle each issue slot is covered by exactly one issue or stall, and each resident warp by one wait. Events
+ * come in the order of their cycles; a stall or a wait of several cycles comes when the last one of them is over. What
+ * a technique moves between registers and memory by itself, and the code that is fetched, are no accesses.
  *
  * A listener is a context with a table of functions, and changes nothing in the model. The functions are called on the
  * thread of the timing, and what an event points to is valid during the call. An SM without listeners builds no events.
@@ -43,6 +44,12 @@ typedef struct hd_sm_stall_event {
     uint8_t reason;        /* hd_sm_slot */
 } hd_sm_stall_event;
 
+typedef struct hd_sm_wait_event {
+    hd_sm_subject subject; /* the instruction that the warp issues or waits to issue; at its END, its last one */
+    uint64_t begin, end;   /* end: the first cycle after it */
+    uint8_t state;         /* ISSUED, another hd_sm_slot that the warp waits for, or HD_SM_NOT_SELECTED */
+} hd_sm_wait_event;
+
 typedef enum hd_sm_level {
     HD_SM_LEVEL_REQUEST,  /* at issue: the lines and sectors of the L2 cache that all lanes ask for together */
     HD_SM_LEVEL_SHARED,   /* at issue: the passes over the banks of shared memory */
@@ -58,6 +65,7 @@ typedef struct hd_sm_access_event {
     uint8_t level;  /* hd_sm_level */
     uint32_t lines; /* of REQUEST; of a cache, 1 */
     uint32_t sectors, hits;
+    uint32_t least_sectors;        /* of REQUEST: that would hold as many bytes as its lanes access */
     uint32_t passes, least_passes; /* of SHARED; least_passes: without bank conflicts */
 } hd_sm_access_event;
 
@@ -78,6 +86,7 @@ typedef struct hd_sm_listener_ops {
     void (*launch_begin)(void *context, uint32_t launch, uint32_t function, uint64_t cycle);
     void (*issue)(void *context, const hd_sm_issue_event *event);
     void (*stall)(void *context, const hd_sm_stall_event *event);
+    void (*wait)(void *context, const hd_sm_wait_event *event);
     void (*access)(void *context, const hd_sm_access_event *event);
     void (*retire)(void *context, const hd_sm_retire_event *event);
     void (*warp_end)(void *context, const hd_sm_warp_event *event);

@@ -1,22 +1,24 @@
 /* One SM: its thread blocks, and the stages of a cycle. See sm.h. */
 #include "hwmodel/sm/state.h"
 
-const char *const hd_sm_slot_keys[HD_SM_SLOTS_ALL] = {
+const char *const hd_sm_slot_keys[HD_SM_STATES] = {
 #define HD_SM_SLOT(id, key, text) key,
 #include "hwmodel/sm/stalls.def"
 #undef HD_SM_SLOT
 #define HD_STALL(id, key, text) key,
 #include "hwmodel/rf/stalls.def"
 #undef HD_STALL
+    [HD_SM_NOT_SELECTED] = "not_selected",
 };
 
-const char *const hd_sm_slot_texts[HD_SM_SLOTS_ALL] = {
+const char *const hd_sm_slot_texts[HD_SM_STATES] = {
 #define HD_SM_SLOT(id, key, text) text,
 #include "hwmodel/sm/stalls.def"
 #undef HD_SM_SLOT
 #define HD_STALL(id, key, text) text,
 #include "hwmodel/rf/stalls.def"
 #undef HD_STALL
+    [HD_SM_NOT_SELECTED] = "its turn: the scheduler issues another warp",
 };
 
 static void open_caches(hd_sm *sm, const hd_machine *m)
@@ -432,6 +434,7 @@ bool hd_sm_cycle(hd_sm *sm, uint64_t now)
     if (offers)
         offer_units(sm);
     sm_fetch_code(sm);
+    sm_emit_waits(sm, now, now + 1, true);
     sm->counts.warp_cycles += sm->resident_warps;
     sm->counts.busy_cycles += sm->resident_warps != 0;
     sm_account_power(sm, 1);

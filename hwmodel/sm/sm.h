@@ -57,9 +57,13 @@ typedef enum hd_sm_slot {
     HD_SM_SLOTS_ALL = HD_SM_SLOTS + HD_STALL_COUNT - 1,
 } hd_sm_slot;
 
+/* What a resident warp does in a cycle: it issues or waits for one of these, or, if nothing keeps it from issuing, for
+ * its scheduler, which issues another warp. */
+enum { HD_SM_NOT_SELECTED = HD_SM_SLOTS_ALL, HD_SM_STATES };
+
 static inline hd_sm_slot hd_sm_stall_slot(hd_stall reason) { return (hd_sm_slot)(HD_SM_SLOTS + reason - 1); }
 
-extern const char *const hd_sm_slot_keys[HD_SM_SLOTS_ALL], *const hd_sm_slot_texts[HD_SM_SLOTS_ALL];
+extern const char *const hd_sm_slot_keys[HD_SM_STATES], *const hd_sm_slot_texts[HD_SM_STATES]; /* of states, too */
 
 typedef struct hd_sm_counts {
     uint64_t slots[HD_SM_SLOTS_ALL];

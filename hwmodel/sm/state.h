@@ -172,7 +172,8 @@ typedef struct sm_warp {
     const uint32_t *registers;
     sm_buffer buffer;
     hd_record_cursor cursor; /* large: what is read in every cycle comes before it */
-    hd_sm_subject last;      /* instruction that was issued; set where there are listeners */
+    hd_sm_subject last;      /* instruction that was issued, and the cycle; set where there are listeners */
+    uint64_t issued_at;
 } sm_warp;
 
 typedef struct sm_scheduler {
@@ -181,6 +182,7 @@ typedef struct sm_scheduler {
     uint32_t control, allocate; /* of a sub-core: what is in its latches; HD_NONE: nothing */
     uint32_t queued;            /* of a sub-core: instructions of variable latency that are not dispatched */
     uint8_t reason;             /* of slots that issued nothing in the last cycle */
+    uint64_t issued_at;         /* the last cycle in which a warp issued; set where there are listeners */
     uint32_t blamed;            /* slot of the warp whose reason that is; HD_NONE: of none */
     HD_ARRAY(uint8_t) waiting; /* of the two-level policy: slots that are not active, in the order in which they left */
 } sm_scheduler;
@@ -289,6 +291,9 @@ static inline void sm_emit_stall(hd_sm *sm, uint32_t scheduler, uint32_t number,
     if (sm->setup.listener_count)
         sm_send_stall(sm, scheduler, number, begin, end);
 }
+/* What each resident warp does from cycle `begin` up to the one before `end`; `issuing`: in the first of them warps may
+ * have issued. */
+void sm_emit_waits(hd_sm *sm, uint64_t begin, uint64_t end, bool issuing);
 /* The instruction asks the memory system for so many sectors of the L2 cache. */
 void sm_emit_request(hd_sm *sm, const sm_inflight *inflight, uint32_t sectors);
 /* The instruction makes its passes over shared memory, which would be `least` without conflicts. */

@@ -154,6 +154,64 @@ typedef struct hd_replay_detection {
     hd_replay_instruction instruction;
 } hd_replay_detection;
 
+/* ---- the profile ------------------------------------------------------------------------------------------------- */
+
+/* What belongs to an instruction, or to all instructions of a source line. */
+typedef struct hd_replay_counts {
+    /* of resident warps, by the report's `states`: in which they issue it, or wait to issue it; and their sum */
+    const uint64_t *cycles;
+    uint64_t all_cycles;
+    const uint64_t *slots;                                 /* issue slots, by the report's `slots` */
+    uint64_t executions, active_lanes, executing_lanes;    /* by warps; lanes of these, and those whose guard holds */
+    uint64_t requests, sectors, least_sectors;             /* least: that hold as many bytes as the lanes access */
+    uint64_t l1_reads, l1_hits;                            /* lines */
+    uint64_t l2_sectors, l2_sector_hits;                   /* of reads */
+    uint64_t shared_accesses, shared_passes, least_passes; /* least: without bank conflicts */
+    uint32_t live_registers;                               /* the most that are needed at it: 32-bit registers */
+} hd_replay_counts;
+
+typedef struct hd_replay_profile_instruction {
+    const char *function, *text;
+    uint32_t number;          /* in its function */
+    uint32_t code_line;       /* in the PTX, or in the listing of machine code; 0: a pass inserted it */
+    uint32_t line;            /* of the profile's `lines` */
+    const char *inlined_file; /* the call at which its line was inlined; NULL: it was not */
+    uint32_t inlined_line;
+    hd_replay_counts counts;
+} hd_replay_profile_instruction;
+
+typedef struct hd_replay_profile_line {
+    const char
+        *file; /* NULL: code without a source line, an instruction each: `line` is of the PTX or of the listing */
+    uint32_t line;
+    const char *text; /* of the line, or of the instruction; NULL: the file is not at hand */
+    uint32_t instructions;
+    hd_replay_counts counts;
+} hd_replay_profile_line;
+
+typedef struct hd_replay_profile_source {
+    const char *file;
+    const char *const *lines; /* texts of its lines; NULL: it is not at hand */
+    uint32_t line_count;
+} hd_replay_profile_source;
+
+/* Where the cycles of the baseline are, all runs of the launch together. Sums over instructions, and over lines, with
+ * `rest` are those of the launch's timing. */
+typedef struct hd_replay_profile {
+    hd_replay_counts total, rest; /* rest: what belongs to no instruction */
+    bool has_lines;               /* some code has source lines */
+    bool is_machine;              /* the code is a listing */
+    const hd_replay_profile_instruction
+        *instructions; /* of the functions that were executed, in the order of the text */
+    uint32_t instruction_count;
+    const hd_replay_profile_line *lines; /* that were executed, the one with most cycles first; then the others */
+    uint32_t line_count;
+    const hd_replay_profile_source *sources;
+    uint32_t source_count;
+} hd_replay_profile;
+
+/* ---- results ----------------------------------------------------------------------------------------------------- */
+
 typedef struct hd_replay_result { /* one model on one launch */
     const char *model;            /* name with the options that were given: "bow-wr(iw=4)" */
     const char *title;            /* the technique's name in its paper, for a standard configuration; else the model's
@@ -201,7 +259,8 @@ typedef struct hd_replay_kernel { /* one launch of a launch file, all its runs c
     uint64_t memory_base;  /* address of the first buffer, for modules with 64-bit addresses; 0: a trace has its own */
     const char *demangled; /* equal to name if it is not mangled, or mangled names were asked for */
     bool clock_dependent;  /* a clock that it reads may decide what it leaves in memory */
-    uint32_t machine_sm;   /* machine code ran, of sm_N; 0: PTX, or a trace */
+    const hd_replay_profile *profile; /* of the baseline; NULL: it was not asked for, or there is none */
+    uint32_t machine_sm;      /* machine code ran, of sm_N; 0: PTX, or a trace */
     const char *assembled_by; /* what made that code: "ptxas 13.0.88"; NULL: unknown, or PTX */
 } hd_replay_kernel;
 
@@ -217,6 +276,8 @@ typedef struct hd_replay_report {
     uint32_t counter_count;
     const hd_replay_slot *slots; /* of timings; none where cycles were not asked for */
     uint32_t slot_count;
+    const hd_replay_slot *states; /* of warps, in profiles: the slots, and waiting for others; none without profiles */
+    uint32_t state_count;
     const hd_replay_kernel *kernels;
     uint32_t kernel_count;
     uint32_t

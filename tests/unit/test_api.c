@@ -364,7 +364,8 @@ static void replay_cycles(void **state)
                                    .techniques = "baseline",
                                    .time = true,
                                    .sms = 2,
-                                   .timeline_end = 50};
+                                   .timeline_end = 50,
+                                   .profile = true};
     for (hd_replay_format f = HD_REPLAY_JSON; f <= HD_REPLAY_TIMELINE; f++) {
         settings.format = f;
         assert_int_equal(hd_context_replay(context, files_to_run, 1, &settings, &report), HD_STATUS_DONE);
@@ -377,9 +378,12 @@ static void replay_cycles(void **state)
     memset(value, 'x', strlen(value));
     assert_string_equal(results->settings[0], "timing.core.collectors=8");
     assert_true(results->kernels[0].results[0].timing->cycles > 100);
+    assert_int_equal(results->kernels[0].profile->total.executions, results->kernels[0].warp_instructions);
     hd_replay_settings wrong[] = {{.sms = 2},
                                   {.timeline_end = 50},
                                   {.sample = 4},
+                                  {.profile = true},
+                                  {.time = true, .sample = 4, .profile = true},
                                   {.time = true, .sample = 3},
                                   {.time = true, .sample = 4, .timeline_end = 50},
                                   {.time = true, .sms = 1025},

@@ -72,12 +72,14 @@ static void settings_are_copied(void **state)
                                      .time = true,
                                      .sms = 1024,
                                      .sample = 4,
-                                     .timeline_sm = 1023}};
+                                     .timeline_sm = 1023,
+                                     .profile = true}};
     assert_true(take(HD_JOB_REPLAY, &from, &to));
     assert_string_equal(to.replay.gpu, "g");
     assert_string_equal(to.replay.techniques, "bow");
     assert_string_equal(to.replay.code, "auto");
-    assert_true(to.replay.all_models && to.replay.keep_virtual && to.replay.time && !to.replay.no_memo);
+    assert_true(to.replay.all_models && to.replay.keep_virtual && to.replay.time && to.replay.profile &&
+                !to.replay.no_memo);
     assert_true(to.replay.no_cache);
     assert_int_equal(to.replay.threads, 5);
     assert_int_equal(to.replay.max_registers, 7);

@@ -1,5 +1,5 @@
 /* Events of an SM (hwmodel/sm/listener.h): recounted, they are the counts; each issue slot is covered once in each
- * cycle; what is issued retires once; hand-derived accesses; and listening changes no cycle. */
+ * cycle, and each resident warp; what is issued retires once; hand-derived accesses; and listening changes no cycle. */
 #include "small_machine.h"
 #include "timed_kernel.h"
 
@@ -15,6 +15,7 @@ typedef struct heard {
     uint32_t issued, retired, first, place[MOST_ISSUES], instruction[MOST_ISSUES];
     bool open[MOST_ISSUES];
     uint64_t stalled[64][HD_SM_SLOTS_ALL], blamed_nobody; /* by instruction */
+    uint64_t waited[HD_SM_WARPS], warp_waits, issue_cycles, waits[64][HD_SM_STATES];
 } heard;
 
 static void begin(void *context, uint32_t launch, uint32_t function, uint64_t cycle)
@@ -63,6 +64,22 @@ static void stall(void *context, const hd_sm_stall_event *e)
         h->blamed_nobody += lost;
     else
         h->stalled[e->subject.instruction][e->reason] += lost;
+}
+
+/* Each cycle of a resident warp is covered once. */
+static void wait_of_warp(void *context, const hd_sm_wait_event *e)
+{
+    heard *h = context;
+    assert_true(e->begin >= h->waited[e->subject.place] && e->end > e->begin);
+    h->waited[e->subject.place] = e->end;
+    h->warp_waits += e->end - e->begin;
+    assert_true(e->state < HD_SM_STATES && e->state != HD_SM_SLOT_NO_WARP && e->subject.warp != HD_NONE);
+    if (e->state == HD_SM_SLOT_ISSUED) {
+        assert_int_equal(e->end, e->begin + 1);
+        h->issue_cycles++;
+    } else if (e->subject.instruction != HD_NONE) {
+        h->waits[e->subject.instruction][e->state] += e->end - e->begin;
+    }
 }
 
 static void access_memory(void *context, const hd_sm_access_event *e)
@@ -124,7 +141,14 @@ static void end(void *context, uint64_t cycle)
             assert_int_equal(h->covered[s][c], 1);
 }
 
-static const hd_sm_listener_ops recount = {begin, issue, stall, access_memory, retire, end_warp, end};
+static const hd_sm_listener_ops recount = {.launch_begin = begin,
+                                           .issue = issue,
+                                           .stall = stall,
+                                           .wait = wait_of_warp,
+                                           .access = access_memory,
+                                           .retire = retire,
+                                           .warp_end = end_warp,
+                                           .launch_end = end};
 
 static void expect_counts(const heard *h, const timed *t)
 {
@@ -138,6 +162,8 @@ static void expect_counts(const heard *h, const timed *t)
     assert_int_equal(h->launches, 1);
     assert_int_equal(h->ends, 1);
     assert_int_equal(h->issued, h->retired);
+    assert_true(h->warp_waits == b->warp_cycles);
+    assert_true(h->issue_cycles <= h->issued && h->issue_cycles * h->machine->core.issue_width >= h->issued);
 }
 
 /* With a listener, without one, and with one of another SM: the same cycles. */
@@ -207,6 +233,21 @@ static void stalls_name_their_instruction(void **state)
     assert_true(h->stalled[BODY + 4][HD_SM_SLOT_END] > 0);
     assert_int_equal(h->stalled[BODY + 4][HD_SM_SLOT_END], t.counts.sm.slots[HD_SM_SLOT_END]);
     assert_int_equal(h->blamed_nobody, t.counts.sm.slots[HD_SM_SLOT_NO_WARP]);
+    assert_int_equal(h->waits[BODY + 3][HD_SM_SLOT_MEMORY], t.counts.sm.slots[HD_SM_SLOT_MEMORY]); /* the only warp */
+    test_free(h);
+}
+
+/* Warps of one scheduler that could all issue: all but one of them wait for their turn. */
+static void warps_wait_for_their_turn(void **state)
+{
+    timed t;
+    heard *h =
+        listen_to(small_machine(), "add.u32 %r4, %r0, 1;\nadd.u32 %r5, %r0, 2;\nadd.u32 %r6, %r0, 3;\n", 1, 256, &t);
+    uint64_t turns = 0;
+    (void)state;
+    for (uint32_t i = 0; i < 64; i++)
+        turns += h->waits[i][HD_SM_NOT_SELECTED];
+    assert_true(turns > 0);
     test_free(h);
 }
 
@@ -278,6 +319,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_are_the_counts),
         cmocka_unit_test(stalls_name_their_instruction),
+        cmocka_unit_test(warps_wait_for_their_turn),
         cmocka_unit_test(requests_and_the_l1_cache),
         cmocka_unit_test(the_l2_cache),
         cmocka_unit_test(bank_conflicts),
