@@ -51,10 +51,11 @@ void page_head(hd_writer *writer, bool scripts)
                     scripts ? "script-src 'unsafe-inline'; " : "");
 }
 
-void page_head_end(hd_writer *writer, const char *style)
+void page_head_style(hd_writer *writer, const char *style)
 {
     hd_write_string(writer, "</title>\n<style>\n");
     page_file_text(writer, "base.css");
     page_file_text(writer, style);
-    hd_write_string(writer, "</style>\n</head>\n");
 }
+
+void page_head_end(hd_writer *writer) { hd_write_string(writer, "</style>\n</head>\n"); }

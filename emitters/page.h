@@ -18,9 +18,11 @@ extern const uint32_t hd_page_file_count;
 void page_text(hd_writer *writer, const char *text);
 
 void page_file_text(hd_writer *writer, const char *name);
-/* The document up to the text of its <title>, and from there to the end of <head>. The page may run scripts of its own
- * where `scripts`; it loads nothing in any case. style: a file, after base.css. */
+/* The document up to the text of its <title>; from there to rules of style, which the caller may add to; and the end of
+ * <head>. The page may run scripts of its own where `scripts`; it loads nothing in any case. style: a file, after
+ * base.css. */
 void page_head(hd_writer *writer, bool scripts);
-void page_head_end(hd_writer *writer, const char *style);
+void page_head_style(hd_writer *writer, const char *style);
+void page_head_end(hd_writer *writer);
 
 #endif

@@ -60,10 +60,12 @@ static void write_header(hd_writer *w, const hd_replay_report *report)
     write_state(w, report);
     hd_write_string(w, "<nav aria-label=\"Parts\">");
     if (models) {
-        hd_write_string(w, "<a href=\"#summary\">Summary</a> <a href=\"#accesses\">Accesses</a> "
-                           "<a href=\"#energy\">Energy</a> ");
-        if (report->slot_count)
-            hd_write_string(w, "<a href=\"#speedup\">Speed-up</a> <a href=\"#slots\">Issue slots</a> ");
+        bool compares = models > 1, timed = report->slot_count; /* the baseline alone has no bars of ratios */
+        hd_write_string(w, "<a href=\"#summary\">Summary</a> ");
+        hd_write_string(w, compares ? "<a href=\"#accesses\">Accesses</a> " : "");
+        hd_write_string(w, compares || timed ? "<a href=\"#energy\">Energy</a> " : "");
+        hd_write_string(w, compares && timed ? "<a href=\"#speedup\">Speed-up</a> " : "");
+        hd_write_string(w, timed ? "<a href=\"#slots\">Issue slots</a> " : "");
     }
     hd_write_string(w, "<a href=\"#launches\">Launches</a></nav>\n</header>\n");
 }
@@ -210,7 +212,9 @@ void hd_emit_replay_html(hd_writer *w, const hd_replay_report *report)
     page_head(w, false);
     page_text(w, report->gpu);
     hd_write_string(w, " - heddle replay");
-    page_head_end(w, "replay.css");
+    page_head_style(w, "replay.css");
+    page_profile_rules(w, report);
+    page_head_end(w);
     hd_write_string(w, "<body>\n");
     write_header(w, report);
     hd_write_string(w, "<main>\n");

@@ -329,6 +329,7 @@ void page_launches(hd_writer *w, const hd_replay_report *report)
             write_numbers(w, &figures, report, k);
             write_numbers(w, &counters, report, k);
             page_allocations(w, k, i);
+            page_profile(w, report, i);
         }
         hd_write_string(w, "</section>\n");
     }

@@ -43,6 +43,10 @@ void page_launches(hd_writer *writer, const hd_replay_report *report);
 /* Curves of allocated registers, of models that record them; `launch` is its number in the page. */
 void page_allocations(hd_writer *writer, const hd_replay_kernel *kernel, uint32_t launch);
 
+/* The profile of a launch, by its number; nothing if it has none. In the style of the page: its rules for all. */
+void page_profile(hd_writer *writer, const hd_replay_report *report, uint32_t kernel);
+void page_profile_rules(hd_writer *writer, const hd_replay_report *report);
+
 /* The kernel's name; with launch and file where another launch has the same. */
 void page_launch_name(hd_writer *writer, const hd_replay_report *report, const hd_replay_kernel *kernel);
 /* The number of a model, in its colour and shape. */

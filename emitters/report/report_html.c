@@ -22,7 +22,8 @@ static void write_head(hd_writer *w, const hd_reports *reports)
     page_head(w, true);
     write_paths(w, reports);
     hd_write_string(w, " - heddle report");
-    page_head_end(w, "report.css");
+    page_head_style(w, "report.css");
+    page_head_end(w);
 }
 
 static void write_facts(hd_writer *w, const hd_report_module *report)
