@@ -4,9 +4,11 @@
  */
 #include "parser/cubin.h"
 
+#include "base/origins.h"
 #include "ir/machine_image.h"
 #include "ir/sass/decode.h"
 #include "parser/elf.h"
+#include "parser/line_table.h"
 
 #include <elf.h>
 #include <inttypes.h>
@@ -71,6 +73,7 @@ typedef struct lister {
     HD_ARRAY(code_section) code;
     uint32_t labels, data_labels;     /* numbers given so far, .L_x_N and .L_N */
     HD_ARRAY(relocation) relocations; /* by section and offset */
+    hd_line_table lines;
     bool in_part;
 } lister;
 
@@ -378,9 +381,51 @@ static void write_instruction(lister *l, const code_section *c, uint32_t i, hd_s
     hd_write_char(l->to, '\n');
 }
 
+static void write_position(lister *l, const char *before, const hd_line_row *row)
+{
+    hd_write_format(l->to, "%s\"%s\", line %" PRIu32, before, row->file, row->line);
+}
+
+static const hd_line_row *caller_of(const lister *l, const hd_line_row *row)
+{
+    const hd_line_row *caller = row->caller == HD_NONE ? NULL : &l->lines.rows.items[row->caller];
+    return caller && caller->file ? caller : NULL;
+}
+
+/* Whether code of both is of one line, and inlined at the same calls. */
+static bool same_lines(const lister *l, const hd_line_row *a, const hd_line_row *b)
+{
+    for (uint32_t depth = 0; a && b && depth < HD_MOST_INLINED; depth++) {
+        if (a->line != b->line || strcmp(a->file, b->file) != 0)
+            return false;
+        a = caller_of(l, a);
+        b = caller_of(l, b);
+    }
+    return !a == !b;
+}
+
+/* Where a row of the line table begins: its source line, then those of the calls at which it was inlined. An inlined
+ * line is not repeated in the row after it. `before`: the row of the last instruction that has one. */
+static void write_lines(lister *l, const code_section *c, uint32_t i, const hd_line_row **before)
+{
+    const hd_line_row *row = hd_line_table_at(&l->lines, c->index, (uint64_t)i * HD_SASS_WORD_BYTES);
+    if (!row || (*before && caller_of(l, row) && same_lines(l, *before, row)))
+        return;
+    *before = row;
+    for (uint32_t depth = 0; row && depth < HD_MOST_INLINED && !is_too_long(l); depth++) {
+        const hd_line_row *caller = caller_of(l, row);
+        write_position(l, "\t//## File ", row);
+        if (caller)
+            write_position(l, " inlined at ", caller);
+        hd_write_char(l->to, '\n');
+        row = caller;
+    }
+}
+
 static void write_code(lister *l, const code_section *c)
 {
     const hd_elf_symbol *function = NULL;
+    const hd_line_row *row = NULL;
     uint32_t undecoded = 0;
     for (uint32_t i = 0; i <= c->count; i++) {
         const hd_elf_symbol *begins = function_at(c, (uint64_t)i * HD_SASS_WORD_BYTES);
@@ -395,6 +440,7 @@ static void write_code(lister *l, const code_section *c)
             hd_write_format(l->to, "%s:\n", c->section->name);
         if (i == c->count || is_too_long(l))
             return;
+        write_lines(l, c, i, &row);
         hd_sass_text text;
         hd_sass_word word = word_at(l, c, i);
         const char *number;
@@ -702,6 +748,7 @@ static bool write_listing(lister *l)
     }
     if (!read_all_relocations(l))
         return false;
+    hd_line_table_read(&l->lines, &l->elf, l->diagnostics);
     for (uint32_t i = 0; i < l->code.count; i++)
         number_targets(l, &l->code.items[i]);
     for (uint32_t i = 0; i < l->elf.symbols.count; i++)
@@ -749,6 +796,7 @@ hd_cubin_outcome hd_cubin_list(hd_source *cubin, hd_listing_words words, hd_writ
     }
     free_code(&l);
     hd_array_free(&l.relocations);
+    hd_line_table_free(&l.lines);
     hd_elf_free(&l.elf);
     return outcome;
 }

@@ -2,7 +2,8 @@
  *
  * The listing has the sections that say something about the code, in the order of the file and, section by section, in
  * nvdisasm's words: .nv.info and .nv.info.NAME (registers, frames, parameters), .text.NAME, .nv.shared.NAME,
- * .nv.constant*. It leaves out notes, call graphs, debugging information, and what relocations will change. */
+ * .nv.constant*; and the source lines of its line table, as nvdisasm -gi has them (line_table.h). It leaves out notes,
+ * call graphs, other debugging information, and what relocations will change. */
 #ifndef HD_PARSER_CUBIN_H
 #define HD_PARSER_CUBIN_H
 
