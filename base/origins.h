@@ -25,6 +25,7 @@ typedef struct hd_origins {
     hd_arena arena; /* of names */
     HD_ARRAY(hd_origin_place) places;
     HD_ARRAY(hd_origin_range) ranges; /* ascending */
+    bool in_listing;                  /* the text is a listing of machine code, not PTX */
 } hd_origins;
 
 void hd_origins_free(hd_origins *origins); /* NULL is allowed; frees the struct, too */

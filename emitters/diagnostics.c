@@ -164,7 +164,7 @@ static void write_one(const printer *p, hd_source *source, hd_span span, bool ab
     write_origin(p, &origins[0], source, severity, message, slug);
     for (uint32_t i = 1; i < count; i++)
         write_origin(p, &origins[i], source, HD_NOTE, "inlined here", NULL);
-    write_place(p, source, span, HD_NOTE, "in the PTX", NULL);
+    write_place(p, source, span, HD_NOTE, source->origins->in_listing ? "in the listing" : "in the PTX", NULL);
 }
 
 static void write_diagnostic(const printer *p, const hd_diagnostic *d)

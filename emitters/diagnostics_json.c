@@ -243,7 +243,7 @@ static void write_related(hd_json *j, const place *p)
     for (uint32_t i = 1; i < p->origin_count; i++)
         hd_sarif_line(j, p->origins[i].file, p->origins[i].line, p->origins[i].column, "inlined here");
     if (p->origin_count)
-        write_ptx_location(j, p, "in the PTX");
+        write_ptx_location(j, p, p->source->origins->in_listing ? "in the listing" : "in the PTX");
 }
 
 static void write_result(hd_sarif *log, const hd_diagnostic *d)

@@ -95,6 +95,7 @@ void hd_module_set_origins(hd_module *module)
         return;
     hd_origins *origins = hd_calloc(1, sizeof *origins);
     module->source->origins = origins;
+    origins->in_listing = module->is_machine;
     add_places(origins, module);
     for (uint32_t i = 0; i < module->functions.count; i++)
         if (module->functions.items[i]->has_body)

@@ -72,6 +72,8 @@ hd_step hd_checks_step(const hd_op *op, hd_warp *w, uint32_t active, uint32_t ma
         (hd_uninitialized_guard(op, w, active) == HD_STEP_STOP ||
          (mask && hd_uninitialized_before(op, w, mask) == HD_STEP_STOP)))
         return HD_STEP_STOP;
+    if (c->races && w->cta->program->independent)
+        hd_races_together(w, active);
     hd_step step = mask ? op->run(op, w, mask) : HD_STEP_NEXT;
     if (!mask || synthetic || step == HD_STEP_STOP || step == HD_STEP_BLOCKED || step == HD_STEP_JUMPED)
         return step;

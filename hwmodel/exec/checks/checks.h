@@ -47,6 +47,8 @@ hd_races *hd_races_new(const hd_cta *cta);
 void hd_races_free(hd_races *races);
 void hd_races_start(hd_cta *cta);
 void hd_races_access(const hd_op *op, hd_warp *w, uint32_t mask);
+/* Machine code: these lanes execute the next instruction together. */
+void hd_races_together(hd_warp *w, uint32_t lanes);
 void hd_races_arrive(hd_warp *w, uint32_t barrier);                        /* at a barrier of the CTA */
 void hd_races_open(hd_cta *cta, uint32_t barrier, uint32_t waiting_warps); /* the barrier opens */
 /* A lane issues a cp.async; its thread has waited for it. */

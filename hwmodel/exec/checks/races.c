@@ -13,11 +13,16 @@
  * load or an atomic. A cp.async writes from its issue until its thread waits for it: any access to the bytes in between
  * races, also of its own thread; after the wait it is a write of that time. Each pair of instructions is reported once.
  *
+ * In machine code the lanes of a group, which share a program counter, execute in lockstep: what one of them has done
+ * is ordered before what any of them does next, and only lanes of different groups, and the writes of one instruction,
+ * race with each other. A volatile access to shared memory is not distinguished there.
+ *
  * Memory: 48 bytes per byte of shared memory. Time: a few dozen operations per byte and lane. */
 #include "hwmodel/exec/checks/checks.h"
 #include "hwmodel/exec/ops/access.h"
 #include "hwmodel/exec/state/fault.h"
 #include "ir/form.h"
+#include "ir/machine.h"
 
 enum { MOST_WARPS = 32, READERS = 2 };
 
@@ -45,7 +50,8 @@ struct hd_races {
     uint32_t barriers[HD_BARRIERS][MOST_WARPS]; /* joined clocks of the warps that have arrived */
     uint32_t (*lanes)[LANES][LANES];            /* by warp: clock of a lane for another */
     HD_ARRAY(race_pair) found;
-    uint32_t observed; /* warps with a strong load or an atomic since their last fence */
+    uint32_t together[MOST_WARPS]; /* of machine code: lanes of the group that the warp has run last */
+    uint32_t observed;             /* warps with a strong load or an atomic since their last fence */
     bool lockstep;
 };
 
@@ -87,6 +93,7 @@ void hd_races_start(hd_cta *cta)
             r->lanes[w][i / LANES][i % LANES] = r->start;
     }
     memset(r->barriers, 0, sizeof r->barriers);
+    memset(r->together, 0, sizeof r->together);
     r->observed = 0;
 }
 
@@ -277,6 +284,14 @@ static bool is_matrix(uint32_t opcode)
            opcode == HD_OP_STMATRIX;
 }
 
+/* What an instruction does with memory. */
+typedef struct sharing {
+    bool loads, stores, atomic;
+    bool strong;   /* atomic, volatile, relaxed, acquire, release */
+    bool acquires; /* may observe what another thread released, and orders later accesses after that */
+    bool fences, matrix;
+} sharing;
+
 static bool is_strong(const hd_form *form)
 {
     uint16_t semantics = form->modifiers[HD_GROUP_SEM];
@@ -284,7 +299,6 @@ static bool is_strong(const hd_form *form)
            (semantics && semantics != HD_MOD_SEM_WEAK);
 }
 
-/* Whether the access may observe what another thread released. */
 static bool acquires(const hd_form *form)
 {
     uint16_t semantics = form->modifiers[HD_GROUP_SEM];
@@ -292,7 +306,31 @@ static bool acquires(const hd_form *form)
            (semantics == HD_MOD_SEM_ACQUIRE || semantics == HD_MOD_SEM_ACQ_REL);
 }
 
-static void access_lane(const hd_op *op, hd_warp *w, uint32_t lane, const hd_form *form, bool store)
+static sharing sharing_of_ptx(const hd_form *form)
+{
+    bool matrix = is_matrix(form->opcode);
+    sharing s = {.stores = form->opcode == HD_OP_ST || (matrix && form->behaviour & HD_BEHAVE_STORE),
+                 .atomic = form->opcode == HD_OP_ATOM || form->opcode == HD_OP_RED,
+                 .strong = is_strong(form),
+                 .acquires = acquires(form),
+                 .fences = form->opcode == HD_OP_MEMBAR || form->opcode == HD_OP_FENCE,
+                 .matrix = matrix};
+    s.loads = form->opcode == HD_OP_LD || form->opcode == HD_OP_LDU || (matrix && !s.stores);
+    return s;
+}
+
+static sharing sharing_of_machine(const hd_machine_form *form)
+{
+    uint8_t access = form->row ? form->row->access : HD_SASS_ACCESS_NONE;
+    bool atomic = access == HD_SASS_ACCESS_ATOMIC || access == HD_SASS_ACCESS_REDUCE;
+    return (sharing){.loads = access == HD_SASS_ACCESS_LOAD,
+                     .stores = access == HD_SASS_ACCESS_STORE,
+                     .atomic = atomic,
+                     .strong = atomic || hd_sass_form_has(form->sass, ".STRONG"),
+                     .fences = access == HD_SASS_ACCESS_FENCE};
+}
+
+static void access_lane(const hd_op *op, hd_warp *w, uint32_t lane, const sharing *s)
 {
     hd_cta *cta = w->cta;
     hd_region region;
@@ -301,17 +339,16 @@ static void access_lane(const hd_op *op, hd_warp *w, uint32_t lane, const hd_for
     if (!hd_region_find(op, w, (hd_space)op->space, address, &region) || region.interleaved ||
         region.bytes != cta->shared)
         return;
-    bool atomic = form->behaviour & HD_BEHAVE_ATOMIC, matrix = is_matrix(form->opcode);
-    use u = {op, w, lane, (uint32_t)(address - region.first), store || atomic, !store, {0}};
+    use u = {op, w, lane, (uint32_t)(address - region.first), s->stores || s->atomic, !s->stores, {0}};
     u.record = (access_record){cta->checks->races->now,
                                (uint32_t)(op - hd_top_frame(w)->code->ops),
                                (uint16_t)code_of(w),
                                (uint16_t)(w->index * LANES + lane),
                                0,
-                               is_strong(form),
+                               s->strong,
                                false};
     for (uint32_t k = 0; k < bytes && u.byte < cta->shared_bytes; k++, u.byte++) {
-        u.record.value = !store ? 0 : matrix ? region.bytes[u.byte] : stored_byte(op, w, lane, k);
+        u.record.value = !s->stores ? 0 : s->matrix ? region.bytes[u.byte] : stored_byte(op, w, lane, k);
         touch(cta->checks->races, &u);
     }
 }
@@ -349,33 +386,53 @@ static void order(const hd_op *op, hd_warp *w, uint32_t mask, uint32_t opcode)
     }
 }
 
+void hd_races_together(hd_warp *w, uint32_t lanes)
+{
+    hd_races *r = w->cta->checks->races;
+    if (r->together[w->index] != lanes)
+        join_lanes(r, w->index, lanes, lanes);
+    r->together[w->index] = lanes;
+}
+
+static void access(const hd_op *op, hd_warp *w, uint32_t mask, const sharing *s)
+{
+    hd_races *r = w->cta->checks->races;
+    if (s->fences) {
+        if (r->observed >> w->index & 1)
+            join_all(r, w->index);
+        r->observed &= ~(1u << w->index);
+    }
+    if (!(op->flags & HD_OP_MEMORY) || !(s->stores || s->loads || s->atomic))
+        return;
+    if (!s->stores && s->strong)
+        r->observed |= 1u << w->index;
+    HD_EACH_BIT (lane, mask)
+        access_lane(op, w, lane, s);
+    if (s->acquires)
+        join_all(r, w->index);
+}
+
 void hd_races_access(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     const hd_code *code = hd_top_frame(w)->code;
-    const hd_form *form = hd_insn_form(code->function, &code->function->instructions.items[op - code->ops]);
-    bool matrix = is_matrix(form->opcode);
-    bool store = form->opcode == HD_OP_ST || (matrix && form->behaviour & HD_BEHAVE_STORE);
-    bool load = form->opcode == HD_OP_LD || form->opcode == HD_OP_LDU || (matrix && !store);
-    bool atomic = form->opcode == HD_OP_ATOM || form->opcode == HD_OP_RED;
+    const hd_instruction *insn = &code->function->instructions.items[op - code->ops];
+    if (w->cta->program->independent) {
+        const sharing s = sharing_of_machine(hd_insn_machine(code->function, insn));
+        uint32_t lanes = w->cta->checks->races->together[w->index];
+        access(op, w, mask, &s);
+        if (s.stores || s.loads || s.atomic)
+            join_lanes(w->cta->checks->races, w->index, lanes, lanes);
+        return;
+    }
+    const hd_form *form = hd_insn_form(code->function, insn);
+    const sharing s = sharing_of_ptx(form);
     if (form->behaviour & HD_BEHAVE_WARP || form->opcode == HD_OP_MBARRIER_TEST_WAIT ||
         form->opcode == HD_OP_MBARRIER_TRY_WAIT || form->opcode == HD_OP_BARRIER_CLUSTER) {
         order(op, w, mask, form->opcode);
-        if (!matrix)
+        if (!s.matrix)
             return;
     }
-    if (form->opcode == HD_OP_MEMBAR || form->opcode == HD_OP_FENCE) {
-        if (w->cta->checks->races->observed >> w->index & 1)
-            join_all(w->cta->checks->races, w->index);
-        w->cta->checks->races->observed &= ~(1u << w->index);
-    }
-    if (!(op->flags & HD_OP_MEMORY) || !(store || load || atomic))
-        return;
-    if (!store && is_strong(form))
-        w->cta->checks->races->observed |= 1u << w->index;
-    HD_EACH_BIT (lane, mask)
-        access_lane(op, w, lane, form, store);
-    if (acquires(form))
-        join_all(w->cta->checks->races, w->index);
-    if (matrix) /* fragment layouts do not follow threads */
+    access(op, w, mask, &s);
+    if (s.matrix) /* fragment layouts do not follow threads */
         order(op, w, mask, form->opcode);
 }
