@@ -71,6 +71,7 @@ static uint32_t control_behaviour(const hd_sass_row *row, hd_machine_variant var
     case HD_SASS_CONTROL_TRAP:
     case HD_SASS_CONTROL_PUSH:
     case HD_SASS_CONTROL_SYNC:
+        return HD_BEHAVE_VOLATILE | (variant == HD_MACHINE_MEETING ? HD_BEHAVE_WARP | HD_BEHAVE_MEET : 0);
     case HD_SASS_CONTROL_LEAVE:
     case HD_SASS_CONTROL_WAIT:
     case HD_SASS_CONTROL_OWN: return HD_BEHAVE_VOLATILE;

@@ -31,6 +31,7 @@ typedef enum hd_machine_variant {
     /* of a trace: where it goes on is a table, its last operand, if not only to the next instruction */
     HD_MACHINE_TRACED,
     HD_MACHINE_TRACED_JUMP, /* the same, though the opcode is none that branches */
+    HD_MACHINE_MEETING,     /* a BSYNC at which lanes wait for others that are not on their way to its branch's join */
     HD_MACHINE_VARIANTS
 } hd_machine_variant;
 

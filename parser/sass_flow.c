@@ -447,6 +447,32 @@ static void find_meetings(hd_sass_reader *b)
     hd_array_free(&found);
 }
 
+/* The barrier that an instruction names: a register; HD_NONE. */
+static uint32_t barrier_of(const hd_function *f, const hd_instruction *insn)
+{
+    const hd_operand *o = hd_insn_operands(f, insn);
+    for (uint32_t i = 0; i < insn->operand_count; i++)
+        if (o[i].kind == HD_OPERAND_REGISTER && f->registers.items[o[i].value].type == HD_TYPE_BARRIER)
+            return o[i].value;
+    return HD_NONE;
+}
+
+/* Where lanes leave a barrier (BREAK), the others wait for each other before the immediate post-dominator of the branch
+ * that sends some of them away: as lanes of several sides of that branch. */
+static void find_waits_in_sides(hd_sass_reader *b, const hd_sass_jump *leave)
+{
+    hd_function *f = b->function;
+    uint32_t barrier = barrier_of(f, &f->instructions.items[leave->instruction]);
+    for (uint32_t i = 0; i < f->instructions.count; i++) {
+        hd_instruction *insn = &f->instructions.items[i];
+        const hd_machine_form *form = hd_insn_machine(f, insn);
+        if (form->row && form->row->control == HD_SASS_CONTROL_SYNC && form->variant == HD_MACHINE_PLAIN &&
+            barrier_of(f, insn) == barrier)
+            insn->form = hd_machine_form_of(b->module, b->module->forms.items[insn->form].spelling,
+                                            b->machine->generation, HD_MACHINE_MEETING);
+    }
+}
+
 static void resolve_jump(hd_sass_reader *b, hd_sass_jump *jump)
 {
     hd_function *f = b->function;
@@ -457,6 +483,7 @@ static void resolve_jump(hd_sass_reader *b, hd_sass_jump *jump)
         break;
     case HD_SASS_CONTROL_PUSH: target_of(b, jump); break;
     case HD_SASS_CONTROL_CALL: classify_call(b, jump); break;
+    case HD_SASS_CONTROL_LEAVE: find_waits_in_sides(b, jump); break;
     case HD_SASS_CONTROL_RETURN: { /* a label here is the caller's name */
         hd_instruction *insn = &f->instructions.items[jump->instruction];
         for (uint32_t i = 0; i < insn->operand_count; i++) {

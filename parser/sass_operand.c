@@ -483,7 +483,8 @@ static void note_jump(emission *e, const hd_form *form, const hd_sass_row *row)
     if (pops)
         jump.control = HD_SASS_CONTROL_POP;
     if (!pops && control != HD_SASS_CONTROL_BRANCH && control != HD_SASS_CONTROL_INDIRECT &&
-        control != HD_SASS_CONTROL_CALL && control != HD_SASS_CONTROL_RETURN && control != HD_SASS_CONTROL_PUSH)
+        control != HD_SASS_CONTROL_CALL && control != HD_SASS_CONTROL_RETURN && control != HD_SASS_CONTROL_PUSH &&
+        control != HD_SASS_CONTROL_LEAVE)
         return;
     bool has_table = pops || control == HD_SASS_CONTROL_INDIRECT || control == HD_SASS_CONTROL_RETURN;
     if (has_table) {

@@ -1,9 +1,6 @@
 /* Control of machine code: lanes with program counters of their own.
  *
- * The entries of a warp's stack are groups: disjoint lanes that came to one instruction together. Of those that do not
- * wait, the one at the lowest address runs until it reaches the next, waits or ends (hd_converge): so lanes of
- * structured code meet at the immediate post-dominator of their branch, as on the SIMT stack that passes assume, also
- * where no BSYNC is. After a turn another group has its own, so that lanes that spin let the others run.
+ * Groups of lanes, and which of them runs: hwmodel/exec/control/groups.c.
  *
  * A lane that waits at a convergence barrier is parked (hwmodel/exec/control/park.h) after the BSYNC, which has
  * counted, until all lanes of its mask that have not ended wait at this barrier, too; it goes on together with those
@@ -12,6 +9,7 @@
  *
  * When no group can go on, those at a barrier of the thread block execute it again, which lets the warp wait if all its
  * lanes are there; otherwise the warp is in a deadlock, which is a fault. */
+#include "hwmodel/exec/control/groups.h"
 #include "hwmodel/exec/control/park.h"
 #include "hwmodel/exec/control/stack.h"
 #include "hwmodel/exec/ops/rows.h"
@@ -130,8 +128,7 @@ static hd_step choose(const hd_op *op, hd_warp *w)
 {
     release(w);
     drop_empty(w);
-    hd_converge(w);
-    if (!hd_top(w)->mask || hd_top(w)->mask & ~w->parked || hd_switch_side(w) || raise_barrier(w))
+    if (!hd_top(w)->mask || hd_groups_choose(w) || raise_barrier(w))
         return HD_STEP_JUMPED;
     return fault_stuck(op, w);
 }
@@ -150,14 +147,19 @@ static hd_step branch(const hd_op *op, hd_warp *w, uint32_t taken)
     uint32_t rest = top->mask & ~taken, next = top->pc + 1;
     if (!taken)
         return HD_STEP_NEXT;
-    top->pc = op->target;
+    if (w->spin_checks && op->target <= top->pc)
+        hd_groups_check_spin(w);
     if (rest && next != op->target) {
+        hd_groups_split(w, op->join);
         *top = (hd_entry){next, HD_NONE, rest};
         push(w, op->target, taken);
         w->cta->statistics->divergent_branches++;
+        hd_groups_choose(w);
+    } else {
+        top->pc = op->target;
+        if (w->passes)
+            hd_groups_choose(w);
     }
-    if (w->stack.count > 1)
-        hd_converge(w);
     return HD_STEP_JUMPED;
 }
 
@@ -187,18 +189,28 @@ static uint32_t instruction_at(const hd_function *f, uint64_t offset)
     return low < f->instructions.count && f->machine->lines[low].address == offset ? low : HD_NONE;
 }
 
+/* The lanes of a mask with the offset of the first of them. */
+static uint32_t lanes_of(const uint64_t *offsets, uint32_t mask)
+{
+    uint32_t same = 0, first = (uint32_t)__builtin_ctz(mask);
+    for (uint32_t i = first; i < LANES; i++)
+        same |= (uint32_t)(mask >> i & 1 && offsets[i] == offsets[first]) << i;
+    return same;
+}
+
 /* To the offset in row a, by lane. */
 hd_step hd_machine_run_jump(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     const uint64_t *offsets = hd_row(w, op->a);
     const hd_function *f = hd_top_frame(w)->code->function;
-    uint32_t pc = hd_top(w)->pc, groups = 0;
+    uint32_t pc = hd_top(w)->pc, rest = mask;
+    bool apart = hd_top(w)->mask != mask || lanes_of(offsets, mask) != mask;
+    if (apart)
+        hd_groups_split(w, op->join);
     hd_top(w)->mask &= ~mask;
     hd_top(w)->pc = pc + 1;
-    for (uint32_t rest = mask; rest; groups++) {
-        uint32_t same = 0, first = (uint32_t)__builtin_ctz(rest);
-        for (uint32_t i = first; i < LANES; i++)
-            same |= (uint32_t)(rest >> i & 1 && offsets[i] == offsets[first]) << i;
+    while (rest) {
+        uint32_t same = lanes_of(offsets, rest), first = (uint32_t)__builtin_ctz(rest);
         uint32_t target = instruction_at(f, offsets[first]);
         if (target == HD_NONE) {
             push(w, pc, rest);
@@ -210,8 +222,8 @@ hd_step hd_machine_run_jump(const hd_op *op, hd_warp *w, uint32_t mask)
         rest &= ~same;
     }
     drop_empty(w);
-    hd_converge(w);
-    w->cta->statistics->divergent_branches += groups > 1;
+    hd_groups_choose(w);
+    w->cta->statistics->divergent_branches += apart;
     return HD_STEP_JUMPED;
 }
 

@@ -1,6 +1,8 @@
 /* Completes branches, barriers and exchanges between lanes. */
 #include "hwmodel/machine/decoder.h"
 
+#include "ir/cfg.h"
+
 /* ---- targets ----------------------------------------------------------------------------------------------------- */
 
 /* The first label that the instruction names; HD_NONE. */
@@ -14,9 +16,18 @@ static uint32_t label_of(const hd_machine_decoder *d)
     return HD_NONE;
 }
 
+/* Where lanes meet that the instruction sends apart: the table that passes use. */
+static uint32_t join_of(const hd_machine_decoder *d)
+{
+    const hd_cfg *cfg = hd_function_cfg(d->function);
+    uint32_t block = cfg->blocks[cfg->block_of[d->ordinal]].post_dominator;
+    return block == cfg->block_count ? HD_NONE : cfg->blocks[block].first;
+}
+
 static bool set_target(hd_machine_decoder *d)
 {
     d->m.op.target = label_of(d);
+    d->m.op.join = join_of(d);
     d->m.op.flags |= HD_OP_CONTROL;
     return d->m.op.target != HD_NONE || hd_machine_unsupported(d, "the target is in no code of this function");
 }
@@ -51,6 +62,7 @@ bool hd_machine_decode_jump(hd_machine_decoder *d)
     if (o->kind != HD_MACHINE_OPERAND_REGISTER)
         return hd_machine_unsupported(d, "these operands");
     d->m.op.a = hd_machine_source(d, o, 'I');
+    d->m.op.join = join_of(d);
     d->m.op.flags |= HD_OP_CONTROL;
     return true;
 }
@@ -86,6 +98,7 @@ bool hd_machine_decode_meet(hd_machine_decoder *d)
 bool hd_machine_decode_break(hd_machine_decoder *d)
 {
     d->m.op.boolean = d->m.in_count != 0;
+    d->m.op.flags |= HD_OP_CONTROL;
     return take_barrier(d, hd_machine_next(d));
 }
 

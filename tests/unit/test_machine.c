@@ -102,6 +102,7 @@ typedef struct small {
     hd_memory memory;
     hd_image image;
     hd_program *program;
+    uint64_t issued;
 } small;
 
 #define HEAD                                                                                                   \
@@ -126,7 +127,9 @@ static hd_exec_status run_small(small *s)
     hd_exec_statistics statistics = {0};
     hd_grid grid = {.grid = {1, 1, 1}, .block = {32, 1, 1}};
     hd_exec_options options = {.instruction_limit = 100000};
-    return hd_program_run(s->program, &grid, &options, NULL, 0, &statistics, &s->diagnostics);
+    hd_exec_status status = hd_program_run(s->program, &grid, &options, NULL, 0, &statistics, &s->diagnostics);
+    s->issued = statistics.warp_instructions;
+    return status;
 }
 
 static void close_small(small *s)
@@ -200,6 +203,54 @@ static void spinning_lanes_let_others_go_on(void **state)
     close_small(&s);
 }
 
+/* Lane 0 calls code at higher addresses than where its branch meets: there, the others wait for it. They issue the
+ * instructions from there on once. */
+static void lanes_meet_at_the_post_dominator(void **state)
+{
+    (void)state;
+    small s;
+    open_small(&s, HEAD "        /*0000*/                   S2R R0, SR_LANEID ;\n"
+                        "        /*0010*/                   ISETP.NE.AND P0, PT, R0, RZ, PT ;\n"
+                        "        /*0020*/               @P0 BRA `(.L_x_1) ;\n"
+                        "        /*0030*/                   CALL.REL.NOINC `(.L_x_2) ;\n"
+                        ".L_x_1:\n"
+                        "        /*0040*/                   MOV R3, 0x1 ;\n"
+                        "        /*0050*/                   EXIT ;\n"
+                        ".L_x_2:\n"
+                        "        /*0060*/                   MOV R4, 0x40 ;\n"
+                        "        /*0070*/                   MOV R5, RZ ;\n"
+                        "        /*0080*/                   RET.REL.NODEC R4 `(k) ;\n");
+    assert_non_null(s.program);
+    assert_int_equal(run_small(&s), HD_EXEC_DONE);
+    assert_int_equal(s.issued, 3 + 1 + 3 + 2);
+    close_small(&s);
+}
+
+/* Lanes 0 and 1 wait at a barrier in one side of a branch, and lane 2 leaves it in the other: lane 1 comes there, too. */
+static void lanes_leave_a_barrier(void **state)
+{
+    (void)state;
+    small s;
+    open_small(&s, HEAD "        /*0000*/                   S2R R0, SR_LANEID ;\n"
+                        "        /*0010*/                   BSSY B1, `(.L_x_3) ;\n"
+                        "        /*0020*/                   ISETP.EQ.AND P0, PT, R0, RZ, PT ;\n"
+                        "        /*0030*/               @P0 BRA `(.L_x_2) ;\n"
+                        "        /*0040*/                   ISETP.NE.AND P1, PT, R0, 0x1, PT ;\n"
+                        "        /*0050*/               @P1 BREAK B1 ;\n"
+                        "        /*0060*/              @!P1 BRA `(.L_x_2) ;\n"
+                        "        /*0070*/                   BRA `(.L_x_4) ;\n"
+                        ".L_x_2:\n"
+                        "        /*0080*/                   BSYNC B1 ;\n"
+                        ".L_x_3:\n"
+                        "        /*0090*/                   MOV R3, 0x1 ;\n"
+                        ".L_x_4:\n"
+                        "        /*00a0*/                   EXIT ;\n");
+    assert_non_null(s.program);
+    assert_int_equal(run_small(&s), HD_EXEC_DONE);
+    assert_int_equal(s.issued, 4 + 4 + 1 + 1 + 1 + 1); /* the BSYNC twice, and what follows it once */
+    close_small(&s);
+}
+
 static void faults_name_the_instruction(void **state)
 {
     (void)state;
@@ -222,6 +273,8 @@ int main(void)
         cmocka_unit_test(what_does_not_run_is_named),
         cmocka_unit_test(spinning_lanes_end),
         cmocka_unit_test(spinning_lanes_let_others_go_on),
+        cmocka_unit_test(lanes_meet_at_the_post_dominator),
+        cmocka_unit_test(lanes_leave_a_barrier),
         cmocka_unit_test(faults_name_the_instruction),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,6 +63,7 @@ static void close_cta(hd_cta *cta)
         }
         hd_array_free(&w->frames);
         hd_array_free(&w->stack);
+        hd_array_free(&w->splits);
         free(w->local);
         free(w->special);
         hd_array_free(&w->async);

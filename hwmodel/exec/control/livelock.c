@@ -150,6 +150,7 @@ static void add_warp(hd_hasher *hasher, const hd_warp *w, const hd_trace *t)
     hd_hasher_add(hasher, w->met_row, sizeof w->met_row);
     hd_hasher_add(hasher, &w->met_word, sizeof w->met_word);
     hd_hasher_add(hasher, w->stack.items, w->stack.count * sizeof *w->stack.items);
+    hd_hasher_add(hasher, w->splits.items, w->splits.count * sizeof *w->splits.items);
     hd_hasher_add(hasher, w->local, (size_t)top->local_end * LANES);
 }
 

@@ -11,6 +11,7 @@
 #include "hwmodel/exec/control/columns.h"
 #include "hwmodel/exec/control/control.h"
 #include "hwmodel/exec/control/frame.h"
+#include "hwmodel/exec/control/groups.h"
 #include "hwmodel/exec/ops/special.h"
 #include "hwmodel/exec/state/fault.h"
 
@@ -21,7 +22,7 @@ static void push(hd_warp *w, uint32_t pc, uint32_t join, uint32_t mask)
 
 void hd_warp_start(hd_warp *w, const hd_code *code, uint32_t lanes)
 {
-    w->stack.count = 0;
+    w->stack.count = w->splits.count = 0;
     w->frame_count = 0;
     w->next_serial = 0;
     w->lanes = lanes;
@@ -29,6 +30,8 @@ void hd_warp_start(hd_warp *w, const hd_code *code, uint32_t lanes)
     w->issued = 0;
     w->yields = w->reported = w->parked = w->passed = w->cluster_arrived = w->cluster_open = 0;
     w->met_word = 0;
+    w->turns = w->quiet = w->spin_checks = 0;
+    w->passes = false;
     memset(w->met_row, 0, sizeof w->met_row);
     w->async.count = 0;
     memset(w->async_groups, 0, sizeof w->async_groups);
@@ -40,53 +43,11 @@ void hd_warp_start(hd_warp *w, const hd_code *code, uint32_t lanes)
 
 /* ---- popping finished entries ------------------------------------------------------------------------------------ */
 
-/* The groups of lanes of machine code (hwmodel/machine/control.c): those at one instruction go on together, and of
- * several the one at the lowest address first, until it reaches the next of them, which is its join. A group that has
- * had long turns, or one in which nothing was written, lets others go first. Groups that wait stay as they are. Linear
- * in the groups. */
-void hd_converge(hd_warp *w)
-{
-    uint32_t lowest = HD_NONE, join = HD_NONE, passing = w->passes ? hd_top(w)->mask : 0;
-    for (uint32_t i = 0; i < w->stack.count; i++) {
-        hd_entry *e = &w->stack.items[i];
-        e->join = HD_NONE;
-        if (!(e->mask & ~w->parked))
-            continue;
-        hd_entry *least = lowest == HD_NONE ? NULL : &w->stack.items[lowest];
-        if (!least || (e->pc < least->pc && e->mask != passing) || (least->mask == passing && e->pc != least->pc)) {
-            lowest = i;
-        } else if (e->pc == w->stack.items[lowest].pc) {
-            w->stack.items[lowest].mask |= e->mask;
-            e->mask = 0;
-        }
-    }
-    if (lowest == HD_NONE)
-        return;
-    if (w->passes)
-        w->turns = 0;
-    w->passes = false;
-    hd_entry first = w->stack.items[lowest];
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < w->stack.count; i++) {
-        hd_entry e = w->stack.items[i];
-        if (i == lowest || !e.mask)
-            continue;
-        w->stack.items[kept++] = e;
-        if (e.mask & ~w->parked)
-            join = hd_min(join, e.pc);
-    }
-    first.join = join;
-    w->stack.items[kept++] = first;
-    w->stack.count = kept;
-}
-
 bool hd_warp_settle(hd_warp *w, bool *stopped)
 {
     *stopped = false;
-    if (w->cta->program->independent && hd_top(w)->mask) {
-        hd_converge(w);
-        return true;
-    }
+    if (w->cta->program->independent && hd_top(w)->mask)
+        return hd_groups_choose(w);
     for (;;) {
         const hd_frame *f = hd_top_frame(w);
         while (w->stack.count > f->bottom && (!hd_top(w)->mask || hd_top(w)->pc == hd_top(w)->join))

@@ -5,7 +5,6 @@
 #include "hwmodel/exec/state/state.h"
 
 void hd_warp_start(hd_warp *w, const hd_code *code, uint32_t lanes);
-void hd_converge(hd_warp *w);                   /* of machine code: chooses the group of lanes that runs */
 bool hd_warp_settle(hd_warp *w, bool *stopped); /* pops finished entries; false: the warp has ended */
 
 #endif

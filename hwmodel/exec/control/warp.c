@@ -3,6 +3,7 @@
 #include "hwmodel/exec/checks/checks.h"
 #include "hwmodel/exec/control/columns.h"
 #include "hwmodel/exec/control/events.h"
+#include "hwmodel/exec/control/groups.h"
 #include "hwmodel/exec/control/livelock.h"
 #include "hwmodel/exec/control/park.h"
 #include "hwmodel/exec/control/stack.h"
@@ -259,13 +260,13 @@ bool hd_run_warp(hd_warp *w, bool *spun)
             if (step == HD_STEP_WAIT || w->state == HD_WARP_WAITING)
                 return true;
             if (step == HD_STEP_YIELD) {
-                if (!(++w->yields % HD_YIELDS_OF_SIDE) && !w->cta->program->independent)
-                    hd_switch_side(w);
+                if (!(++w->yields % HD_YIELDS_OF_SIDE))
+                    w->passes = w->cta->program->independent || (hd_switch_side(w), false);
                 break;
             }
         }
     }
-    if (w->stack.count > 1 && w->cta->program->independent)
-        w->passes = w->cta->writes == writes || ++w->turns == HD_TURNS_OF_GROUP;
+    if (w->cta->program->independent)
+        hd_groups_end_turn(w, w->cta->writes != writes);
     return *spun = true;
 }

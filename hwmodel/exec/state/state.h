@@ -12,6 +12,10 @@ typedef struct hd_entry {
     uint32_t pc, join, mask; /* join: HD_NONE is the end of the function */
 } hd_entry;
 
+typedef struct hd_split {      /* lanes of machine code that meet at an instruction: control/groups.h */
+    uint32_t pc, lanes, frame; /* frame: frame_count where they are */
+} hd_split;
+
 typedef struct hd_frame {
     const hd_code *code;
     unsigned char *registers; /* owned by the warp; reused by the next call frame of this depth */
@@ -44,6 +48,7 @@ struct hd_warp {
     const unsigned char *bases[4]; /* by HD_REF_*, of the current call frame */
     hd_cta *cta;
     HD_ARRAY(hd_entry) stack;
+    HD_ARRAY(hd_split) splits; /* of machine code; inner ones last */
     HD_ARRAY(hd_frame) frames;
     uint32_t frame_count; /* frames.count includes the reusable ones */
     uint32_t next_serial;
@@ -57,8 +62,12 @@ struct hd_warp {
     uint8_t state, barrier; /* WAITING: at this barrier */
     const hd_op *waiting;   /* the barrier instruction */
     uint64_t issued;
-    uint32_t turns; /* of machine code: turns of one group since another ran, */
-    bool passes;    /* and whether it lets the others go first at its next branch */
+    /* groups.c: turns of one group since another ran, the last ones without writes, whether it lets the others go first
+     * at its next branch, branches that are still looked at in this turn, and what they are compared with */
+    uint32_t turns, quiet;
+    bool passes;
+    uint32_t spin_checks;
+    uint64_t spin_state, spin_writes;
     /* park.h, barrier.c */
     uint32_t yields; /* number of yields */
     /* lanes that stay at an instruction; of these, lanes that may continue when it executes again */
@@ -83,7 +92,6 @@ typedef struct hd_barrier {
 } hd_barrier;
 enum { HD_BARRIERS = 16, HD_CLUSTER_BARRIER = 16, HD_NO_BARRIER = 255 };
 enum { HD_RESERVED_SHARED_BYTES = 1024 }; /* after the CTA's own shared memory, if a kernel uses it */
-enum { HD_TURNS_OF_GROUP = 1024 };        /* of lanes of machine code that write memory all the time */
 enum { HD_YIELDS_OF_SIDE = 16 };          /* number of yields after which another side of the warp's branch runs */
 
 typedef struct hd_livelock {
