@@ -198,8 +198,11 @@ static bool parse_module(replay_part *p)
 {
     replay_input *in = &p->in;
     hd_parse_options parse = p->plan->options->parse;
+    bool is_binary = hd_binary_of(&in->source) != HD_BINARY_NONE;
     if (!hd_disassemble(&in->source, HD_LISTING_HEX, &in->said))
         return false;
+    if (is_binary)
+        replay_keep_architecture(p->plan->gpu, &in->source);
     parse.takes_listings = true;
     parse.low_memory = in->launch->address_bits == 32;
     in->module = hd_parse_ptx(&in->source, &parse, &in->said);

@@ -186,6 +186,9 @@ void replay_print_kept(replay_part *p);                       /* when it is the 
 /* Before reading an input that can be read only once, such as a pipe: waits until earlier parts have run. */
 void replay_await_turn(replay_part *p, const char *path);
 
+/* replay_architecture.c: leaves the cubins of one architecture in the listing of a file, the one that the GPU takes. */
+void replay_keep_architecture(const hd_gpu *gpu, hd_source *listing);
+
 /* replay_read.c */
 hd_status replay_read(replay_part *p); /* sets p->in */
 void replay_close(replay_part *p);     /* everything but texts that diagnostics refer to; replay_drop_texts is last */
