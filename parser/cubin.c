@@ -212,6 +212,40 @@ static const relocation *relocation_of(const lister *l, const code_section *c, u
     return is_here && (l->elf.type != ET_REL || r->kind < HD_MACHINE_RELOCATION_COUNT) ? r : NULL;
 }
 
+static void number_target(lister *l, code_section *c, uint64_t target)
+{
+    uint32_t *label = is_place(c, target) && !function_at(c, target) ? &c->labels[target / HD_SASS_WORD_BYTES] : NULL;
+    if (label && *label == HD_NONE)
+        *label = l->labels++;
+}
+
+/* Where indirect branches of a section go: an attribute of .nv.info.NAME lists for each the offset of the branch, a zero,
+ * a count and as many targets. Without a label there, what a branch goes to would not be found in the listing. */
+static void number_tables(lister *l, code_section *c)
+{
+    enum { HEAD_BYTES = 4, INDIRECT_BRANCH_TARGETS = 0x34, LIST = 4, WORD = 4, TABLE_HEAD = 12 };
+    static const char info[] = ".nv.info", text[] = ".text";
+    const hd_elf *elf = &l->elf;
+    for (uint32_t i = 0; i < elf->sections.count; i++) {
+        const hd_elf_section *s = &elf->sections.items[i];
+        if (strncmp(s->name, info, strlen(info)) != 0 || !s->name[strlen(info)] ||
+            strcmp(s->name + strlen(info), c->section->name + strlen(text)) != 0)
+            continue;
+        for (uint64_t at = s->offset, end = s->offset + s->bytes; at + HEAD_BYTES <= end;) {
+            bool list = elf->source->text[at] == LIST;
+            bool tables = list && elf->source->text[at + 1] == INDIRECT_BRANCH_TARGETS;
+            uint64_t next = at + HEAD_BYTES + (list ? hd_elf_u16(elf, at + 2) : 0);
+            next = next < end ? next : end;
+            for (at += HEAD_BYTES; tables && at + TABLE_HEAD <= next;) {
+                uint32_t count = hd_elf_u32(elf, at + 2 * WORD);
+                for (at += TABLE_HEAD; count && at + WORD <= next; at += WORD, count--)
+                    number_target(l, c, hd_elf_u32(elf, at));
+            }
+            at = next;
+        }
+    }
+}
+
 static void number_targets(lister *l, code_section *c)
 {
     hd_sass_text text;
@@ -219,10 +253,9 @@ static void number_targets(lister *l, code_section *c)
         if (!hd_sass_decode(word_at(l, c, i), l->generation, (uint64_t)i * HD_SASS_WORD_BYTES, &text) ||
             !text.has_target || function_at(c, text.target) || !is_place(c, text.target) || relocation_of(l, c, i))
             continue;
-        uint32_t *label = &c->labels[text.target / HD_SASS_WORD_BYTES];
-        if (*label == HD_NONE)
-            *label = l->labels++;
+        number_target(l, c, text.target);
     }
+    number_tables(l, c);
 }
 
 /* A function ends where its symbol says, or with the section. */

@@ -172,7 +172,7 @@ hd_step hd_machine_run_branch(const hd_op *op, hd_warp *w, uint32_t mask)
 hd_step hd_machine_run_diverged(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     uint32_t members = ((const uint32_t *)hd_row(w, op->a))[__builtin_ctz(mask)];
-    return branch(op, w, mask == members ? 0 : mask);
+    return branch(op, w, (mask == members) == op->boolean ? mask : 0);
 }
 
 /* The instruction at an offset in the function; HD_NONE. */
@@ -211,12 +211,13 @@ hd_step hd_machine_run_jump(const hd_op *op, hd_warp *w, uint32_t mask)
     hd_top(w)->pc = pc + 1;
     while (rest) {
         uint32_t same = lanes_of(offsets, rest), first = (uint32_t)__builtin_ctz(rest);
-        uint32_t target = instruction_at(f, offsets[first]);
+        uint64_t offset = offsets[first] + (uint64_t)op->offset;
+        uint32_t target = instruction_at(f, offset);
         if (target == HD_NONE) {
             push(w, pc, rest);
             return hd_fault_is(w, HD_FAULT_PC,
                                hd_fault(op, w, same, "a jump to 0x%llx, where the function has no instruction",
-                                        (unsigned long long)offsets[first]));
+                                        (unsigned long long)offset));
         }
         push(w, target, same);
         rest &= ~same;

@@ -42,25 +42,29 @@ bool hd_machine_decode_branch(hd_machine_decoder *d)
     return set_target(d);
 }
 
-/* BRA.DIV mask, L: to L unless the lanes of the mask are here together. ~URZ, or none: all. */
+/* BRA.DIV mask, L: to L unless the lanes of the mask are here together; BRA.CONV: if they are. ~URZ, or none: all. */
 bool hd_machine_decode_diverged(hd_machine_decoder *d)
 {
     const hd_machine_operand *o = &d->operands.items[0];
     bool masked = d->operands.count > 1 && o->kind == HD_MACHINE_OPERAND_REGISTER &&
                   (o->class == HD_SASS_UNIFORM || o->class == HD_SASS_GENERAL);
     d->m.op.a = masked ? hd_machine_source(d, o, 'i') : hd_machine_constant(d, UINT32_MAX, 4);
+    d->m.op.boolean = hd_machine_has(d, "CONV");
     return set_target(d);
 }
 
-/* RET.REL R4 `(f), BRX R4 -0x10: an address from the function's start, or relative to the next instruction. */
+/* RET.REL R4 `(f): an offset from the function's start. BRX R4 -0x10: what R4 has counts from there, too, since the
+ * offset in the text undoes the address of the next instruction, to which it is relative. */
 bool hd_machine_decode_jump(hd_machine_decoder *d)
 {
-    bool is_return = strcmp(d->row->opcode, "RET") == 0;
+    enum { WORD_BYTES = 16 };
     const hd_machine_operand *o = hd_machine_next(d);
-    if (!is_return) /* where its table is in memory, and what the label in its text adds, is not known */
-        return hd_machine_unsupported(d, "an indirect branch");
+    if (strcmp(d->row->opcode, "JMX") == 0)
+        return hd_machine_unsupported(d, "an indirect branch to an address");
     if (o->kind != HD_MACHINE_OPERAND_REGISTER)
         return hd_machine_unsupported(d, "these operands");
+    if (strcmp(d->row->opcode, "BRX") == 0)
+        d->m.op.offset = d->function->machine->lines[d->ordinal].address + WORD_BYTES + o->offset;
     d->m.op.a = hd_machine_source(d, o, 'I');
     d->m.op.join = join_of(d);
     d->m.op.flags |= HD_OP_CONTROL;

@@ -243,7 +243,10 @@ static hd_ref conversion_source(hd_machine_decoder *d, hd_type type, const hd_ma
                                                  .mask = o->absolute ? 0x8000u : 0});
         return to;
     }
-    hd_ref row = hd_machine_source(d, o, wide ? is_float ? 'F' : 'I' : is_float ? 'f' : 'i');
+    hd_machine_operand upper = *o; /* as of a double, the instruction holds the upper half of a 64-bit integer */
+    if (wide && o->kind == HD_MACHINE_OPERAND_INTEGER)
+        upper.bits <<= 32;
+    hd_ref row = hd_machine_source(d, &upper, wide ? is_float ? 'F' : 'I' : is_float ? 'f' : 'i');
     return wide ? row : part_of_register(d, o, row);
 }
 
@@ -294,4 +297,26 @@ bool hd_machine_decode_convert(hd_machine_decoder *d)
     op->use.detail = c;
     op->run = hd_run_convert;
     return d->next == d->operands.count || hd_machine_unsupported(d, "these operands");
+}
+
+/* HADD2.F32 d, -RZ, a.H0_H0: a half as a float, since the sum with -0 is the half itself. Other sums do not occur. */
+bool hd_machine_decode_widen(hd_machine_decoder *d)
+{
+    hd_op *op = &d->m.op;
+    hd_conversion *c = HD_ARENA_NEW(&d->program->arena, hd_conversion);
+    const hd_machine_operand *o = hd_machine_next(d), *zero = hd_machine_next(d);
+    if (o->kind == HD_MACHINE_OPERAND_REGISTER && o->number == HD_SASS_NO_NUMBER) {
+        const hd_machine_operand *first = o;
+        o = zero;
+        zero = first;
+    }
+    bool good = zero->kind == HD_MACHINE_OPERAND_REGISTER && zero->number == HD_SASS_NO_NUMBER && zero->negative &&
+                o->kind == HD_MACHINE_OPERAND_REGISTER && d->next == d->operands.count;
+    if (!good)
+        return hd_machine_unsupported(d, "these operands");
+    *c = (hd_conversion){.to = hd_format_of(HD_TYPE_F32), .from = hd_format_of(HD_TYPE_F16), .parts = 1};
+    op->count = 1;
+    op->first = hd_machine_push(d, conversion_source(d, HD_TYPE_F16, o), 4);
+    op->use.detail = c;
+    return true;
 }

@@ -27,6 +27,16 @@ bool hd_machine_decode_imad(hd_machine_decoder *d)
         d->m.op.run = hd_machine_run_wide_sum;
         return true;
     }
+    if (carry && hd_machine_has(d, "HI")) { /* the upper half of the pair */
+        d->m.low = hd_machine_temporary(d);
+        d->m.high = d->m.op.d;
+        d->m.split = true;
+        d->m.op.d = hd_machine_temporary(d);
+        d->m.op.e = hd_machine_temporary(d);
+        d->m.op.use.lanes = hd_machine_has(d, "U32") ? hd_machine_MULTIPLY_WIDE_U : hd_machine_MULTIPLY_WIDE_S;
+        d->m.op.run = hd_machine_run_wide_sum;
+        return true;
+    }
     if (carry)
         return hd_machine_unsupported(d, "a carry of a product");
     if (d->m.op.run == hd_machine_run_sum) {

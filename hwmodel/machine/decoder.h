@@ -127,7 +127,7 @@ uint32_t hd_machine_push(hd_machine_decoder *d, hd_ref ref, uint32_t bytes); /* 
 
 /* ---- completions of opcodes.def's rows, by file ------------------------------------------------------------------ */
 hd_machine_decode hd_machine_decode_compare, hd_machine_decode_float, hd_machine_decode_mufu, hd_machine_decode_half,
-    hd_machine_decode_convert; /* decode_float.c */
+    hd_machine_decode_convert, hd_machine_decode_widen; /* decode_float.c */
 hd_machine_decode hd_machine_decode_sum, hd_machine_decode_lea, hd_machine_decode_imad, hd_machine_decode_shift,
     hd_machine_decode_logic, hd_machine_decode_extreme, hd_machine_decode_add_extreme, hd_machine_decode_select,
     hd_machine_decode_p2r, hd_machine_decode_find, hd_machine_decode_sgxt, hd_machine_decode_special,

@@ -190,12 +190,19 @@ static part without_note(part p)
     return note ? (part){p.begin, blank} : p;
 }
 
+/* So may an offset: R4 -0x20. */
+static part without_offset(part p, hd_machine_operand *o)
+{
+    const char *blank = memchr(p.begin, ' ', (size_t)(p.end - p.begin));
+    return blank && read_integer(trimmed((part){blank, p.end}), &o->offset) ? (part){p.begin, blank} : p;
+}
+
 static bool read_operand(part p, hd_machine_operand *o)
 {
     part suffix;
     int64_t number;
     *o = (hd_machine_operand){.kind = HD_MACHINE_OPERAND_WORD};
-    p = without_note(trimmed(p));
+    p = without_offset(without_note(trimmed(p)), o);
     take_signs(&p, o);
     p = trimmed(p);
     o->text = p.begin;

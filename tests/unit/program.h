@@ -103,6 +103,11 @@ typedef struct program {
 enum { RESULT_WORDS = HALVES + WORDS + 2 * DOUBLES + FLOATS + 2 * WIDES + 1 };
 
 void program_make(program *p, uint64_t seed);
+/* The same without what the machine code of ptxas is not decoded or executed for; OLD: without what sm_75 has not. */
+typedef enum program_target { PROGRAM_ANY, PROGRAM_MACHINE, PROGRAM_OLD_MACHINE } program_target;
+void program_make_for(program *p, uint64_t seed, program_target target);
+/* One that executes an instruction a few times, on various registers and immediates. */
+void program_make_op(program *p, uint64_t seed, program_op op);
 /* A module with the kernel k(in, out); the results of thread t at out + 4 * RESULT_WORDS * t. A thread that exits early
  * writes none. */
 void program_print(const program *p, char *text, size_t size);
