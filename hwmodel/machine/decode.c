@@ -1,6 +1,7 @@
 /* Builds a program from machine code: lays out the frame, lowers each instruction by its row of opcodes.def, and
  * reports those that have none. Linear in the code. */
 #include "hwmodel/machine/decoder.h"
+#include "hwmodel/exec/ops/matrix.h"
 #include "hwmodel/exec/ops/special.h"
 
 static const hd_machine_row rows[] = {
@@ -91,7 +92,7 @@ static void take_destination(hd_machine_decoder *d, bool pair)
     d->m.op.d_bytes = pair ? 8 : 4;
     if (!pair || none)
         return;
-    d->m.split = true;
+    d->m.split = 1;
     d->m.low = row;
     d->m.high = hd_machine_register_row(d, o->class, o->number + 1u);
     d->m.op.d = hd_machine_temporary(d);

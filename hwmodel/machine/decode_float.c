@@ -4,7 +4,7 @@
 
 /* ---- arithmetic -------------------------------------------------------------------------------------------------- */
 
-static uint8_t rounding_of(const hd_machine_decoder *d)
+uint8_t hd_machine_rounding(const hd_machine_decoder *d)
 {
     return hd_machine_has(d, "RZ") || hd_machine_has(d, "TRUNC")   ? HD_ROUND_ZERO
            : hd_machine_has(d, "RM") || hd_machine_has(d, "FLOOR") ? HD_ROUND_DOWN
@@ -18,7 +18,7 @@ bool hd_machine_decode_float(hd_machine_decoder *d)
     op->float_type = d->row->type;
     op->count = d->sources;
     op->parts = 1;
-    op->rounding = rounding_of(d);
+    op->rounding = hd_machine_rounding(d);
     op->flags |= hd_machine_has(d, "FTZ") ? HD_OP_FTZ : 0;
     op->flags |= hd_machine_has(d, "SAT") ? HD_OP_SAT : 0;
     bool scales = op->use.lanes == HD_LANES_NAME(MUL, F32, NONE) || op->use.lanes == HD_LANES_NAME(FMA, F32, NONE);
@@ -264,9 +264,9 @@ bool hd_machine_decode_convert(hd_machine_decoder *d)
     if (to == HD_TYPE_F16X2 || to == HD_TYPE_BF16X2)
         to_integer = false;
     if (to_integer || integral)
-        c->whole = (uint8_t)(rounding_of(d) + 1);
+        c->whole = (uint8_t)(hd_machine_rounding(d) + 1);
     else
-        c->rounding = rounding_of(d);
+        c->rounding = hd_machine_rounding(d);
     c->sat = to_integer;
     c->relu = hd_machine_has(d, "RELU");
     c->ftz_from = ftz && from == HD_TYPE_F32;
@@ -280,7 +280,7 @@ bool hd_machine_decode_convert(hd_machine_decoder *d)
     op->d_bytes = pair ? 8 : 4;
     op->d = pair || destination->number == HD_SASS_NO_NUMBER ? hd_machine_temporary(d) : row;
     if (pair && destination->number != HD_SASS_NO_NUMBER) {
-        d->m.split = true;
+        d->m.split = 1;
         d->m.low = row;
         d->m.high = hd_machine_register_row(d, destination->class, destination->number + 1u);
     }

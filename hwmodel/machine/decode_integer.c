@@ -1,6 +1,7 @@
 /* Completes integer instructions, logic, moves and special registers. */
 #include "hwmodel/exec/ops/special.h"
 #include "hwmodel/machine/decoder.h"
+#include <math.h>
 
 /* ---- sums -------------------------------------------------------------------------------------------------------- */
 
@@ -146,21 +147,59 @@ bool hd_machine_decode_select(hd_machine_decoder *d)
     return true;
 }
 
+/* What is chosen may be half of a double, and the text of a NaN does not say its bits. */
+bool hd_machine_decode_float_select(hd_machine_decoder *d)
+{
+    for (uint32_t i = 0; i < d->operands.count; i++)
+        if (d->operands.items[i].kind == HD_MACHINE_OPERAND_REAL && isnan(d->operands.items[i].real))
+            return hd_machine_unsupported(d, "the bits of this NaN are not in the text");
+    return hd_machine_decode_select(d);
+}
+
+/* The minimum and the maximum of integers, by the type in the spelling. */
+static hd_lanes *const *integer_extremes(const hd_machine_decoder *d)
+{
+    static hd_lanes *const lanes[][2] = {{hd_machine_MINIMUM_S, hd_machine_MAXIMUM_S},
+                                         {hd_machine_MINIMUM_S_RELU, hd_machine_MAXIMUM_S_RELU},
+                                         {hd_machine_MINIMUM_S16X2, hd_machine_MAXIMUM_S16X2},
+                                         {hd_machine_MINIMUM_S16X2_RELU, hd_machine_MAXIMUM_S16X2_RELU},
+                                         {hd_machine_MINIMUM_U, hd_machine_MAXIMUM_U},
+                                         {hd_machine_MINIMUM_U16X2, hd_machine_MAXIMUM_U16X2},
+                                         {HD_LANES_NAME(MIN, S64, NONE), HD_LANES_NAME(MAX, S64, NONE)},
+                                         {HD_LANES_NAME(MIN, U64, NONE), HD_LANES_NAME(MAX, U64, NONE)}};
+    if (d->row->type == HD_TYPE_S64 || d->row->type == HD_TYPE_U64)
+        return lanes[d->row->type == HD_TYPE_S64 ? 6 : 7];
+    if (hd_machine_has(d, "U16x2"))
+        return lanes[5];
+    if (hd_machine_has(d, "U32"))
+        return lanes[4];
+    return lanes[(hd_machine_has(d, "S16x2") ? 2 : 0) + hd_machine_has(d, "RELU")];
+}
+
+static hd_lanes *const *float_extremes(const hd_machine_decoder *d)
+{
+    static hd_lanes *const lanes[][2] = {{HD_LANES_NAME(MIN, F32, NONE), HD_LANES_NAME(MAX, F32, NONE)},
+                                         {HD_LANES_NAME(MIN, F32, NAN), HD_LANES_NAME(MAX, F32, NAN)},
+                                         {HD_LANES_NAME(MIN, F32, NONE_3), HD_LANES_NAME(MAX, F32, NONE_3)},
+                                         {HD_LANES_NAME(MIN, F32, NAN_3), HD_LANES_NAME(MAX, F32, NAN_3)}};
+    return lanes[(d->sources == 3 ? 2 : 0) + hd_machine_has(d, "NAN")];
+}
+
 /* A minimum where the predicate holds, else a maximum. */
 bool hd_machine_decode_extreme(hd_machine_decoder *d)
 {
     hd_machine_op *m = &d->m;
-    bool is_float = d->row->type == HD_TYPE_F32, is_unsigned = hd_machine_has(d, "U32"), nan = hd_machine_has(d, "NAN");
+    bool is_float = d->row->type == HD_TYPE_F32;
     for (uint32_t i = 0; i < m->out_count; i++)
         if (m->out[i] != HD_NO_REF)
             return hd_machine_unsupported(d, "a predicate of the result");
     m->out_count = 0;
-    m->lanes[0] = is_unsigned ? hd_machine_MINIMUM_U : hd_machine_MINIMUM_S;
-    m->lanes[1] = is_unsigned ? hd_machine_MAXIMUM_U : hd_machine_MAXIMUM_S;
-    if (is_float) {
-        m->lanes[0] = d->row->lanes;
-        m->lanes[1] = nan ? HD_LANES_NAME(MAX, F32, NAN) : HD_LANES_NAME(MAX, F32, NONE);
-    }
+    if ((hd_machine_has(d, "U32") || hd_machine_has(d, "U16x2")) && hd_machine_has(d, "RELU"))
+        return hd_machine_unsupported(d, "this combination of modifiers");
+    hd_lanes *const *lanes = is_float ? float_extremes(d) : integer_extremes(d);
+    m->lanes[0] = lanes[0];
+    m->lanes[1] = lanes[1];
+    m->op.c = d->sources == 2 ? m->op.b : m->op.c;
     if (m->in[0].word == hd_machine_true()) {
         m->op.use.lanes = m->lanes[m->in[0].negated];
         m->op.run = hd_run_lanes;
@@ -171,21 +210,31 @@ bool hd_machine_decode_extreme(hd_machine_decoder *d)
     m->op.flags |= HD_OP_FTZ;
     m->op.float_type = HD_TYPE_F32;
     m->op.parts = 1;
-    m->op.count = 2;
+    m->op.count = d->sources;
     if (m->in_count)
         return hd_machine_unsupported(d, "a predicate that chooses between minimum and maximum, with FTZ");
     m->op.run = hd_run_float;
     return true;
 }
 
+/* The sum of a and b, and c. */
 bool hd_machine_decode_add_extreme(hd_machine_decoder *d)
 {
     hd_ref sum = hd_machine_temporary(d);
-    hd_machine_add_step(d, (hd_machine_step){.kind = HD_STEP_ADD, .to = sum, .a = d->m.op.a, .b = d->m.op.b});
+    bool halves = hd_machine_has(d, "U16x2") || hd_machine_has(d, "S16x2");
+    hd_machine_add_step(d, (hd_machine_step){.kind = halves ? HD_STEP_ADD_HALVES : HD_STEP_ADD,
+                                             .to = sum,
+                                             .a = d->m.op.a,
+                                             .b = d->m.op.b});
     d->m.op.a = sum;
     d->m.op.b = d->m.op.c;
-    d->m.op.c = hd_machine_zero();
     return hd_machine_decode_extreme(d);
+}
+
+/* Halves are not negated as a whole. */
+bool hd_machine_decode_add_halves(hd_machine_decoder *d)
+{
+    return !d->m.step_count || hd_machine_unsupported(d, "the sign of packed halves");
 }
 
 /* ---- predicates -------------------------------------------------------------------------------------------------- */

@@ -45,10 +45,9 @@ static hd_ref narrow_base(hd_machine_decoder *d, const hd_machine_operand *o)
     return to;
 }
 
-static bool take_address(hd_machine_decoder *d, const hd_machine_operand *o)
+bool hd_machine_take_address(hd_machine_decoder *d, const hd_machine_operand *o, hd_space space)
 {
     hd_op *op = &d->m.op;
-    hd_space space = space_of(d);
     bool wide = space == HD_SPACE_GLOBAL || space == HD_SPACE_NONE;
     if (o->kind != HD_MACHINE_OPERAND_ADDRESS)
         return hd_machine_unsupported(d, "these operands");
@@ -99,14 +98,14 @@ bool hd_machine_decode_load(hd_machine_decoder *d)
             return hd_machine_unsupported(d, "a predicate of the load");
         to = hd_machine_next(d);
     }
-    return push_registers(d, to, true) && take_address(d, hd_machine_next(d)) &&
+    return push_registers(d, to, true) && hd_machine_take_address(d, hd_machine_next(d), space_of(d)) &&
            (d->next == d->operands.count || hd_machine_unsupported(d, "these operands"));
 }
 
 bool hd_machine_decode_store(hd_machine_decoder *d)
 {
     set_width(d);
-    return take_address(d, hd_machine_next(d)) && push_registers(d, hd_machine_next(d), false) &&
+    return hd_machine_take_address(d, hd_machine_next(d), space_of(d)) && push_registers(d, hd_machine_next(d), false) &&
            (d->next == d->operands.count || hd_machine_unsupported(d, "these operands"));
 }
 
@@ -166,7 +165,7 @@ bool hd_machine_decode_atomic(hd_machine_decoder *d)
         hd_ref row = none ? HD_NO_REF : hd_machine_register_row(d, o->class, o->number);
         op->d = row;
         if (!none && bytes == 8) {
-            d->m.split = true;
+            d->m.split = 1;
             d->m.low = row;
             d->m.high = hd_machine_register_row(d, o->class, o->number + 1u);
             op->d = hd_machine_temporary(d);
@@ -177,7 +176,7 @@ bool hd_machine_decode_atomic(hd_machine_decoder *d)
     op->item_bytes = op->a_bytes = op->d_bytes = bytes;
     op->count = 1;
     op->flags |= hd_machine_has(d, "FTZ") ? HD_OP_FTZ : 0;
-    if (!take_address(d, o))
+    if (!hd_machine_take_address(d, o, space_of(d)))
         return false;
     op->b = count ? hd_machine_constant(d, 1, 4) : hd_machine_source(d, hd_machine_next(d), bytes == 8 ? 'I' : 'i');
     op->c = HD_NO_REF;
@@ -185,6 +184,8 @@ bool hd_machine_decode_atomic(hd_machine_decoder *d)
         op->c = hd_machine_source(d, hd_machine_next(d), bytes == 8 ? 'I' : 'i');
     if (op->space != HD_SPACE_SHARED)
         op->flags |= HD_OP_ORDERED;
+    if (hd_machine_has(d, "CAST"))
+        op->run = hd_machine_run_swap;
     return d->next == d->operands.count || hd_machine_unsupported(d, "these operands");
 }
 

@@ -20,11 +20,13 @@ typedef enum hd_machine_step_kind {
     HD_STEP_COMPLEMENT,  /* ~a */
     HD_STEP_SIGN,        /* the sign bits of `value` are inverted, after those of `mask` are cleared */
     HD_STEP_PAIR,        /* wide: b:a */
+    HD_STEP_PAIRS,       /* `value` rows from `to` on, wide: those of the pairs of registers from a on */
     HD_STEP_NEGATE_PAIR, /* wide: 0 - b:a */
     HD_STEP_SIGN_PAIR,   /* as SIGN, of b:a */
     HD_STEP_ADDRESS,     /* wide: a * value + b; the sum has 64 bits where a and b are wide, else 32 */
     HD_STEP_PRODUCT,     /* a * b */
     HD_STEP_ADD,         /* a + b */
+    HD_STEP_ADD_HALVES,  /* the same of packed halves */
     HD_STEP_SHIFT,       /* a << value */
     HD_STEP_SHIFT_HIGH,  /* (b:a << value) >> 32 */
     HD_STEP_SIGN_HIGH,   /* the same with b the sign of a */
@@ -51,7 +53,7 @@ typedef struct hd_machine_op {
     hd_machine_step steps[HD_MACHINE_STEPS];
     uint32_t step_count;
     hd_ref low, high; /* where the halves of row op.d go, if it is a pair; HD_NO_REF */
-    bool split;
+    uint8_t split;    /* number of such rows from op.d on; their registers follow each other */
     bool uniform;   /* the op runs for all lanes */
     bool broadcast; /* its result is that of the first lane, in all lanes */
     hd_machine_predicate in[HD_MACHINE_PREDICATES];
@@ -102,7 +104,7 @@ struct hd_machine_decoder {
 };
 
 /* ---- decoder.c --------------------------------------------------------------------------------------------------- */
-enum { HD_MACHINE_TEMPORARIES = 10 };
+enum { HD_MACHINE_TEMPORARIES = 24 };
 const char *hd_machine_spelling(const hd_machine_decoder *d); /* the opcode and its modifiers */
 /* Whether a list with separators has the word. */
 bool hd_machine_lists(const char *list, const char *word, size_t length, char before, char after);
@@ -129,9 +131,12 @@ uint32_t hd_machine_push(hd_machine_decoder *d, hd_ref ref, uint32_t bytes); /* 
 hd_machine_decode hd_machine_decode_compare, hd_machine_decode_float, hd_machine_decode_mufu, hd_machine_decode_half,
     hd_machine_decode_convert, hd_machine_decode_widen; /* decode_float.c */
 hd_machine_decode hd_machine_decode_sum, hd_machine_decode_lea, hd_machine_decode_imad, hd_machine_decode_shift,
-    hd_machine_decode_logic, hd_machine_decode_extreme, hd_machine_decode_add_extreme, hd_machine_decode_select,
-    hd_machine_decode_p2r, hd_machine_decode_find, hd_machine_decode_sgxt, hd_machine_decode_special,
+    hd_machine_decode_logic, hd_machine_decode_extreme, hd_machine_decode_add_extreme, hd_machine_decode_add_halves, hd_machine_decode_select,
+    hd_machine_decode_p2r, hd_machine_decode_find, hd_machine_decode_float_select, hd_machine_decode_sgxt, hd_machine_decode_special,
     hd_machine_decode_first; /* decode_integer.c */
+uint8_t hd_machine_rounding(const hd_machine_decoder *d); /* decode_float.c: as hd_op.rounding */
+/* The address of an access to that space; reported if it is none. */
+bool hd_machine_take_address(hd_machine_decoder *d, const hd_machine_operand *o, hd_space space);
 hd_machine_decode hd_machine_decode_load, hd_machine_decode_store, hd_machine_decode_atomic,
     hd_machine_decode_bank; /* decode_memory.c */
 hd_machine_decode hd_machine_decode_branch, hd_machine_decode_jump, hd_machine_decode_exit, hd_machine_decode_push,
@@ -139,11 +144,14 @@ hd_machine_decode hd_machine_decode_branch, hd_machine_decode_jump, hd_machine_d
     hd_machine_decode_shuffle, hd_machine_decode_vote, hd_machine_decode_break, hd_machine_decode_move_barrier,
     hd_machine_decode_yield, hd_machine_decode_match, hd_machine_decode_redux; /* decode_control.c */
 
+hd_machine_decode hd_machine_decode_product, hd_machine_decode_matrix_rows,
+    hd_machine_decode_transpose; /* decode_matrix.c */
+
 /* ---- run functions ----------------------------------------------------------------------------------------------- */
 hd_op_run hd_machine_run; /* of an op with steps: use.detail is its hd_machine_op */
 hd_op_run hd_machine_run_sum, hd_machine_run_wide_sum, hd_machine_run_predicates, hd_machine_run_p2r,
     hd_machine_run_r2p, hd_machine_run_extreme, hd_machine_run_check_division, hd_machine_run_compare_high,
-    hd_machine_run_rows, hd_machine_run_bank, hd_machine_run_vote; /* run.c */
+    hd_machine_run_rows, hd_machine_run_bank, hd_machine_run_swap, hd_machine_run_vote; /* run.c */
 hd_op_run hd_machine_run_branch, hd_machine_run_jump, hd_machine_run_exit, hd_machine_run_push, hd_machine_run_meet,
     hd_machine_run_warp_sync, hd_machine_run_barrier, hd_machine_run_break, hd_machine_run_diverged,
     hd_machine_run_yield; /* control.c */

@@ -10,6 +10,27 @@
 #include "hwmodel/machine/decoder.h"
 
 static inline u32 clamped(u32 amount, u32 most) { return amount < most ? amount : most; }
+static inline u32 least_u(u32 a, u32 b, u32 c)
+{
+    u32 least = a < b ? a : b;
+    return least < c ? least : c;
+}
+static inline u32 most_u(u32 a, u32 b, u32 c)
+{
+    u32 most = a > b ? a : b;
+    return most > c ? most : c;
+}
+static inline s32 least_s(s32 a, s32 b, s32 c)
+{
+    s32 least = a < b ? a : b;
+    return least < c ? least : c;
+}
+static inline s32 most_s(s32 a, s32 b, s32 c)
+{
+    s32 most = a > b ? a : b;
+    return most > c ? most : c;
+}
+static inline s32 positive(s32 a) { return a > 0 ? a : 0; }
 static inline u32 difference_u8(u32 a, u32 b)
 {
     a &= 255;

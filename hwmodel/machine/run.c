@@ -72,11 +72,16 @@ static void run_step(hd_warp *w, const hd_machine_step *s, uint32_t mask)
     case HD_STEP_COMPLEMENT: complement(to, a); break;
     case HD_STEP_SIGN: sign(to, a, (u32)s->value, (u32)s->mask); break;
     case HD_STEP_PAIR: wide(w, s, (u64 *)(void *)to); break;
+    case HD_STEP_PAIRS:
+        for (uint32_t i = 0; i < s->value; i++)
+            pair((u64 *)(void *)to + (size_t)i * LANES, a + (size_t)2 * i * LANES, a + (size_t)(2 * i + 1) * LANES);
+        break;
     case HD_STEP_NEGATE_PAIR: sign_pair(w, s, true); break;
     case HD_STEP_SIGN_PAIR: sign_pair(w, s, false); break;
     case HD_STEP_ADDRESS: make_address(w, s); break;
     case HD_STEP_PRODUCT: product(to, a, hd_row(w, s->b)); break;
     case HD_STEP_ADD: add(to, a, hd_row(w, s->b)); break;
+    case HD_STEP_ADD_HALVES: hd_machine_ADD_U16X2(to, a, hd_row(w, s->b), NULL); break;
     case HD_STEP_SHIFT: shift(to, a, (u32)s->value); break;
     case HD_STEP_SHIFT_HIGH: shift_high(to, a, hd_row(w, s->b), (u32)s->value); break;
     case HD_STEP_SIGN_HIGH: sign_high(to, a, (u32)s->value); break;
@@ -92,15 +97,21 @@ static void run_step(hd_warp *w, const hd_machine_step *s, uint32_t mask)
     }
 }
 
-static void split_pair(const hd_machine_op *m, hd_warp *w, uint32_t mask)
+static void split_pair(u32 *low, u32 *high, const u64 *from, uint32_t mask)
 {
-    const u64 *from = hd_row(w, m->op.d);
-    u32 *low = hd_row_of_frame(w, m->low), *high = hd_row_of_frame(w, m->high);
     for (u32 rest = mask; rest; rest &= rest - 1) {
         u32 i = (u32)__builtin_ctz(rest);
         low[i] = (u32)from[i];
         high[i] = (u32)(from[i] >> 32);
     }
+}
+
+static void split_pairs(const hd_machine_op *m, hd_warp *w, uint32_t mask)
+{
+    const u64 *from = hd_row(w, m->op.d);
+    u32 *low = hd_row_of_frame(w, m->low), *high = hd_row_of_frame(w, m->high);
+    for (uint32_t i = 0; i < m->split; i++)
+        split_pair(low + (size_t)2 * i * LANES, high + (size_t)2 * i * LANES, from + (size_t)i * LANES, mask);
 }
 
 hd_step hd_machine_run(const hd_op *op, hd_warp *w, uint32_t mask)
@@ -111,7 +122,7 @@ hd_step hd_machine_run(const hd_op *op, hd_warp *w, uint32_t mask)
         run_step(w, &m->steps[i], mask);
     hd_step step = m->op.run(&m->op, w, lanes);
     if (m->split && step == HD_STEP_NEXT)
-        split_pair(m, w, lanes);
+        split_pairs(m, w, lanes);
     if (m->broadcast) {
         u32 *row = hd_row_of_frame(w, m->op.d), value = row[__builtin_ctz(mask)];
         hd_spread(row, &value, 4);
@@ -241,10 +252,10 @@ hd_step hd_machine_run_extreme(const hd_op *op, hd_warp *w, uint32_t mask)
     const hd_machine_op *m = hd_machine_op_of(op);
     void *to = w->cta->scratch[0], *most = w->cta->scratch[1];
     u32 least = hd_machine_truth(w, m->in[0]);
-    m->lanes[0](to, hd_row(w, op->a), hd_row(w, op->b), NULL);
-    m->lanes[1](most, hd_row(w, op->a), hd_row(w, op->b), NULL);
-    hd_merge(to, most, ~least, 4);
-    hd_merge(hd_row_of_frame(w, op->d), to, mask, 4);
+    m->lanes[0](to, hd_row(w, op->a), hd_row(w, op->b), hd_row(w, op->c));
+    m->lanes[1](most, hd_row(w, op->a), hd_row(w, op->b), hd_row(w, op->c));
+    hd_merge(to, most, ~least, op->d_bytes);
+    hd_merge(hd_row_of_frame(w, op->d), to, mask, op->d_bytes);
     return HD_STEP_NEXT;
 }
 
@@ -307,6 +318,24 @@ hd_step hd_machine_run_bank(const hd_op *op, hd_warp *w, uint32_t mask)
         }
     }
     return HD_STEP_NEXT;
+}
+
+/* ---- atomics ----------------------------------------------------------------------------------------------------- */
+
+/* CAST compares, swaps, and says whether it did: one, or zero. */
+hd_step hd_machine_run_swap(const hd_op *op, hd_warp *w, uint32_t mask)
+{
+    unsigned char expected[LANES * 8];
+    const uint32_t bytes = op->d_bytes;
+    memcpy(expected, hd_row(w, op->b), (size_t)LANES * bytes);
+    hd_step step = hd_run_atomic(op, w, mask);
+    unsigned char *row = op->d == HD_NO_REF ? NULL : hd_row_of_frame(w, op->d);
+    for (u32 rest = row ? mask : 0; rest && step == HD_STEP_NEXT; rest &= rest - 1) {
+        size_t at = (size_t)__builtin_ctz(rest) * bytes;
+        u64 swapped = memcmp(row + at, expected + at, bytes) == 0;
+        memcpy(row + at, &swapped, bytes);
+    }
+    return step;
 }
 
 /* ---- votes ------------------------------------------------------------------------------------------------------- */

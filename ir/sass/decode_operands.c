@@ -210,19 +210,22 @@ void hd_sass_put_slot(hd_sass_decoder *d, char slot, char type)
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
-/* Global and generic addresses: [R2], [R2.64+UR4+0x10], desc[UR4][R2.64+0x10], [UR4]. Where the descriptor is used
- * depends on the kind: g loads and stores, a atomics, r reductions. sm_80 and sm_86 leave its name out of the text
- * unless bit 101 is set. */
+/* The bit that says whether a global or generic address uses a descriptor, by kind: g loads and stores, a atomics, r
+ * reductions. */
+static unsigned descriptor_bit(char kind, bool is_new)
+{
+    return kind == 'g' || (kind == 'a' && is_new) ? 76 : kind == 'r' && is_new ? 81 : 71;
+}
+
+/* Global and generic addresses: [R2], [R2.64+UR4+0x10], desc[UR4][R2.64+0x10], [UR4]. sm_80 and sm_86 leave the name of
+ * the descriptor out of the text unless bit 101 is set. Since sm_100 uniform registers have eight bits, and an atomic's
+ * offset has 23. */
 void hd_sass_put_global(hd_sass_decoder *d, char kind, unsigned uniform_at)
 {
+    bool is_new = d->generation >= 100, has_short_offset = kind == 'a' && is_new;
     bool has_uniform = uniform_at && hd_sass_take(d, HD_SASS_UNIFORM_BIT, 1);
-    bool is_64_bit = has_uniform && hd_sass_take(d, kind == 'a' ? 70 : 90, 1);
-    bool has_descriptor = has_uniform && d->generation >= 80 &&
-                          hd_sass_take(d,
-                                       kind == 'g'                           ? 76
-                                       : kind == 'r' && d->generation >= 100 ? 81
-                                                                             : 71,
-                                       1);
+    bool is_64_bit = has_uniform && hd_sass_take(d, has_short_offset ? 63 : kind == 'a' ? 70 : 90, 1);
+    bool has_descriptor = has_uniform && d->generation >= 80 && hd_sass_take(d, descriptor_bit(kind, is_new), 1);
     if (has_descriptor && (d->generation >= 90 || hd_sass_take(d, 101, 1))) {
         hd_sass_put(d, "desc[");
         hd_sass_put_uniform(d, uniform_at, 0);
@@ -242,7 +245,8 @@ void hd_sass_put_global(hd_sass_decoder *d, char kind, unsigned uniform_at)
             hd_sass_put_uniform(d, uniform_at, 0);
         }
     }
-    hd_sass_put_offset(d, kind == 't' ? hd_sass_take_signed(d, 32, 32) : hd_sass_take_signed(d, 40, 24), false);
+    hd_sass_put_offset(d, kind == 't' ? hd_sass_take_signed(d, 32, 32) : hd_sass_take_signed(d, 40, has_short_offset ? 23 : 24),
+                       false);
     hd_sass_put(d, "]");
 }
 

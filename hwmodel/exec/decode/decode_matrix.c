@@ -12,13 +12,6 @@ static const struct hd_shape {
 #include "hwmodel/exec/ops/matrix.def"
 };
 
-static const struct machine {
-    uint8_t sm, bytes, bits, f8_bits, f8_kept;
-} machines[] = {
-#define HD_MATRIX_MACHINE(sm, bytes, bits, f8_bits, f8_kept) {sm, bytes, bits, f8_bits, f8_kept},
-#include "hwmodel/exec/ops/matrix.def"
-};
-
 static const struct hd_shape *find_shape(const hd_decoder *d)
 {
     uint16_t wanted = hd_decode_modifier(d, HD_GROUP_SHAPE);
@@ -29,23 +22,6 @@ static const struct hd_shape *find_shape(const hd_decoder *d)
 }
 
 /* ---- fragments --------------------------------------------------------------------------------------------------- */
-
-/* A fragment of `lines` lines of `length` elements. */
-static hd_fragment lay_fragment(hd_type type, char matrix, uint32_t lines, uint32_t length)
-{
-    uint32_t bits = hd_matrix_types[type].bits, bytes = length * bits / 8;
-    bool sums = matrix == 'c';
-    hd_fragment f = {.type = (uint8_t)type,
-                     .unit = type == HD_TYPE_F64 ? 8 : 4,
-                     .line_blocks = (uint8_t)(lines / 8),
-                     .along_first = matrix == 'b',
-                     .pairs = sums && bits >= 32,
-                     .line_bytes = (uint16_t)bytes};
-    f.blocks = (uint8_t)(bytes / (4u * f.unit) / (f.pairs ? 2 : 1));
-    return f;
-}
-
-static uint32_t registers_of(const hd_fragment *f) { return f->line_blocks * f->blocks * (f->pairs ? 2u : 1u); }
 
 /* Takes its registers from the brace vector. */
 static bool take_registers(hd_decoder *d, const hd_operand *o, bool destination, hd_fragment *f)
@@ -61,19 +37,6 @@ static bool take_registers(hd_decoder *d, const hd_operand *o, bool destination,
 
 /* ---- products ---------------------------------------------------------------------------------------------------- */
 
-static hd_matrix_model model_of(const hd_decoder *d, hd_type type)
-{
-    const struct machine *m = machines;
-    uint32_t sm = d->module->target_number ? d->module->target_number : 80;
-    uint32_t bits = hd_matrix_types[type].bits;
-    for (uint32_t i = 0; i < sizeof machines / sizeof *machines; i++)
-        if (machines[i].sm <= sm)
-            m = &machines[i];
-    uint32_t kept = bits == 8 ? m->f8_kept : 23;
-    return (hd_matrix_model){(uint8_t)(m->bytes * 8 / bits), (uint8_t)(25 - (bits == 8 ? m->f8_bits : m->bits)),
-                             ~0u << (23 - kept)};
-}
-
 /* The types of d, a, b and c: wmma of f16 names only d and c. */
 static bool product_types(hd_decoder *d, hd_type types[4])
 {
@@ -86,14 +49,6 @@ static bool product_types(hd_decoder *d, hd_type types[4])
            hd_matrix_types[types[3]].bits;
 }
 
-static void lay_product(hd_matrix *x, const hd_type types[4])
-{
-    x->d = lay_fragment(types[0], 'c', x->m, x->n);
-    x->a = lay_fragment(types[1], 'a', x->m, x->k);
-    x->b = lay_fragment(types[2], 'b', x->n, x->k);
-    x->c = lay_fragment(types[3], 'c', x->m, x->n);
-}
-
 static bool take_product(hd_decoder *d, hd_matrix *x)
 {
     hd_fragment *fragments[4] = {&x->d, &x->a, &x->b, &x->c};
@@ -101,7 +56,7 @@ static bool take_product(hd_decoder *d, hd_matrix *x)
         if (!take_registers(d, d->operands[i], i == 0, fragments[i]))
             return false;
     for (uint32_t i = 0; i < 4 && !x->quads; i++)
-        if (fragments[i]->count < registers_of(fragments[i]))
+        if (fragments[i]->count < hd_fragment_registers(fragments[i]))
             return hd_decode_unsupported(d, "fragments of this size");
     return true;
 }
@@ -116,17 +71,16 @@ bool hd_decode_matrix_multiply(hd_decoder *d)
         return hd_decode_unsupported(d, NULL);
     hd_matrix *x = HD_ARENA_NEW(&d->program->arena, hd_matrix);
     uint16_t rounding = hd_decode_modifier(d, HD_GROUP_ROUND);
-    *x = (hd_matrix){.m = shape->m, .n = shape->n, .k = shape->k, .kind = hd_matrix_types[types[1]].kind};
+    *x = (hd_matrix){.m = shape->m, .n = shape->n, .k = shape->k};
     x->satfinite = hd_decode_modifier(d, HD_GROUP_SAT) == HD_MOD_SAT_SATFINITE;
     x->is_and = hd_decode_modifier(d, HD_GROUP_BOOL) == HD_MOD_BOOL_AND;
     x->quads = d->form->opcode == HD_OP_MMA && shape->shape == HD_MOD_SHAPE_M8N8K4 && types[1] == HD_TYPE_F16;
     x->a_by_column = hd_decode_modifier(d, HD_GROUP_LAYOUT) == HD_MOD_LAYOUT_COL;
     x->b_by_row = hd_decode_modifier(d, HD_GROUP_LAYOUT2) == HD_MOD_LAYOUT2_ROW;
-    x->model = model_of(d, types[1]);
     d->op->rounding = rounding ? (uint8_t)(rounding - HD_MOD_ROUND_RN) : 0;
     d->op->run = hd_run_matrix_multiply;
     d->op->use.detail = x;
-    lay_product(x, types);
+    hd_matrix_lay_product(x, types, d->module->target_number);
     return take_product(d, x);
 }
 
@@ -136,7 +90,7 @@ static hd_fragment access_fragment(hd_decoder *d, const struct hd_shape *s, char
 {
     hd_type type = hd_decode_type(d, 0);
     uint32_t lines = matrix == 'b' ? s->n : s->m, length = matrix == 'c' ? s->n : s->k;
-    return lay_fragment(type, matrix, lines, length);
+    return hd_matrix_lay_fragment(type, matrix, lines, length);
 }
 
 /* The memory side: lines of `length` elements. */
@@ -154,7 +108,7 @@ static bool take_access(hd_decoder *d, hd_matrix_access *x, uint32_t address_at,
     hd_decoded_address address;
     if (!take_registers(d, d->operands[vector_at], vector_at == 0, &x->fragment))
         return false;
-    if (x->fragment.count < registers_of(&x->fragment))
+    if (x->fragment.count < hd_fragment_registers(&x->fragment))
         return hd_decode_unsupported(d, "fragments of this size");
     op->space = d->form->space;
     op->item_bytes = (uint8_t)(x->lines * x->line_bytes / LANES);

@@ -80,6 +80,14 @@ typedef struct hd_matrix_rows {
     bool transposed;
 } hd_matrix_rows;
 
+/* matrix_types.c: a fragment ('a', 'b' or 'c': accumulators) of `lines` lines of `length` elements, and its number of
+ * registers. */
+hd_fragment hd_matrix_lay_fragment(hd_type type, char matrix, uint32_t lines, uint32_t length);
+uint32_t hd_fragment_registers(const hd_fragment *f);
+/* Completes a product whose m, n and k are set: the kind, the fragments of d, a, b and c without their registers, and
+ * how machines of that architecture (0: sm_80) sum. */
+void hd_matrix_lay_product(hd_matrix *x, const hd_type types[4], uint32_t sm);
+
 /* One product of dense matrices: a by rows, b by columns, packed as in memory; c, replaced by d, by rows: f32 (also for
  * f16 accumulators), s32 or f64. matrix_product.c */
 typedef union hd_matrix_sums {
