@@ -54,11 +54,6 @@ static const char *order_in(const hd_function *f, bool *calls)
 
 /* ---- what clocks decide ------------------------------------------------------------------------------------------ */
 
-static bool is_wide(const hd_function *f, uint32_t reg)
-{
-    return f->declarations.items[f->registers.items[reg].declaration].depth == 0;
-}
-
 static bool takes_time(const hd_function *f, const hd_instruction *insn, const hd_bitset *timed)
 {
     const hd_operand *o = hd_insn_operands(f, insn), *end = o + insn->operand_count;
@@ -79,20 +74,12 @@ static bool spread(const hd_function *f, const hd_instruction *insn, hd_bitset *
     HD_INSN_REGISTERS (f, insn, o) {
         if (!(o->flags & HD_OPERAND_DEF))
             continue;
-        decides = decides || is_wide(f, o->value);
+        bool is_of_module = f->declarations.items[f->registers.items[o->value].declaration].depth == 0;
+        decides = decides || is_of_module;
         *more = *more || !hd_bitset_has(timed, o->value);
         hd_bitset_add(timed, o->value);
     }
     return decides;
-}
-
-/* Results in registers are left to the caller. */
-static bool returns_time(const hd_function *f, const hd_bitset *timed)
-{
-    for (uint32_t r = 0; r < f->register_results.count; r++)
-        if (hd_bitset_has(timed, f->register_results.items[r]))
-            return true;
-    return false;
 }
 
 static bool shows_time(const hd_function *f)
@@ -106,7 +93,8 @@ static bool shows_time(const hd_function *f)
             shown =
                 takes_time(f, &f->instructions.items[i], &timed) && spread(f, &f->instructions.items[i], &timed, &more);
     }
-    shown = shown || returns_time(f, &timed);
+    for (uint32_t r = 0; r < f->register_results.count && !shown; r++) /* they are left to the caller */
+        shown = hd_bitset_has(&timed, f->register_results.items[r]);
     hd_arena_free(&scratch);
     return shown;
 }

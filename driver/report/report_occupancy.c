@@ -43,14 +43,6 @@ static hd_report_step step_result(hd_occupancy_cliff cliff)
                             cliff.exists ? report_occupancy_result(&cliff.then) : (hd_report_occupancy){0}};
 }
 
-static void report_limits(hd_report_kernel *k, const hd_occupancy *occupancy, hd_arena *arena)
-{
-    k->limit_count = HD_LIMITER_IMPOSSIBLE;
-    k->limits = HD_ARENA_ARRAY(arena, hd_report_limit, k->limit_count);
-    for (uint32_t l = 0; l < k->limit_count; l++)
-        k->limits[l] = (hd_report_limit){hd_limiter_names[l], occupancy->by[l]};
-}
-
 static void report_sweep(hd_report_kernel *k, const hd_gpu_limits *limits, const hd_occupancy_use *use, hd_arena *arena)
 {
     uint32_t most = limits->threads_per_cta / SWEEP_STEP;
@@ -85,17 +77,6 @@ hd_occupancy_use report_use_with(const report_common *c, const hd_report_kernel 
                               .barriers = ptxas->known ? ptxas->barriers : k->barriers};
 }
 
-/* What would make a thread block fit. */
-static void report_fitting(hd_report_kernel *k)
-{
-    if (k->occupancy.ctas)
-        return;
-    for (uint32_t i = 0; i < k->sweep_count; i++)
-        if (k->sweep[i].ctas)
-            k->fitting_block = SWEEP_STEP * (i + 1);
-    k->fitting_registers = k->gain.exists ? k->gain.registers : 0;
-}
-
 void report_occupancy(const report_common *c, const hd_function *function, hd_report_kernel *k, hd_arena *arena)
 {
     const hd_gpu_limits *limits = &report_gpu_of(c, function)->limits;
@@ -108,9 +89,17 @@ void report_occupancy(const report_common *c, const hd_function *function, hd_re
     k->use.barriers = use.barriers;
     hd_occupancy occupancy = hd_occupancy_of(limits, &use);
     k->occupancy = report_occupancy_result(&occupancy);
-    report_limits(k, &occupancy, arena);
+    k->limit_count = HD_LIMITER_IMPOSSIBLE;
+    k->limits = HD_ARENA_ARRAY(arena, hd_report_limit, k->limit_count);
+    for (uint32_t l = 0; l < k->limit_count; l++)
+        k->limits[l] = (hd_report_limit){hd_limiter_names[l], occupancy.by[l]};
     k->gain = step_result(hd_occupancy_gain(limits, &use));
     k->loss = step_result(hd_occupancy_loss(limits, &use));
     report_sweep(k, limits, &use, arena);
-    report_fitting(k);
+    if (k->occupancy.ctas)
+        return;
+    for (uint32_t i = 0; i < k->sweep_count; i++) /* what would make a thread block fit */
+        if (k->sweep[i].ctas)
+            k->fitting_block = SWEEP_STEP * (i + 1);
+    k->fitting_registers = k->gain.exists ? k->gain.registers : 0;
 }
