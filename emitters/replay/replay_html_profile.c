@@ -245,16 +245,16 @@ void page_profile(hd_writer *w, const hd_replay_report *report, uint32_t kernel)
     char cycles[32];
     if (!is_shown(&report->kernels[kernel]))
         return;
-    hd_write_format(
-        w,
-        "<div class=\"profile\">\n<h3>Profile of the baseline</h3>\n<p class=\"meta\">%s cycles of resident "
-        "warps. Each cycle is of the instruction that its warp issues, or waits to issue.%s</p>\n",
-        hd_replay_grouped(cycles, p->total.all_cycles),
-        p->has_lines    ? " Lines and instructions that belong together are marked; numbers of lines lead "
-                          "from one to the other."
-        : p->is_machine ? " The code does not say which source lines it is of: ptxas -lineinfo and nvcc "
-                          "-lineinfo keep them."
-                        : " The code does not say which source lines it is of: nvcc -lineinfo adds them.");
+    const char *advice = hd_replay_lines_advice(&report->kernels[kernel]);
+    hd_write_format(w,
+                    "<div class=\"profile\">\n<h3>Profile of the baseline</h3>\n<p class=\"meta\">%s cycles of "
+                    "resident warps. Each cycle is of the instruction that its warp issues, or waits to issue.</p>\n",
+                    hd_replay_grouped(cycles, p->total.all_cycles));
+    if (p->has_lines)
+        hd_write_string(w, "<p class=\"meta\">Lines and instructions that belong together are marked; numbers of "
+                           "lines lead from one to the other.</p>\n");
+    if (advice)
+        hd_write_format(w, "<p class=\"meta\">There are no lines: %s.</p>\n", advice);
     hd_write_format(w, "<div class=\"%s\">\n", p->has_lines ? "beside" : "alone");
     if (p->has_lines)
         write_sources(w, report, kernel);

@@ -109,9 +109,8 @@ void hd_emit_replay_profile(hd_writer *w, const hd_replay_report *report, const 
     if (p->line_count > shown)
         hd_write_format(w, "  all %u lines and their instructions are in --format=json and --format=html\n",
                         p->line_count);
-    if (!p->has_lines)
-        hd_write_format(w, "  the code does not say which source lines it is of: %s\n",
-                        p->is_machine ? "ptxas -lineinfo and nvcc -lineinfo keep them" : "nvcc -lineinfo adds them");
+    if (hd_replay_lines_advice(k))
+        hd_write_format(w, "  %s\n", hd_replay_lines_advice(k));
 }
 
 void hd_emit_replay_profile_legend(hd_writer *w, const hd_replay_report *report)

@@ -188,6 +188,16 @@ uint32_t hd_replay_next_largest(const uint64_t *values, uint32_t count, uint32_t
     return best;
 }
 
+const char *hd_replay_lines_advice(const hd_replay_kernel *k)
+{
+    bool is_trace = k->profile->is_machine && !k->machine_sm;
+    if (k->profile->has_lines || is_trace)
+        return NULL;
+    return k->profile->is_machine
+               ? "the code does not say which source lines it is of: ptxas -lineinfo and nvcc -lineinfo keep them"
+               : "the code does not say which source lines it is of: nvcc -lineinfo adds them";
+}
+
 uint64_t hd_replay_all_slots(const hd_replay_report *report, const hd_replay_timing *timing)
 {
     uint64_t all = 0;

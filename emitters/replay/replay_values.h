@@ -38,6 +38,9 @@ const char *hd_replay_own_memory_base(const hd_replay_report *report, const hd_r
 extern const char *const hd_replay_verdicts[HD_CHECK_COUNT];                    /* "pass", "FAIL (operands)" */
 void hd_replay_write_output(hd_writer *writer, const hd_replay_kernel *kernel); /* how it was compared, in words */
 
+/* How source lines come to the profile of a launch; NULL: it has some, or never will. */
+const char *hd_replay_lines_advice(const hd_replay_kernel *kernel);
+
 /* With thousands separators. */
 const char *hd_replay_grouped(char text[static 32], uint64_t value);
 void hd_replay_format_headline(char text[static 64], const hd_replay_headline *headline);
