@@ -102,6 +102,62 @@ static void the_best_entry_is_read(void **state)
     }
 }
 
+/* Of the major number of the GPU, the highest that is not above it; of a GPU that has no machine code, the lowest. */
+static void the_best_cubin_is_read(void **state)
+{
+    static const struct {
+        uint32_t capability, architecture; /* 0: none fits */
+    } wanted[] = {{80, 80}, {86, 86}, {87, 86}, {89, 86},         {90, 90},
+                  {99, 90}, {75, 0},  {100, 0}, {UINT32_MAX, 90}, {61, 80}};
+    hd_writer c, entries;
+    (void)state;
+    hd_writer_to_memory(&entries);
+    hd_writer_to_memory(&c);
+    put_entry(&entries, 1, 100, high, PLAIN);
+    put_entry(&entries, 2, 86, "86", ZSTD);
+    put_entry(&entries, 2, 70, "70", PLAIN);
+    put_entry(&entries, 2, 90, "90", LZ4);
+    put_entry(&entries, 2, 80, "80", PLAIN);
+    put(&c, 0xba55ed50u, 4);
+    put(&c, 1 | CONTAINER_HEADER << 16, 4);
+    put(&c, entries.buffer.count, 8);
+    hd_write(&c, entries.buffer.items, entries.buffer.count);
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        hd_writer cubin;
+        uint32_t architecture = 0;
+        char text[8];
+        hd_writer_to_memory(&cubin);
+        bool found =
+            hd_fatbin_read_cubin(c.buffer.items, c.buffer.count, wanted[i].capability, 75, &cubin, &architecture);
+        assert_int_equal(architecture, wanted[i].architecture);
+        assert_int_equal(found, wanted[i].architecture != 0);
+        snprintf(text, sizeof text, "%u", architecture);
+        assert_true(!found || strcmp(cubin.buffer.items, text) == 0);
+        hd_writer_free(&cubin);
+    }
+    hd_writer_free(&entries);
+    hd_writer_free(&c);
+}
+
+static void a_written_cubin_is_read(void **state)
+{
+    hd_writer c, cubin;
+    hd_source source;
+    uint32_t architecture;
+    (void)state;
+    hd_writer_to_memory(&c);
+    hd_writer_to_memory(&cubin);
+    hd_source_from_memory(&source, "k.cubin", "contents", 7);
+    hd_fatbin_write_cubin(&c, &source, 90);
+    assert_int_equal(c.buffer.count % 8, 0);
+    assert_true(hd_fatbin_read_cubin(c.buffer.items, c.buffer.count, 90, 75, &cubin, &architecture));
+    assert_int_equal(cubin.buffer.count, 8);
+    assert_memory_equal(cubin.buffer.items, "content", 8);
+    hd_source_free(&source);
+    hd_writer_free(&cubin);
+    hd_writer_free(&c);
+}
+
 static void cut_ones_are_no_more_than_there_is(void **state)
 {
     (void)state;
@@ -156,8 +212,8 @@ static void no_field_leads_beyond_the_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_best_entry_is_read),
-        cmocka_unit_test(cut_ones_are_no_more_than_there_is),
+        cmocka_unit_test(the_best_entry_is_read),        cmocka_unit_test(the_best_cubin_is_read),
+        cmocka_unit_test(a_written_cubin_is_read),       cmocka_unit_test(cut_ones_are_no_more_than_there_is),
         cmocka_unit_test(no_field_leads_beyond_the_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
