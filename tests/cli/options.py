@@ -13,7 +13,7 @@ NUMBER = (("x", "takes a number"), ("-1", "takes a number"), ("1x", "takes a num
 WRONG = {
     "PASSES": (("nosuch", "-p:1:1: error: no pass is named"), ("bow(", "-p:1:5: error: "), ("", "-p:1:1: error: ")),
     "EMIT": (("nosuch", "--emit takes one of portable|extended, not"), ("", "--emit takes one of")),
-    "CODE": (("nosuch", "--code takes one of ptx|machine, not"), ("", "--code takes one of")),
+    "CODE": (("nosuch", "--code takes one of ptx|machine|auto, not"), ("", "--code takes one of")),
     "THREADS": NUMBER + (("1025", "--threads takes a number up to 1024, not"),),
     "PRINT_AFTER": (("nosuch", "--print-after: no pass is named"), ("", "--print-after")),
     "GPU": (("nosuch", "no GPU is called"), ("", "no GPU is called")),
