@@ -229,7 +229,7 @@ bool hd_machine_decode_redux(hd_machine_decoder *d)
                       {"AND", HD_MOD_OP_AND, true},  {"OR", HD_MOD_OP_OR, true},    {"XOR", HD_MOD_OP_XOR, true}};
     hd_op *op = &d->m.op;
     hd_type type = hd_machine_has(d, "S32") ? HD_TYPE_S32 : HD_TYPE_U32;
-    op->use.combine = hd_combine_find(HD_MOD_OP_OR, HD_TYPE_B32);
+    op->use.combine = hd_combine_find(HD_MOD_OP_AND, HD_TYPE_B32); /* is not named */
     for (uint32_t i = 0; i < sizeof operations / sizeof *operations; i++)
         if (hd_machine_has(d, operations[i].name))
             op->use.combine = hd_combine_find(operations[i].operation, operations[i].bits ? HD_TYPE_B32 : type);

@@ -118,10 +118,8 @@ static hd_ref half_source(hd_machine_decoder *d, const hd_machine_operand *o)
     hd_machine_operand plain = *o;
     plain.negative = plain.absolute = false;
     hd_ref row = hd_machine_source(d, &plain, 'i');
-    bool low = o->kind == HD_MACHINE_OPERAND_REGISTER && hd_machine_operand_is(o, "H0_H0");
-    bool high = o->kind == HD_MACHINE_OPERAND_REGISTER && hd_machine_operand_is(o, "H1_H1");
-    if (o->kind == HD_MACHINE_OPERAND_REGISTER &&
-        (hd_machine_operand_is(o, "F32") || hd_machine_operand_is(o, "H0_NH1")))
+    bool low = hd_machine_operand_is(o, "H0_H0"), high = hd_machine_operand_is(o, "H1_H1");
+    if (hd_machine_operand_is(o, "F32") || hd_machine_operand_is(o, "H0_NH1"))
         hd_machine_unsupported(d, "a source of this kind");
     if (low || high) {
         hd_ref to = hd_machine_temporary(d);
@@ -140,19 +138,106 @@ static hd_ref half_source(hd_machine_decoder *d, const hd_machine_operand *o)
     return row;
 }
 
-/* An immediate has two numbers, the upper half first. */
-bool hd_machine_decode_half(hd_machine_decoder *d)
+/* Up to three sources. An immediate has two numbers, the upper half first. */
+static bool take_halves(hd_machine_decoder *d, uint32_t wanted)
 {
     hd_ref *const places[] = {&d->m.op.a, &d->m.op.b, &d->m.op.c};
-    uint32_t wanted = strcmp(d->row->opcode, "HFMA2") == 0 ? 3 : 2, n = 0;
-    for (; n < wanted && d->next < d->operands.count; n++) {
+    for (uint32_t i = 0; i < wanted; i++) {
         const hd_machine_operand *o = hd_machine_next(d);
         if (o->kind == HD_MACHINE_OPERAND_REAL || o->kind == HD_MACHINE_OPERAND_INTEGER)
-            *places[n] = half_immediates(d, o, hd_machine_next(d));
+            *places[i] = half_immediates(d, o, hd_machine_next(d));
         else
-            *places[n] = half_source(d, o);
+            *places[i] = half_source(d, o);
     }
-    return (n == wanted && d->next == d->operands.count) || hd_machine_unsupported(d, "these operands");
+    d->m.op.count = wanted;
+    d->m.op.parts = 2;
+    d->m.op.float_type = d->row->type;
+    d->m.op.flags |= hd_machine_has(d, "FTZ") ? HD_OP_FTZ : 0;
+    d->m.op.flags |= hd_machine_has(d, "SAT") ? HD_OP_SAT : 0;
+    return !d->failed;
+}
+
+/* The predicate that ends the text. */
+static bool take_last_predicate(hd_machine_decoder *d, hd_machine_predicate *p)
+{
+    *p = (hd_machine_predicate){hd_machine_true(), false};
+    if (d->next < d->operands.count)
+        *p = hd_machine_predicate_of(d, hd_machine_next(d));
+    return d->next == d->operands.count || hd_machine_unsupported(d, "these operands");
+}
+
+/* HFMA2 d, -RZ, RZ, 1, 1 moves a constant. */
+static bool is_half_move(const hd_machine_decoder *d, uint32_t wanted)
+{
+    const hd_machine_operand *a = &d->operands.items[1], *b = a + 1, *c = a + 2;
+    return wanted == 3 && d->operands.count >= 5 && a->kind == HD_MACHINE_OPERAND_REGISTER && a->negative &&
+           a->number == HD_SASS_NO_NUMBER && b->kind == HD_MACHINE_OPERAND_REGISTER && !b->negative &&
+           b->number == HD_SASS_NO_NUMBER && c->kind != HD_MACHINE_OPERAND_REGISTER &&
+           c->kind != HD_MACHINE_OPERAND_CONSTANT && !d->m.op.flags;
+}
+
+bool hd_machine_decode_half(hd_machine_decoder *d)
+{
+    hd_machine_predicate p;
+    uint32_t wanted = strcmp(d->row->opcode, "HFMA2") == 0 ? 3 : 2;
+    if (!take_halves(d, wanted) || !take_last_predicate(d, &p))
+        return false;
+    if (p.word != hd_machine_true() || p.negated)
+        return hd_machine_unsupported(d, "a predicate of the result");
+    if (is_half_move(d, wanted) && !hd_machine_has(d, "RELU")) {
+        d->m.op.a = d->m.op.c;
+        d->m.op.run = hd_run_move;
+    } else if (!(d->m.op.flags & (HD_OP_FTZ | HD_OP_SAT))) {
+        d->m.op.run = hd_run_packed;
+    }
+    return true;
+}
+
+/* HMNMX2 d, a, b, p: the minimum where p holds, else the maximum. .XORSIGN compares the sources' magnitudes. */
+bool hd_machine_decode_half_extreme(hd_machine_decoder *d)
+{
+#define EXTREMES(type, modifiers)                                                \
+    {                                                                            \
+        HD_LANES_NAME(MIN, type, modifiers), HD_LANES_NAME(MAX, type, modifiers) \
+    }
+    static hd_lanes *const lanes[2][4][2] = {
+        {EXTREMES(F16, NONE), EXTREMES(F16, NAN), EXTREMES(F16, XORSIGN_ABS), EXTREMES(F16, NAN_XORSIGN_ABS)},
+        {EXTREMES(BF16, NONE), EXTREMES(BF16, NAN), EXTREMES(BF16, XORSIGN_ABS), EXTREMES(BF16, NAN_XORSIGN_ABS)}};
+#undef EXTREMES
+    hd_machine_predicate p;
+    bool xorsign = hd_machine_has(d, "XORSIGN");
+    for (uint32_t i = d->next; i < d->operands.count && xorsign; i++)
+        d->operands.items[i].absolute = false;
+    if (!take_halves(d, 2) || !take_last_predicate(d, &p))
+        return false;
+    if (p.word != hd_machine_true())
+        return hd_machine_unsupported(d, "a predicate that chooses between minimum and maximum");
+    uint32_t kind = (xorsign ? 2 : 0) + hd_machine_has(d, "NAN");
+    d->m.op.use.lanes = lanes[d->row->type == HD_TYPE_BF16][kind][p.negated];
+    if (!(d->m.op.flags & HD_OP_FTZ))
+        d->m.op.run = hd_run_packed;
+    return true;
+}
+
+/* HSETP2 p, q, a, b, r: p of the lower halves, q of the upper ones. HSET2 d, a, b, r: ones, or with .BF 1.0,
+ * in each half. */
+bool hd_machine_decode_half_compare(hd_machine_decoder *d)
+{
+    hd_op *op = &d->m.op;
+    hd_machine_predicate p;
+    op->use.compare = compare_of(d, (hd_type)d->row->type);
+    if (!op->use.compare)
+        return hd_machine_unsupported(d, "this comparison");
+    op->d = op->run == hd_run_setp ? d->m.out[0] : op->d;
+    op->e = op->run == hd_run_setp ? d->m.out[1] : op->e;
+    d->m.out_count = 0;
+    if (!take_halves(d, 2) || !take_last_predicate(d, &p))
+        return false;
+    op->boolean = hd_machine_has(d, "AND") ? 1 : hd_machine_has(d, "OR") ? 2 : 3;
+    op->c = p.word;
+    op->flags |= p.negated ? HD_OP_NOT_C : 0;
+    op->offset = !hd_machine_has(d, "BF") ? 0xffff : d->row->type == HD_TYPE_BF16 ? 0x3f80 : 0x3c00;
+    return true;
 }
 
 /* ---- conversions ------------------------------------------------------------------------------------------------- */
@@ -202,7 +287,10 @@ static void conversion_types(const hd_machine_decoder *d, hd_type *to, hd_type *
         *to = integer_of(d);
     else if (strcmp(name, "F2F") == 0)
         *from = floats[1];
-    else if (strcmp(name, "F2FP") == 0) {
+    else if (strcmp(name, "HADD2") == 0) {
+        *to = HD_TYPE_F32;
+        *from = hd_machine_has(d, "BF16_V2") ? HD_TYPE_BF16 : HD_TYPE_F16;
+    } else if (strcmp(name, "F2FP") == 0) {
         *to = floats[0] == HD_TYPE_BF16 ? HD_TYPE_BF16X2 : HD_TYPE_F16X2;
         *from = HD_TYPE_F32;
     }
@@ -250,6 +338,25 @@ static hd_ref conversion_source(hd_machine_decoder *d, hd_type type, const hd_ma
     return wide ? row : part_of_register(d, o, row);
 }
 
+static bool is_negative_zero(const hd_machine_operand *o)
+{
+    return o->kind == HD_MACHINE_OPERAND_REGISTER && o->number == HD_SASS_NO_NUMBER && o->negative;
+}
+
+/* HADD2.F32 d, -RZ, a.H0_H0: a half as a float, since the sum with -0 is the half itself. Other sums do not occur. */
+bool hd_machine_decode_widen(hd_machine_decoder *d)
+{
+    hd_machine_operand *o = d->operands.items;
+    if (d->operands.count == 3 && is_negative_zero(&o[1]))
+        o[1] = o[2];
+    else if (d->operands.count != 3 || !is_negative_zero(&o[2]))
+        return hd_machine_unsupported(d, "these operands");
+    if (o[1].kind == HD_MACHINE_OPERAND_REAL || o[1].kind == HD_MACHINE_OPERAND_INTEGER)
+        return hd_machine_unsupported(d, "these operands");
+    d->operands.count = 2;
+    return hd_machine_decode_convert(d);
+}
+
 bool hd_machine_decode_convert(hd_machine_decoder *d)
 {
     hd_type to, from;
@@ -269,6 +376,7 @@ bool hd_machine_decode_convert(hd_machine_decoder *d)
         c->rounding = hd_machine_rounding(d);
     c->sat = to_integer;
     c->relu = hd_machine_has(d, "RELU");
+    c->sat = c->sat || hd_machine_has(d, "SAT");
     c->ftz_from = ftz && from == HD_TYPE_F32;
     c->ftz_to = ftz && to == HD_TYPE_F32;
     if (to_integer && (from == HD_TYPE_F64 || pair)) /* as cvt: decode_convert.c */
@@ -297,26 +405,4 @@ bool hd_machine_decode_convert(hd_machine_decoder *d)
     op->use.detail = c;
     op->run = hd_run_convert;
     return d->next == d->operands.count || hd_machine_unsupported(d, "these operands");
-}
-
-/* HADD2.F32 d, -RZ, a.H0_H0: a half as a float, since the sum with -0 is the half itself. Other sums do not occur. */
-bool hd_machine_decode_widen(hd_machine_decoder *d)
-{
-    hd_op *op = &d->m.op;
-    hd_conversion *c = HD_ARENA_NEW(&d->program->arena, hd_conversion);
-    const hd_machine_operand *o = hd_machine_next(d), *zero = hd_machine_next(d);
-    if (o->kind == HD_MACHINE_OPERAND_REGISTER && o->number == HD_SASS_NO_NUMBER) {
-        const hd_machine_operand *first = o;
-        o = zero;
-        zero = first;
-    }
-    bool good = zero->kind == HD_MACHINE_OPERAND_REGISTER && zero->number == HD_SASS_NO_NUMBER && zero->negative &&
-                o->kind == HD_MACHINE_OPERAND_REGISTER && d->next == d->operands.count;
-    if (!good)
-        return hd_machine_unsupported(d, "these operands");
-    *c = (hd_conversion){.to = hd_format_of(HD_TYPE_F32), .from = hd_format_of(HD_TYPE_F16), .parts = 1};
-    op->count = 1;
-    op->first = hd_machine_push(d, conversion_source(d, HD_TYPE_F16, o), 4);
-    op->use.detail = c;
-    return true;
 }

@@ -75,6 +75,26 @@ bool hd_machine_decode_lea(hd_machine_decoder *d)
     return hd_machine_decode_sum(d);
 }
 
+/* IDP.4A.S8.U8 d, a, b, c: c and the products of bytes. IDP.2A.LO.U16.S8: of the halves of a and two bytes of b. */
+bool hd_machine_decode_dot(hd_machine_decoder *d)
+{
+    hd_op *op = &d->m.op;
+    bool four = hd_machine_has(d, "4A");
+    const char *types = strstr(hd_machine_spelling(d), four ? "4A." : "O.");
+    types = types ? types : strstr(hd_machine_spelling(d), "HI.");
+    if (!types)
+        return hd_machine_unsupported(d, "these types");
+    types = strchr(types, '.') + 1;
+    const char *second = strchr(types, '.');
+    if (!second)
+        return hd_machine_unsupported(d, "these types");
+    op->item_bytes = four ? 1 : 2;
+    op->offset = hd_machine_has(d, "HI") ? 2 : 0;
+    op->flags |= *types == 'S' ? HD_OP_SIGNED : 0;
+    op->flags |= second[1] == 'S' ? HD_OP_NOT_A : 0;
+    return true;
+}
+
 /* ---- shifts and bits --------------------------------------------------------------------------------------------- */
 
 bool hd_machine_decode_shift(hd_machine_decoder *d)
@@ -98,6 +118,21 @@ bool hd_machine_decode_shift(hd_machine_decoder *d)
         return hd_machine_unsupported(d, "this combination of modifiers");
     d->m.op.use.lanes = right && sign ? with_sign[high][amount] : lanes[right][high][amount];
     return true;
+}
+
+/* PRMT.F4E d, a, selector, b; without a mode the operand in the middle is taken as the selector by its function. */
+bool hd_machine_decode_permute(hd_machine_decoder *d)
+{
+    hd_ref selector = d->m.op.b;
+    d->m.op.b = d->m.op.c;
+    d->m.op.c = selector;
+    return true;
+}
+
+/* Differences of bytes that are not summed. */
+bool hd_machine_decode_differences(hd_machine_decoder *d)
+{
+    return d->m.op.c == hd_machine_zero() || hd_machine_unsupported(d, "what the third operand does");
 }
 
 bool hd_machine_decode_find(hd_machine_decoder *d)
@@ -222,10 +257,9 @@ bool hd_machine_decode_add_extreme(hd_machine_decoder *d)
 {
     hd_ref sum = hd_machine_temporary(d);
     bool halves = hd_machine_has(d, "U16x2") || hd_machine_has(d, "S16x2");
-    hd_machine_add_step(d, (hd_machine_step){.kind = halves ? HD_STEP_ADD_HALVES : HD_STEP_ADD,
-                                             .to = sum,
-                                             .a = d->m.op.a,
-                                             .b = d->m.op.b});
+    hd_machine_add_step(
+        d, (hd_machine_step){
+               .kind = halves ? HD_STEP_ADD_HALVES : HD_STEP_ADD, .to = sum, .a = d->m.op.a, .b = d->m.op.b});
     d->m.op.a = sum;
     d->m.op.b = d->m.op.c;
     return hd_machine_decode_extreme(d);

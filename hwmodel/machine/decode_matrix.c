@@ -8,16 +8,16 @@
 static const struct shape {
     const char *name;
     uint16_t m, n, k;
-} shapes[] = {{"1684", 16, 8, 4},     {"1688", 16, 8, 8},     {"16816", 16, 8, 16},   {"16832", 16, 8, 32},
-              {"16864", 16, 8, 64},   {"8816", 8, 8, 16},     {"8832", 8, 8, 32},     {"88128", 8, 8, 128},
-              {"168128", 16, 8, 128}, {"168256", 16, 8, 256}, {"884", 8, 8, 4},       {"8x8x4", 8, 8, 4},
+} shapes[] = {{"1684", 16, 8, 4},     {"1688", 16, 8, 8},     {"16816", 16, 8, 16},  {"16832", 16, 8, 32},
+              {"16864", 16, 8, 64},   {"8816", 8, 8, 16},     {"8832", 8, 8, 32},    {"88128", 8, 8, 128},
+              {"168128", 16, 8, 128}, {"168256", 16, 8, 256}, {"884", 8, 8, 4},      {"8x8x4", 8, 8, 4},
               {"16x8x4", 16, 8, 4},   {"16x8x8", 16, 8, 8},   {"16x8x16", 16, 8, 16}};
 
 static const struct element {
     const char *name;
     uint8_t type;
-} elements[] = {{"F16", HD_TYPE_F16}, {"F32", HD_TYPE_F32}, {"BF16", HD_TYPE_BF16}, {"TF32", HD_TYPE_TF32},
-                {"S8", HD_TYPE_S8},   {"U8", HD_TYPE_U8},   {"S4", HD_TYPE_S4},     {"U4", HD_TYPE_U4},
+} elements[] = {{"F16", HD_TYPE_F16},   {"F32", HD_TYPE_F32},  {"BF16", HD_TYPE_BF16}, {"TF32", HD_TYPE_TF32},
+                {"S8", HD_TYPE_S8},     {"U8", HD_TYPE_U8},    {"S4", HD_TYPE_S4},     {"U4", HD_TYPE_U4},
                 {"E4M3", HD_TYPE_E4M3}, {"E5M2", HD_TYPE_E5M2}};
 
 static bool set_shape(const hd_machine_decoder *d, hd_matrix *x)

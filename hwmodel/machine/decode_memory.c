@@ -105,7 +105,8 @@ bool hd_machine_decode_load(hd_machine_decoder *d)
 bool hd_machine_decode_store(hd_machine_decoder *d)
 {
     set_width(d);
-    return hd_machine_take_address(d, hd_machine_next(d), space_of(d)) && push_registers(d, hd_machine_next(d), false) &&
+    return hd_machine_take_address(d, hd_machine_next(d), space_of(d)) &&
+           push_registers(d, hd_machine_next(d), false) &&
            (d->next == d->operands.count || hd_machine_unsupported(d, "these operands"));
 }
 

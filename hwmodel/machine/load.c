@@ -94,6 +94,7 @@ bool hd_machine_image_load(hd_image *image, hd_diagnostics *diagnostics)
 {
     const hd_module *m = image->module;
     bool good = true;
+    hd_memory_align_shared(image->memory);
     for (uint32_t f = 0; f < m->functions.count; f++) {
         const hd_machine_layout *layout = hd_machine_layout_of(m->functions.items[f]);
         const hd_machine_image *of = layout ? layout->image : NULL;

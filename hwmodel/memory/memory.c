@@ -4,7 +4,7 @@
 #include "hwmodel/memory/heap.h"
 #include <stdio.h>
 
-enum { SHARED_AT = 0x5000000 };
+enum { SMALL_WINDOW_BYTES = 0x1000000 };
 
 /* Windows of 16 MiB (constants: 64 MiB) from `top` on. */
 static void set_windows(hd_memory *memory, uint64_t top)
@@ -12,15 +12,13 @@ static void set_windows(hd_memory *memory, uint64_t top)
     memory->const_window = top;
     memory->next_const = top;
     memory->param_window = top + 0x4000000ull;
-    memory->shared_window = top + SHARED_AT;
+    memory->shared_window = top + 0x5000000ull;
     memory->local_window = top + 0x6000000ull;
     memory->code_window = top + 0x7000000ull;
     memory->limit = top + HD_WINDOW_BYTES;
 }
 
-/* Machine code makes generic addresses of shared memory from the upper word of its window and the address in it: with 64
- * bits the window is at a multiple of 4 GiB. */
-#define DEFAULT_TOP (0x800000000000ull - SHARED_AT)
+#define DEFAULT_TOP 0x7fffc0000000ull
 
 void hd_memory_init(hd_memory *memory, uint32_t address_bits)
 {
@@ -30,21 +28,19 @@ void hd_memory_init(hd_memory *memory, uint32_t address_bits)
     set_windows(memory, address_bits == 32 ? 0xf0000000ull : DEFAULT_TOP);
 }
 
-static uint64_t round_up(uint64_t value, uint64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+bool hd_memory_base_fits(uint64_t base)
+{
+    uint32_t low = (uint32_t)base, margin = 1u << 24;
+    return base >= 0x700000000000ull && base <= 0x7fff00000000ull && base % HD_LARGE_ALIGN == 0 && low >= margin &&
+           low <= 0u - margin;
+}
 
 void hd_memory_move(hd_memory *memory, uint64_t base)
 {
     if (!(memory->limit >> 32))
         return;
     memory->next_global = base;
-    set_windows(memory, hd_min(round_up(base + HD_MEMORY_RANGE + SHARED_AT, 1ull << 32) - SHARED_AT, DEFAULT_TOP));
-}
-
-bool hd_memory_base_fits(uint64_t base)
-{
-    uint32_t low = (uint32_t)base, margin = 1u << 24;
-    return base >= 0x700000000000ull && base <= 0x7fff00000000ull && base % HD_LARGE_ALIGN == 0 && low >= margin &&
-           low <= 0u - margin;
+    set_windows(memory, hd_min(base + HD_MEMORY_RANGE, DEFAULT_TOP));
 }
 
 void hd_memory_free(hd_memory *memory)
@@ -58,6 +54,14 @@ void hd_memory_free(hd_memory *memory)
     hd_array_free(&memory->globals);
     hd_array_free(&memory->constants);
     hd_arena_free(&memory->arena);
+}
+
+static uint64_t round_up(uint64_t value, uint64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+
+void hd_memory_align_shared(hd_memory *memory)
+{
+    if (memory->limit >> 32)
+        memory->shared_window = round_up(memory->limit, 1ull << 32);
 }
 
 enum { NULL_PAGE = 65536 }; /* addresses in it come from a null pointer */
@@ -221,14 +225,14 @@ const hd_allocation *hd_memory_find_name(const hd_memory *memory, const char *na
 
 hd_space hd_memory_space_of(const hd_memory *memory, uint64_t address)
 {
+    if (address - memory->shared_window < SMALL_WINDOW_BYTES)
+        return HD_SPACE_SHARED;
     if (address < memory->const_window || address >= memory->limit)
         return HD_SPACE_GLOBAL;
     if (address < memory->param_window)
         return HD_SPACE_CONST;
-    if (address < memory->shared_window)
-        return HD_SPACE_PARAM;
     if (address < memory->local_window)
-        return HD_SPACE_SHARED;
+        return HD_SPACE_PARAM;
     return address < memory->code_window ? HD_SPACE_LOCAL : HD_SPACE_NONE;
 }
 

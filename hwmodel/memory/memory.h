@@ -84,6 +84,9 @@ void hd_memory_free(hd_memory *memory);
 /* Whether a base resembles a driver's: from 0x700000000000 to 0x7fff00000000, a multiple of HD_LARGE_ALIGN, whose lower
  * half needs four bytes as a signed number, also within 8 MiB of it (1 in 64 bases has a narrower one). */
 bool hd_memory_base_fits(uint64_t base);
+/* Moves the window of shared memory after all others, to a multiple of 4 GiB: machine code makes generic addresses from
+ * the upper word of the window and the address in it. Before any launch. */
+void hd_memory_align_shared(hd_memory *memory);
 /* Sets the address of the first allocation, before there is any; hd_memory_base_fits(base) must hold. The windows lie
  * HD_MEMORY_RANGE after it, or where they are by default, if that is less. No effect for modules of address size
  * 32. */

@@ -245,8 +245,9 @@ void hd_sass_put_global(hd_sass_decoder *d, char kind, unsigned uniform_at)
             hd_sass_put_uniform(d, uniform_at, 0);
         }
     }
-    hd_sass_put_offset(d, kind == 't' ? hd_sass_take_signed(d, 32, 32) : hd_sass_take_signed(d, 40, has_short_offset ? 23 : 24),
-                       false);
+    hd_sass_put_offset(
+        d, kind == 't' ? hd_sass_take_signed(d, 32, 32) : hd_sass_take_signed(d, 40, has_short_offset ? 23 : 24),
+        false);
     hd_sass_put(d, "]");
 }
 
