@@ -170,9 +170,23 @@ static void call_out(hd_sass_reader *b, uint32_t ordinal)
     b->machine->calls_out = true;
 }
 
+/* CALL.REL R4 `(f): the register has an offset in f. */
+static bool is_by_register(const hd_function *f, const hd_instruction *insn)
+{
+    const hd_operand *o = hd_insn_operands(f, insn);
+    for (uint32_t i = 0; i < insn->operand_count; i++)
+        if (o[i].kind == HD_OPERAND_REGISTER && f->registers.items[o[i].value].type == HD_TYPE_B32)
+            return true;
+    return false;
+}
+
 static void classify_call(hd_sass_reader *b, hd_sass_jump *jump)
 {
     hd_function *f = b->function;
+    if (is_by_register(f, &f->instructions.items[jump->instruction])) {
+        forget_target(b, jump);
+        return;
+    }
     uint32_t target = target_of(b, jump);
     hd_instruction *insn = &f->instructions.items[jump->instruction];
     if (target == HD_NONE) {

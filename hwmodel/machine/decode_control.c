@@ -71,6 +71,20 @@ bool hd_machine_decode_jump(hd_machine_decoder *d)
     return true;
 }
 
+/* CALL.REL `(f); CALL.REL R4 `(kernel): as RET, of code in the same section, whose address a table of functions has. */
+bool hd_machine_decode_call(hd_machine_decoder *d)
+{
+    const hd_machine_operand *o = &d->operands.items[d->next];
+    if (d->next == d->operands.count || o->kind != HD_MACHINE_OPERAND_REGISTER)
+        return hd_machine_decode_branch(d);
+    if (d->m.in_count)
+        return hd_machine_unsupported(d, "these operands");
+    d->m.op.run = hd_machine_run_jump;
+    bool good = hd_machine_decode_jump(d);
+    d->m.op.join = d->ordinal + 1;
+    return good;
+}
+
 bool hd_machine_decode_exit(hd_machine_decoder *d)
 {
     d->m.op.boolean = d->m.in_count != 0;

@@ -141,10 +141,11 @@ uint8_t hd_machine_rounding(const hd_machine_decoder *d);                       
 bool hd_machine_take_address(hd_machine_decoder *d, const hd_machine_operand *o, hd_space space);
 hd_machine_decode hd_machine_decode_load, hd_machine_decode_store, hd_machine_decode_atomic,
     hd_machine_decode_bank; /* decode_memory.c */
-hd_machine_decode hd_machine_decode_branch, hd_machine_decode_jump, hd_machine_decode_exit, hd_machine_decode_push,
-    hd_machine_decode_meet, hd_machine_decode_warp_sync, hd_machine_decode_barrier, hd_machine_decode_diverged,
-    hd_machine_decode_shuffle, hd_machine_decode_vote, hd_machine_decode_break, hd_machine_decode_move_barrier,
-    hd_machine_decode_yield, hd_machine_decode_match, hd_machine_decode_redux; /* decode_control.c */
+hd_machine_decode hd_machine_decode_branch, hd_machine_decode_jump, hd_machine_decode_call, hd_machine_decode_exit,
+    hd_machine_decode_push, hd_machine_decode_meet, hd_machine_decode_warp_sync, hd_machine_decode_barrier,
+    hd_machine_decode_diverged, hd_machine_decode_shuffle, hd_machine_decode_vote, hd_machine_decode_break,
+    hd_machine_decode_move_barrier, hd_machine_decode_yield, hd_machine_decode_match,
+    hd_machine_decode_redux; /* decode_control.c */
 
 hd_machine_decode hd_machine_decode_product, hd_machine_decode_matrix_rows,
     hd_machine_decode_transpose; /* decode_matrix.c */

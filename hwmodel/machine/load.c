@@ -109,6 +109,15 @@ bool hd_machine_image_load(hd_image *image, hd_diagnostics *diagnostics)
     return good;
 }
 
+/* The stack of a thread. ptxas knows the depth of calls unless they are recursive or by address: then the kernel gets the
+ * default of the driver (cudaLimitStackSize). */
+static uint32_t stack_bytes(const hd_function *function, const hd_machine_layout *l)
+{
+    enum { DRIVER_STACK_BYTES = 1024 };
+    uint32_t known = l->stack_bytes > l->frame_bytes ? l->stack_bytes : l->frame_bytes;
+    return function->machine->unknown_target && known < DRIVER_STACK_BYTES ? DRIVER_STACK_BYTES : known;
+}
+
 /* ---- a kernel ---------------------------------------------------------------------------------------------------- */
 
 hd_machine_kernel hd_machine_kernel_of(const hd_function *function, const hd_image *image)
@@ -123,7 +132,7 @@ hd_machine_kernel hd_machine_kernel_of(const hd_function *function, const hd_ima
     k.shared_bytes = l->shared_bytes;
     if (k.sm >= HD_MACHINE_FIRST_SM_WITH_RESERVE)
         k.shared_bytes += HD_MACHINE_RESERVED_SHARED_BYTES;
-    k.local_bytes = l->stack_bytes > l->frame_bytes ? l->stack_bytes : l->frame_bytes;
+    k.local_bytes = stack_bytes(function, l);
     for (uint32_t i = 1; i < HD_MACHINE_BANKS; i++) {
         const hd_allocation *a = l->banks[i] == HD_NONE ? NULL : allocation_of(image, &l->image->sections[l->banks[i]]);
         if (a)
