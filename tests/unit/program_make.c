@@ -91,6 +91,8 @@ static uint16_t make_this(maker *m, uint32_t op)
             n->immediate[i] = interesting(m, o->kinds[i]);
             if (!strncmp(o->opcode, "bf", 2)) /* the assembler takes no larger place or length of a field */
                 n->immediate[i] &= 255;
+            if (m->target != PROGRAM_ANY && (op == PROGRAM_SHL16 || op == PROGRAM_SHR16)) /* ptxas 13.0 takes 16 bits */
+                n->immediate[i] &= 0xffff;
             opposite = true;
         }
     }
