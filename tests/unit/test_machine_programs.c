@@ -194,7 +194,7 @@ static void run_batch(campaign *c, uint64_t seed, uint32_t count, uint32_t sm, u
     assemble(c, sm, level, &cubin);
     hd_diagnostics_init(&said);
     hd_writer_to_memory(&writer);
-    hd_cubin_outcome outcome = hd_cubin_list(&cubin, &writer, &generation, &said);
+    hd_cubin_outcome outcome = hd_cubin_list(&cubin, HD_LISTING_HEX, &writer, &generation, &said);
     assert_true(outcome == HD_CUBIN_LISTED || outcome == HD_CUBIN_IN_PART);
     hd_source_from_memory(&listing, "k.sass", writer.buffer.items, writer.buffer.count);
     hd_module *module = hd_parse_ptx(&listing, &(hd_parse_options){.takes_listings = true}, &said);
