@@ -405,7 +405,8 @@ static int compare_entries(const void *left, const void *right)
     return (a->unit > b->unit) - (a->unit < b->unit);
 }
 
-/* Finds, at each call, the registers occupied before and after it. */
+/* Finds, at each call, the registers occupied before and after it. A result of a guarded call counts, too: threads that do
+ * not call keep what its register held, which may be an earlier value of another register of PTX. */
 static void find_held(assigner *a)
 {
     hd_regalloc *ra = a->ra;
@@ -413,11 +414,12 @@ static void find_held(assigner *a)
     ra->ranges.held = 0;
     for (uint32_t b = 0; b < ra->cfg->block_count; b++)
         for (uint32_t i = ra->cfg->blocks[b].first; i < ra->cfg->blocks[b].end; i++) {
-            if (!(hd_insn_form(f, &f->instructions.items[i])->behaviour & HD_BEHAVE_CALL))
+            const hd_instruction *insn = &f->instructions.items[i];
+            if (!(hd_insn_form(f, insn)->behaviour & HD_BEHAVE_CALL))
                 continue;
             uint32_t read = 2 * (ra->ranges.begin[b] + i - ra->cfg->blocks[b].first);
             for (uint32_t p = ra->used; p > ra->ranges.held; p--)
-                if (is_taken(a, p - 1, read) && is_taken(a, p - 1, read + 1)) {
+                if (is_taken(a, p - 1, read + 1) && (is_taken(a, p - 1, read) || insn->guard != HD_NONE)) {
                     ra->ranges.held = p;
                     break;
                 }
