@@ -171,8 +171,6 @@ static int sweep_file(hd_cli *cli, const char *path)
 static int export_rows(hd_cli *cli, const char *folder, const char *query, int format)
 {
     hd_output output;
-    if (format < 0)
-        return HD_STATUS_USAGE;
     if (!hd_cli_open(cli, &output, NULL))
         return HD_STATUS_REJECTED;
     bool good = hd_sweep_export(folder, query, (hd_sweep_format)format, &output.writer, &cli->diagnostics);
@@ -187,6 +185,9 @@ int hd_cli_sweep(hd_cli *cli)
     static const char all[] = "SELECT * FROM everything ORDER BY point, line";
     const char *verb = cli->operands[0], *folder = cli->operand_count == 2 ? cli->operands[1] : NULL;
     const char *query = cli->values[HD_OPTION_QUERY];
+    int format = hd_cli_choice(cli, HD_OPTION_FORMAT);
+    if (format < 0)
+        return HD_STATUS_USAGE;
     if (!folder)
         return sweep_file(cli, verb);
     bool is_export = strcmp(verb, "export") == 0, is_status = strcmp(verb, "status") == 0;
@@ -202,7 +203,7 @@ int hd_cli_sweep(hd_cli *cli)
         return HD_STATUS_USAGE;
     if (!is_export && !hd_sweep_merge(folder, &cli->diagnostics))
         return hd_cli_status(cli);
-    return is_export   ? export_rows(cli, folder, query ? query : all, hd_cli_choice(cli, HD_OPTION_FORMAT))
-           : is_status ? export_rows(cli, folder, failed, hd_cli_choice(cli, HD_OPTION_FORMAT))
+    return is_export   ? export_rows(cli, folder, query ? query : all, format)
+           : is_status ? export_rows(cli, folder, failed, format)
                        : HD_STATUS_DONE;
 }

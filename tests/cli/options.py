@@ -47,10 +47,15 @@ WRONG = {
     "KERNEL": (("", "--kernel takes GLOB, not ''"),),
     "SASS": (("", "--sass takes FILE, not ''"),),
     "DEPFILE_PATH": (("", "-MF takes FILE, not ''"),),
+    "SHARD": (("x", "--shard takes I/N"), ("2/2", "--shard takes I/N"), ("1/", "--shard takes I/N"), ("", "--shard takes")),
+    "SUBMIT": (("nosuch", "--submit takes one of slurm, not"), ("", "--submit takes one of")),
+    "EXPORT": (("nosuch", "--export takes one of make|ninja, not"), ("", "--export takes one of")),
+    "LIKE": (("nosuch", "no figure has the name 'nosuch'"), ("", "--like takes NAME, not ''")),
     "DEPFILE_TARGET": (("", "-MT takes TARGET, not ''"),),
 }
-# PTXAS: a program that cannot be run is a note, and the report is made without it; STEP: that it does not run is no error of usage
-FREE = {"PTXAS", "REPORT", "STEP"}
+# PTXAS: a program that cannot be run is a note, and the report is made without it; STEP: that it does not run is no error of usage;
+# QUERY: the database reads it
+FREE = {"PTXAS", "REPORT", "STEP", "QUERY"}
 # By command: options that do not go together, and what the message says of them.
 TOGETHER = {
     "rewrite": ((["--no-section", "--emit=extended", "-p", "bow"], "--no-section goes with --emit=portable"),
@@ -71,6 +76,9 @@ TOGETHER = {
              (["--print-after=bow"], "--print-after: there is no list of passes")),
     "run": ((["--lane-fault=sm=0,lane=5,unit=sp,bit=3,stuck=1"], "--lane-fault goes with --technique or --time"), (["--models"], "--models goes with"),
             (["--virtual", "--max-registers=9"], "--virtual and --max-registers"), (["--counters", "--format=json"], "--counters goes with --format=text")),
+    "sweep": ((["--dry-run", "--export=make"], "one at a time"), (["--shard=0/2", "--submit=slurm"], "make shards of their own"),
+              (["--query=SELECT 1"], "--format and --query go with")),
+    "plot": ((["--like=speedup"], "the figure of one file, or one of --like"),),
     "list": (), "init": (), "strip": (), "check": (), "help": (), "completion": (), "cache": (),
 }
 
@@ -106,7 +114,11 @@ def command_line(command, folder, option=None):
     """A command line that lacks nothing."""
     good = write(os.path.join(folder, "good.ptx"), KERNEL)
     operands = {"DIFF": [good, good], "LIST": ["passes"], "COMPLETION": ["bash"], "CACHE": ["stats"], "HELP": [], "REPLAY": [write(os.path.join(folder, "l.yaml"), "")]}.get(command, [good])
-    needed = {"DUMP": ["--ir"], "REPORT": ["--ptxas=no"], "DIFF": ["--ptxas=no"], "NVCC": ["--ptxas=no"]}.get(command, [])
+    if command == "SWEEP":
+        operands = ["export", folder] if option in ("FORMAT", "QUERY") else [write(os.path.join(folder, "s.yaml"), "axes: {input: good.ptx}")]
+    if command == "PLOT":
+        operands = [folder] if option == "LIKE" else [folder, good]
+    needed = {"SWEEP": [] if option in ("FORMAT", "QUERY") else ["-o", "out"], "PLOT": ["-o", "out.gp"], "DUMP": ["--ir"], "REPORT": ["--ptxas=no"], "DIFF": ["--ptxas=no"], "NVCC": ["--ptxas=no"]}.get(command, [])
     if command == "RUN" and option == "LANE_FAULT":
         needed = ["--technique=warped-dmr"]
     if option in ("TIMELINE_CYCLES", "TIMELINE_SM"):

@@ -22,7 +22,7 @@ KERNEL = b""".version 8.0
 BROKEN = KERNEL.replace(b"%r2, %r1;", b"%r9, %r1;")
 UNKNOWN = KERNEL.replace(b"\tret;", b"\tnosuch.u64 %r1;\n\tret;")
 COMMANDS = re.findall(r'^HD_COMMAND\(\w+, "(\w+)"', read(os.path.join(TOP, "cli/commands.def")).decode(), re.M)
-READ_PTX = [name for name in COMMANDS if name not in ("replay", "diff", "list", "help", "completion", "nvcc", "run", "cache")]
+READ_PTX = [name for name in COMMANDS if name not in ("replay", "diff", "list", "help", "completion", "nvcc", "run", "cache", "sweep", "plot")]
 DUMPS = ("--tokens", "--ir", "--cfg", "--liveness")
 
 
@@ -143,6 +143,7 @@ def case_lists(folder):
              "techniques": [row[0] for row in rows("ir/techniques.def", "HD_TECHNIQUE")],
              "models": [row[0] for row in rows("hwmodel/rf/models/models.def", "HD_RF_MODEL")],
              "gpus": sorted(name[:-5] for name in os.listdir(os.path.join(TOP, "target/gpus")) if name.endswith(".yaml")),
+             "figures": sorted(name[:-5] for name in os.listdir(os.path.join(TOP, "driver/sweep/figures"))),
              "diagnostics": [row[0] for row in rows("base/diagnostics.def", "HD_DIAGNOSTIC")]}
     for kind, expected in names.items():
         text = heddle("list", kind).decode()
