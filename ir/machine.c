@@ -274,6 +274,17 @@ hd_machine_control hd_machine_control_of(const hd_function *f, uint32_t ordinal)
     return decode_control((uint32_t)(word >> 21 * ((line->address >> 3 & 3) - 1)) & 0x1fffff);
 }
 
+bool hd_machine_word_of(const hd_function *f, uint32_t ordinal, uint64_t *word)
+{
+    static const char before[] = "/* 0x";
+    const char *text = f->module->source->text + f->instructions.items[ordinal].span.end;
+    const char *at = memmem(text, strcspn(text, "\n"), before, strlen(before));
+    if (f->machine->generation < 70 || !at)
+        return false;
+    *word = hexadecimal(at + strlen(before));
+    return true;
+}
+
 /* ---- special registers ------------------------------------------------------------------------------------------- */
 
 int hd_machine_special(const char *text, size_t length, uint32_t *component)

@@ -121,6 +121,8 @@ hd_machine_count hd_machine_count_of(const hd_function *function, uint32_t state
 void hd_machine_assume(hd_function *function, uint32_t sm);
 /* Reports a number given by the user that the registers named exceed. */
 void hd_machine_check_given(const hd_function *function);
+/* Of code of Volta and later: the lower 64 bits of the instruction, from the text. false: it does not have them. */
+bool hd_machine_word_of(const hd_function *function, uint32_t ordinal, uint64_t *word);
 /* The control code of an instruction, from the text. */
 hd_machine_control hd_machine_control_of(const hd_function *function, uint32_t ordinal);
 

@@ -219,8 +219,8 @@ static void number_target(lister *l, code_section *c, uint64_t target)
         *label = l->labels++;
 }
 
-/* Where indirect branches of a section go: an attribute of .nv.info.NAME lists for each the offset of the branch, a zero,
- * a count and as many targets. Without a label there, what a branch goes to would not be found in the listing. */
+/* Where indirect branches of a section go: an attribute of .nv.info.NAME lists for each the offset of the branch, a
+ * zero, a count and as many targets. Without a label there, what a branch goes to would not be found in the listing. */
 static void number_tables(lister *l, code_section *c)
 {
     enum { HEAD_BYTES = 4, INDIRECT_BRANCH_TARGETS = 0x34, LIST = 4, WORD = 4, TABLE_HEAD = 12 };

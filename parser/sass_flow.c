@@ -487,6 +487,22 @@ static void find_waits_in_sides(hd_sass_reader *b, const hd_sass_jump *leave)
     }
 }
 
+/* Lanes that end between BSSY and its label move the immediate post-dominator of branches there to the end of the
+ * code: the others then meet at BSYNC, as in the sides of such a branch. */
+static void find_ends_in_region(hd_sass_reader *b, const hd_sass_jump *push)
+{
+    const hd_function *f = b->function;
+    uint32_t label = named_label(f, &f->instructions.items[push->instruction]);
+    uint32_t end = label == HD_NONE ? 0 : label_ordinal(b, label);
+    for (uint32_t i = push->instruction; i < end; i++) {
+        const hd_sass_row *row = hd_insn_machine(f, &f->instructions.items[i])->row;
+        if (row && (row->control == HD_SASS_CONTROL_EXIT || row->control == HD_SASS_CONTROL_KILL)) {
+            find_waits_in_sides(b, push);
+            return;
+        }
+    }
+}
+
 static void resolve_jump(hd_sass_reader *b, hd_sass_jump *jump)
 {
     hd_function *f = b->function;
@@ -495,7 +511,10 @@ static void resolve_jump(hd_sass_reader *b, hd_sass_jump *jump)
         if (target_of(b, jump) == HD_NONE)
             report_target(b, jump);
         break;
-    case HD_SASS_CONTROL_PUSH: target_of(b, jump); break;
+    case HD_SASS_CONTROL_PUSH:
+        target_of(b, jump);
+        find_ends_in_region(b, jump);
+        break;
     case HD_SASS_CONTROL_CALL: classify_call(b, jump); break;
     case HD_SASS_CONTROL_LEAVE: find_waits_in_sides(b, jump); break;
     case HD_SASS_CONTROL_RETURN: { /* a label here is the caller's name */

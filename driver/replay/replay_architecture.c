@@ -1,6 +1,6 @@
 /* The code of one architecture in a file that has it for several: cubins of an architecture run on GPUs of the same
- * major number from their own on, and the newest of those is taken, as by the driver. Where none fits the GPU, the first
- * architecture of the file is. The listing (parser/cubin.h) has a line `.target sm_N` before each cubin. */
+ * major number from their own on, and the newest of those is taken, as by the driver. Where none fits the GPU, the
+ * first architecture of the file is. The listing (parser/cubin.h) has a line `.target sm_N` before each cubin. */
 #include "driver/replay/replay_work.h"
 
 static const char target[] = "\t.target\tsm_";

@@ -182,12 +182,18 @@ bool hd_machine_decode_select(hd_machine_decoder *d)
     return true;
 }
 
-/* What is chosen may be half of a double, and the text of a NaN does not say its bits. */
+/* What is chosen may be half of a double. The text of a NaN does not say its bits, which are in the word. */
 bool hd_machine_decode_float_select(hd_machine_decoder *d)
 {
-    for (uint32_t i = 0; i < d->operands.count; i++)
-        if (d->operands.items[i].kind == HD_MACHINE_OPERAND_REAL && isnan(d->operands.items[i].real))
+    uint64_t word = 0;
+    for (uint32_t i = 0; i < d->operands.count; i++) {
+        hd_machine_operand *o = &d->operands.items[i];
+        if (o->kind != HD_MACHINE_OPERAND_REAL || !isnan(o->real))
+            continue;
+        if (!hd_machine_word_of(d->function, d->ordinal, &word))
             return hd_machine_unsupported(d, "the bits of this NaN are not in the text");
+        *o = (hd_machine_operand){.kind = HD_MACHINE_OPERAND_INTEGER, .bits = word >> 32};
+    }
     return hd_machine_decode_select(d);
 }
 

@@ -109,8 +109,8 @@ bool hd_machine_image_load(hd_image *image, hd_diagnostics *diagnostics)
     return good;
 }
 
-/* The stack of a thread. ptxas knows the depth of calls unless they are recursive or by address: then the kernel gets the
- * default of the driver (cudaLimitStackSize). */
+/* The stack of a thread. ptxas knows the depth of calls unless they are recursive or by address: then the kernel
+ * gets the default of the driver (cudaLimitStackSize). */
 static uint32_t stack_bytes(const hd_function *function, const hd_machine_layout *l)
 {
     enum { DRIVER_STACK_BYTES = 1024 };

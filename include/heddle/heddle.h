@@ -208,7 +208,7 @@ typedef struct hd_replay_settings {
      * with `time` on a GPU of sm_75 and later; NULL: as the launch file says, else the PTX */
     const char *code;
     bool no_cache; /* do not keep what ptxas makes in the cache (heddle-cache(1)), nor take it from there */
-    bool profile; /* with `time`: a profile of the baseline, by instruction and source line (JSON, text and HTML) */
+    bool profile;  /* with `time`: a profile of the baseline, by instruction and source line (JSON, text and HTML) */
 } hd_replay_settings;
 
 /* Runs launch files, or plays traces, in the hardware model (see heddle-replay(1), heddle-trace(5)) and returns the

@@ -260,8 +260,8 @@ typedef struct hd_replay_kernel { /* one launch of a launch file, all its runs c
     const char *demangled; /* equal to name if it is not mangled, or mangled names were asked for */
     bool clock_dependent;  /* a clock that it reads may decide what it leaves in memory */
     const hd_replay_profile *profile; /* of the baseline; NULL: it was not asked for, or there is none */
-    uint32_t machine_sm;      /* machine code ran, of sm_N; 0: PTX, or a trace */
-    const char *assembled_by; /* what made that code: "ptxas 13.0.88"; NULL: unknown, or PTX */
+    uint32_t machine_sm;              /* machine code ran, of sm_N; 0: PTX, or a trace */
+    const char *assembled_by;         /* what made that code: "ptxas 13.0.88"; NULL: unknown, or PTX */
 } hd_replay_kernel;
 
 typedef struct hd_replay_report {

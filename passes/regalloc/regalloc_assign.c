@@ -405,8 +405,8 @@ static int compare_entries(const void *left, const void *right)
     return (a->unit > b->unit) - (a->unit < b->unit);
 }
 
-/* Finds, at each call, the registers occupied before and after it. A result of a guarded call counts, too: threads that do
- * not call keep what its register held, which may be an earlier value of another register of PTX. */
+/* Finds, at each call, the registers occupied before and after it. A result of a guarded call counts, too: threads
+ * that do not call keep what its register held, which may be an earlier value of another register of PTX. */
 static void find_held(assigner *a)
 {
     hd_regalloc *ra = a->ra;

@@ -75,9 +75,8 @@ static bool is_left_out(const maker *m, uint32_t op)
     return false;
 }
 
-static uint16_t make_this(maker *m, uint32_t op)
+static uint16_t fill_op(maker *m, uint16_t at, uint32_t op)
 {
-    uint16_t at = new_node(m, DO_OP);
     program_node *n = &m->p->nodes[at];
     n->op = (uint8_t)op;
     const program_op_info *o = &program_ops[n->op];
@@ -107,10 +106,11 @@ static uint16_t make_this(maker *m, uint32_t op)
 
 static uint16_t make_op(maker *m)
 {
+    uint16_t at = new_node(m, DO_OP);
     uint32_t op = below(m, PROGRAM_OPS);
     while (is_left_out(m, op))
         op = below(m, PROGRAM_OPS);
-    return make_this(m, op);
+    return fill_op(m, at, op);
 }
 
 static void make_list(maker *m, program_list *list, uint32_t depth, bool in_loop, bool exits);
@@ -241,7 +241,7 @@ void program_make_op(program *p, uint64_t seed, program_op op)
 {
     maker m = start(p, seed, PROGRAM_MACHINE);
     for (uint32_t i = 0; i < MOST_ITEMS; i++)
-        add(&p->top, make_this(&m, op));
+        add(&p->top, fill_op(&m, new_node(&m, DO_OP), op));
 }
 
 void program_make_for(program *p, uint64_t seed, program_target target)

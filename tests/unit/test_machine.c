@@ -226,7 +226,8 @@ static void lanes_meet_at_the_post_dominator(void **state)
     close_small(&s);
 }
 
-/* Lanes 0 and 1 wait at a barrier in one side of a branch, and lane 2 leaves it in the other: lane 1 comes there, too. */
+/* Lanes 0 and 1 wait at a barrier in one side of a branch, and lane 2 leaves it in the other: lane 1 comes there,
+ * too. */
 static void lanes_leave_a_barrier(void **state)
 {
     (void)state;

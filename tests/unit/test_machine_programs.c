@@ -1,11 +1,12 @@
 /* Random programs by two routes to one memory: the interpreter of PTX, and ptxas, the decoder of cubins and the
- * interpreter of machine code. Structured and unstructured divergence, early exits, exchanges, barriers, local memory and
- * arithmetic of all types (program.h), on six architectures in turn, with ptxas' optimization and without.
+ * interpreter of machine code. Structured and unstructured divergence, early exits, exchanges, barriers, local memory
+ * and arithmetic of all types (program.h), on six architectures in turn, with ptxas' optimization and without.
  *
- * MACHINE_COUNT=N runs N programs (default 300), MACHINE_SEED=N starts at seed N, without single instructions;
- * `make campaign-machine` runs 100,000. MACHINE_PRINT=1 writes the program of MACHINE_SEED to standard output and ends;
- * with MACHINE_OP=1, that of the instruction of this number. MACHINE_REASONS=1 says why programs do not run. Programs of
- * one call of ptxas are kernels of one module. What is not decoded or not executed is counted by its reason. */
+ * MACHINE_COUNT=N runs N programs (default 300), MACHINE_SEED=N starts at seed N, without single instructions; `make
+ * campaign-machine` runs 100,000. MACHINE_PRINT=1 writes the program of MACHINE_SEED to standard output and ends;
+ * with MACHINE_OP=1, that of the instruction of this number. MACHINE_REASONS=1 says why programs do not run.
+ * Programs of one call of ptxas are kernels of one module. What is not decoded or not executed is counted by its
+ * reason. */
 #include "driver/report/tool.h"
 #include "hwmodel/machine/machine.h"
 #include "kernel.h"

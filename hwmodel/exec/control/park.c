@@ -8,6 +8,8 @@
  *
  * Only sides of the running function can be moved to the top: those of a caller are below its call frame. */
 #include "hwmodel/exec/control/park.h"
+
+#include "hwmodel/exec/control/groups.h"
 #include "hwmodel/exec/control/control.h"
 #include "hwmodel/exec/control/meet.h"
 
@@ -62,6 +64,8 @@ static bool is_side(const hd_warp *w, uint32_t at)
 
 bool hd_switch_side(hd_warp *w)
 {
+    if (w->cta->program->independent)
+        return hd_groups_choose(w);
     for (uint32_t at = hd_top_frame(w)->bottom; at + 1 < w->stack.count; at++) {
         hd_entry e = w->stack.items[at];
         if (!is_side(w, at) || !(e.mask & ~w->parked) || e.pc == e.join)
