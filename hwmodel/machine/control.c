@@ -123,12 +123,32 @@ static bool raise_barrier(hd_warp *w)
     return false;
 }
 
+/* Lets lanes go on that wait at a BSYNC for lanes that wait at a WARPSYNC for them: these have left the region of the BSYNC
+ * without a BREAK, as ptxas 13.0 lets them where a WARPSYNC follows. A BSYNC only brings lanes together, and a WARPSYNC
+ * names those that must come. */
+static bool let_go(hd_warp *w)
+{
+    uint32_t freed = 0;
+    for (uint32_t rest = w->parked; rest; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest), barrier = barrier_of(w, lane), wanted = 0;
+        if (barrier >= WARPSYNC_BARRIER)
+            continue;
+        uint32_t missing = masks_of(w, barrier)[lane] & hd_parked_at(w, KEY(WARPSYNC_BARRIER));
+        for (; missing; missing &= missing - 1)
+            wanted |= masks_of(w, WARPSYNC_BARRIER)[__builtin_ctz(missing)];
+        freed |= wanted & 1u << lane;
+    }
+    w->parked &= ~freed;
+    regroup(w, freed);
+    return freed;
+}
+
 /* Chooses the group that runs after the lanes of some have come to wait or to their end. */
 static hd_step choose(const hd_op *op, hd_warp *w)
 {
     release(w);
     drop_empty(w);
-    if (!hd_top(w)->mask || hd_groups_choose(w) || raise_barrier(w))
+    if (!hd_top(w)->mask || hd_groups_choose(w) || (let_go(w) && hd_groups_choose(w)) || raise_barrier(w))
         return HD_STEP_JUMPED;
     return fault_stuck(op, w);
 }
