@@ -123,9 +123,9 @@ static bool raise_barrier(hd_warp *w)
     return false;
 }
 
-/* Lets lanes go on that wait at a BSYNC for lanes that wait at a WARPSYNC for them: these have left the region of the BSYNC
- * without a BREAK, as ptxas 13.0 lets them where a WARPSYNC follows. A BSYNC only brings lanes together, and a WARPSYNC
- * names those that must come. */
+/* Lets lanes go on that wait at a BSYNC for lanes that wait at a WARPSYNC for them: these have left the region of
+ * the BSYNC without a BREAK, as ptxas 13.0 lets them where a WARPSYNC follows. A BSYNC only brings lanes together,
+ * and a WARPSYNC names those that must come. */
 static bool let_go(hd_warp *w)
 {
     uint32_t freed = 0;

@@ -34,6 +34,13 @@ typedef struct campaign {
     char *text, *module; /* of TEXT_BYTES, and of all of a batch */
 } campaign;
 
+/* With sanitizers, a part. */
+#ifdef __SANITIZE_ADDRESS__
+enum { SLOW = 1, PROGRAMS = 40 };
+#else
+enum { SLOW = 0, PROGRAMS = 300 };
+#endif
+
 static uint64_t number_from(const char *name, uint64_t otherwise)
 {
     const char *value = getenv(name);
@@ -108,7 +115,8 @@ static void tell_reason(campaign *c, const hd_diagnostics *d, uint32_t index)
 static bool is_open(const campaign *c, uint64_t seed)
 {
     static const uint64_t open[] = {292, 831, 844, 857, 971, 1042, 1063, 1098, 1103};
-    for (uint32_t i = 0; !c->single && number_from("MACHINE_COUNT", 300) > 1 && i < sizeof open / sizeof *open; i++)
+    for (uint32_t i = 0; !c->single && number_from("MACHINE_COUNT", PROGRAMS) > 1 && i < sizeof open / sizeof *open;
+         i++)
         if (open[i] == seed)
             return true;
     return false;
@@ -250,7 +258,7 @@ static void instructions_agree(void **state)
     if (!c || getenv("MACHINE_SEED")) /* a look at some of the programs */
         return;
     c->single = true;
-    for (uint32_t a = 0; a < ARCHITECTURES; a++)
+    for (uint32_t a = 0; a < (SLOW ? 1 : ARCHITECTURES); a++)
         for (uint32_t op = 0; op < PROGRAM_OPS; op += SINGLES)
             run_batch(c, op, PROGRAM_OPS - op < SINGLES ? PROGRAM_OPS - op : SINGLES, architectures[a], a % 2 ? 1 : 3);
     c->single = false;
@@ -260,7 +268,7 @@ static void instructions_agree(void **state)
 static void routes_agree(void **state)
 {
     campaign *c = *state;
-    uint64_t count = number_from("MACHINE_COUNT", 300), first = number_from("MACHINE_SEED", 1);
+    uint64_t count = number_from("MACHINE_COUNT", PROGRAMS), first = number_from("MACHINE_SEED", 1);
     if (!c) {
         puts("skip machine programs: no ptxas");
         return;
