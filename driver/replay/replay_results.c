@@ -275,8 +275,9 @@ static const hd_replay_early *first_early_of(replay_part *p, const replay_tally 
     const hd_module *module = t->timed_module;
     const hd_function *f = module->functions.items[t->early.function];
     const hd_instruction *insn = &f->instructions.items[t->early.instruction];
+    const char *name = hd_names_text(&module->names, f->name);
     hd_replay_early early = {
-        .function = hd_names_text(&module->names, f->name),
+        .function = hd_arena_string(&p->arena, name, strlen(name)), /* the report lives longer than the module */
         .text = hd_arena_string(&p->arena, module->source->text + insn->span.begin, insn->span.end - insn->span.begin),
         .address = f->machine->lines[t->early.instruction].address};
     return hd_arena_copy(&p->arena, &early, sizeof early);
