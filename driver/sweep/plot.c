@@ -4,6 +4,7 @@
 #include "base/temporary.h"
 #include "driver/build/process.h"
 #include "driver/sweep/sweep_store.h"
+#include "emitters/table_text.h"
 
 #include <errno.h>
 #include <math.h>
@@ -388,15 +389,6 @@ static hd_status run_gnuplot(hd_plot_form form, const hd_plot *p, const figure *
 
 /* ---- LaTeX ------------------------------------------------------------------------------------------------------- */
 
-static void write_table_text(hd_writer *w, const char *text)
-{
-    for (; *text; text++) {
-        if (strchr("&%$#_{}", *text))
-            hd_write_char(w, '\\');
-        hd_write_char(w, *text);
-    }
-}
-
 /* "12.3", or with half of its spread where it is no point: "12.3 $\pm$ 0.4". */
 static void write_value(hd_writer *w, double y, double least, double most)
 {
@@ -416,11 +408,11 @@ static void write_latex(hd_writer *w, const hd_plot *p, const figure *f)
     hd_write_string(w, "}\n\\toprule\n");
     for (uint32_t s = 0; s < f->series.count; s++) {
         hd_write_string(w, " & ");
-        write_table_text(w, f->series.items[s]);
+        hd_write_latex_text(w, f->series.items[s]);
     }
     hd_write_string(w, " \\\\\n\\midrule\n");
     for (uint32_t l = 0; l < f->labels.count; l++) {
-        write_table_text(w, f->labels.items[l]);
+        hd_write_latex_text(w, f->labels.items[l]);
         for (uint32_t s = 0; s < f->series.count; s++) {
             const row *r = find_row(f, l, s);
             write_value(w, r ? r->y : NAN, r ? r->least : NAN, r ? r->most : NAN);

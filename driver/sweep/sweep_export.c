@@ -2,36 +2,9 @@
 #include "driver/sweep/sweep_store.h"
 
 #include "emitters/json.h"
+#include "emitters/table_text.h"
 
 #include <unistd.h>
-
-static void write_csv_text(hd_writer *w, const char *text)
-{
-    if (!text[strcspn(text, ",\"\n\r")]) {
-        hd_write_string(w, text);
-        return;
-    }
-    hd_write_char(w, '"');
-    for (; *text; text++) {
-        if (*text == '"')
-            hd_write_char(w, '"');
-        hd_write_char(w, *text);
-    }
-    hd_write_char(w, '"');
-}
-
-static void write_latex_text(hd_writer *w, const char *text)
-{
-    for (; *text; text++)
-        if (strchr("&%$#_{}", *text))
-            hd_write_format(w, "\\%c", *text);
-        else if (*text == '\\')
-            hd_write_string(w, "\\textbackslash{}");
-        else if (*text == '~' || *text == '^')
-            hd_write_format(w, "\\%c{}", *text);
-        else
-            hd_write_char(w, *text);
-}
 
 static const char *text_at(sqlite3_stmt *rows, int column)
 {
@@ -45,12 +18,12 @@ static void write_csv(hd_writer *w, sweep_base *b, sqlite3_stmt *rows)
 {
     int count = sqlite3_column_count(rows);
     for (int c = 0; c < count; c++) {
-        write_csv_text(w, sqlite3_column_name(rows, c));
+        hd_write_csv_text(w, sqlite3_column_name(rows, c));
         hd_write_char(w, c + 1 < count ? ',' : '\n');
     }
     while (sweep_step(b, rows) == SQLITE_ROW)
         for (int c = 0; c < count; c++) {
-            write_csv_text(w, text_at(rows, c));
+            hd_write_csv_text(w, text_at(rows, c));
             hd_write_char(w, c + 1 < count ? ',' : '\n');
         }
 }
@@ -87,7 +60,7 @@ static void write_latex(hd_writer *w, sweep_base *b, sqlite3_stmt *rows)
         hd_write_char(w, row == SQLITE_ROW && sqlite3_column_type(rows, c) != SQLITE_TEXT ? 'r' : 'l');
     hd_write_string(w, "}\n\\toprule\n");
     for (int c = 0; c < count; c++) {
-        write_latex_text(w, sqlite3_column_name(rows, c));
+        hd_write_latex_text(w, sqlite3_column_name(rows, c));
         hd_write_string(w, c + 1 < count ? " & " : " \\\\\n\\midrule\n");
     }
     for (; row == SQLITE_ROW; row = sweep_step(b, rows))
@@ -95,7 +68,7 @@ static void write_latex(hd_writer *w, sweep_base *b, sqlite3_stmt *rows)
             if (sqlite3_column_type(rows, c) == SQLITE_FLOAT)
                 hd_write_format(w, "%.4g", sqlite3_column_double(rows, c));
             else
-                write_latex_text(w, text_at(rows, c));
+                hd_write_latex_text(w, text_at(rows, c));
             hd_write_string(w, c + 1 < count ? " & " : " \\\\\n");
         }
     hd_write_string(w, "\\bottomrule\n\\end{tabular}\n");

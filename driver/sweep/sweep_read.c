@@ -249,7 +249,8 @@ static void add_named(reader *r, const hd_yaml_node *points)
             continue;
         for (uint32_t a = 0; a < s->axes.count; a++) {
             const hd_yaml_node *node = hd_yaml_get(points->items[i], s->axes.items[a].name);
-            values[a] = node && hd_yaml_string(node, &text) ? text : NULL;
+            bool flag, is_flag = node && kind_of(s, s->axes.items[a].name) == HD_SWEEP_FLAG;
+            values[a] = node && hd_yaml_string(node, &text) && (!is_flag || hd_yaml_bool(node, &flag)) ? text : NULL;
         }
         add_point(s, name, values);
     }

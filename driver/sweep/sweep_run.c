@@ -191,6 +191,7 @@ static void run_point(void *context, uint32_t index, uint32_t worker)
     int out = hd_temporary_make(results), err = hd_temporary_make(messages);
     if (out < 0 || err < 0) {
         finish_point(r, p, HD_STATUS_INTERNAL, 0, strerror(errno), "");
+        hd_arena_free(&arena);
         return;
     }
     while (p->words[count])

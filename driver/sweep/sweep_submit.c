@@ -127,8 +127,10 @@ static long submit(const char *const *arguments, hd_diagnostics *diagnostics)
 {
     char said[4096] = "";
     int ends[2];
-    if (pipe(ends) != 0)
+    if (pipe(ends) != 0) {
+        hd_report(diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "cannot call sbatch: %s", strerror(errno));
         return 0;
+    }
     int status = hd_process_run(&(hd_process){.arguments = arguments, .output = ends[1]});
     int error = errno;
     close(ends[1]);

@@ -2,23 +2,9 @@
 #include "base/version.h"
 #include "emitters/replay/replay.h"
 #include "emitters/replay/replay_values.h"
+#include "emitters/table_text.h"
 
 #include <math.h>
-
-static void write_text(hd_writer *w, const char *text)
-{
-    if (!text[strcspn(text, ",\"\r\n")]) {
-        hd_write_string(w, text);
-        return;
-    }
-    hd_write_char(w, '"');
-    for (; *text; text++) {
-        if (*text == '"')
-            hd_write_char(w, '"');
-        hd_write_char(w, *text);
-    }
-    hd_write_char(w, '"');
-}
 
 static void write_number(hd_writer *w, double value)
 {
@@ -129,7 +115,7 @@ static void write_settings(hd_writer *w, const hd_replay_report *report, const h
     const hd_replay_setting *setting;
     for (uint32_t s = 0; (setting = hd_replay_setting_at(s)); s++) {
         const char *text = hd_replay_setting_text(report, k, setting, &arena);
-        write_text(w, text ? text : "");
+        hd_write_csv_text(w, text ? text : "");
         hd_write_char(w, ',');
     }
     hd_arena_free(&arena);
@@ -141,29 +127,29 @@ static void write_row(hd_writer *w, const hd_replay_report *report, const hd_rep
     static const char *const outputs[] = {"", "true", "false", ""};
     const char *verified = r->not_applied ? "" : r->check == HD_CHECK_PASS ? "true" : "false";
     write_settings(w, report, k);
-    write_text(w, k->file);
+    hd_write_csv_text(w, k->file);
     hd_write_format(w, ",%u,", k->launch);
-    write_text(w, k->name);
+    hd_write_csv_text(w, k->name);
     hd_write_char(w, ',');
-    write_text(w, k->demangled);
+    hd_write_csv_text(w, k->demangled);
     hd_write_format(w, ",%llu,%llu,%s,%s,%s,%s,", (unsigned long long)k->warp_instructions,
                     (unsigned long long)k->thread_instructions, outputs[k->outputs], outputs[k->identical],
                     k->clock_dependent ? "true" : "", hd_replay_register_words[k->registers]);
     if (k->machine_sm)
         hd_write_format(w, "%u", k->machine_sm);
     hd_write_char(w, ',');
-    write_text(w, k->assembled_by ? k->assembled_by : "");
+    hd_write_csv_text(w, k->assembled_by ? k->assembled_by : "");
     hd_write_char(w, ',');
-    write_text(w, r->model);
+    hd_write_csv_text(w, r->model);
     hd_write_char(w, ',');
-    write_text(w, r->technique);
+    hd_write_csv_text(w, r->technique);
     write_counts(w, report, r);
     hd_write_format(w, ",%s,%s,", verified, hd_replay_check_words[r->check]);
-    write_text(w, r->not_applied ? r->not_applied : "");
+    hd_write_csv_text(w, r->not_applied ? r->not_applied : "");
     if (report->slot_count) {
         write_timing(w, report, r->timing);
         hd_write_char(w, ',');
-        write_text(w, k->order_dependent ? k->order_dependent : "");
+        hd_write_csv_text(w, k->order_dependent ? k->order_dependent : "");
     }
     if (report->lane_fault)
         write_detection(w, k, r->detection);
