@@ -1,9 +1,11 @@
 """What the build under test is, and the CUDA toolkit, for tests that compile or assemble where there is one."""
 import glob
 import os
+import re
 import shutil
 import subprocess
 import threading
+import zlib
 
 
 class Failed(Exception):
@@ -29,6 +31,37 @@ def through(heddle, paths, to, *arguments):
         lines = done.stderr.decode(errors="replace").strip().split("\n")
         raise Failed("heddle %s: exit %d: %s" % (" ".join(arguments), done.returncode, " ".join(lines[:3])[:300]))
     return [os.path.join(to, os.path.basename(path)) for path in paths]
+
+
+def in_groups(command, paths, size=200, names=lambda path: path, fine=(0, 1)):
+    """{path: (exit status, what it says on standard error)} for a command that takes many files and names each in what it says,
+    by names(path). A group of files has one exit status; one of several files that ends by none of the `fine` ones is halved
+    until the files that do it are alone."""
+    found = {}
+    for at in range(0, len(paths), size):
+        group = paths[at:at + size]
+        done = subprocess.run([*command, *group], capture_output=True, timeout=60 + len(group), check=False)
+        if done.returncode not in fine and len(group) > 1:
+            found.update(in_groups(command, group, (len(group) + 1) // 2, names, fine))
+            continue
+        path_of = {name: path for path in group for name in {path, names(path)}}
+        said = {path: [] for path in group}
+        about = group[0]
+        for line in done.stderr.decode("utf-8", "replace").splitlines():
+            named = re.match(r"(\S+?):\d+:", line)
+            about = path_of.get(named and named.group(1), about)
+            said[about].append(line)
+        found.update({path: (done.returncode, "\n".join(lines)) for path, lines in said.items()})
+    return found
+
+
+def drawn(cases, every, program):
+    """One of `every` cases; which ones follows from the program's bytes, so that each change of it tries others. FULL=1: all."""
+    if os.environ.get("FULL") == "1":
+        return list(cases)
+    with open(program, "rb") as file:
+        first = zlib.crc32(file.read()) % every
+    return list(cases)[first::every]
 
 
 def find_tool(name):
