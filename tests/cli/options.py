@@ -93,7 +93,7 @@ def takes(command, option):
 
 
 # With sanitizers a process takes long to start: a part of the command lines, beginning at another one for each list.
-STEP = 5 if toolkit.is_slow(BUILD) else 1
+STEP = 15 if toolkit.is_slow(BUILD) else 1
 
 
 def pairs(taken=True):
