@@ -112,3 +112,19 @@ void hd_writer_free(hd_writer *writer)
     hd_array_free(&writer->buffer);
     *writer = (hd_writer){.descriptor = -1};
 }
+
+void hd_write_shell_word(hd_writer *writer, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./,:+@%";
+    if (*word && word[strspn(word, plain)] == '\0') {
+        hd_write_string(writer, word);
+        return;
+    }
+    hd_write_char(writer, '\'');
+    for (; *word; word++)
+        if (*word == '\'')
+            hd_write_string(writer, "'\\''");
+        else
+            hd_write_char(writer, *word);
+    hd_write_char(writer, '\'');
+}

@@ -17,7 +17,9 @@ void hd_writer_to_memory(hd_writer *writer);
 void hd_write_slow(hd_writer *writer, const char *bytes, size_t length);
 void hd_write_format(hd_writer *writer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void hd_write_u64(hd_writer *writer, uint64_t value); /* decimal */
-bool hd_writer_flush(hd_writer *writer);              /* false with errno set if a write failed */
+/* As one word of a shell, in quotes where it needs them. */
+void hd_write_shell_word(hd_writer *writer, const char *word);
+bool hd_writer_flush(hd_writer *writer); /* false with errno set if a write failed */
 void hd_writer_free(hd_writer *writer);
 
 static inline void hd_write(hd_writer *writer, const char *bytes, size_t length)

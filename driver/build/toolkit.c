@@ -171,22 +171,13 @@ static void write_profile(hd_writer *writer, const hd_toolkit *toolkit, const ch
     }
 }
 
-static void write_quoted(hd_writer *writer, const char *word)
-{
-    hd_write_char(writer, '\'');
-    for (; *word; word++)
-        if (*word == '\'')
-            hd_write_string(writer, "'\\''");
-        else
-            hd_write_char(writer, *word);
-    hd_write_string(writer, "' ");
-}
-
 static void write_script(hd_writer *writer, const char *const *step, uint32_t count)
 {
     hd_write_string(writer, "#!/bin/sh\nexec ");
-    for (uint32_t i = 0; i < count; i++)
-        write_quoted(writer, step[i]);
+    for (uint32_t i = 0; i < count; i++) {
+        hd_write_shell_word(writer, step[i]);
+        hd_write_char(writer, ' ');
+    }
     hd_write_string(writer, "\"$@\"\n");
 }
 

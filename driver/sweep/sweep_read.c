@@ -425,28 +425,12 @@ void hd_sweep_free(hd_sweep *s)
     free(s);
 }
 
-static void write_word(hd_writer *w, const char *word)
-{
-    if (word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./,:+@%")] == '\0' &&
-        *word) {
-        hd_write_string(w, word);
-        return;
-    }
-    hd_write_char(w, '\'');
-    for (; *word; word++)
-        if (*word == '\'')
-            hd_write_string(w, "'\\''");
-        else
-            hd_write_char(w, *word);
-    hd_write_char(w, '\'');
-}
-
 void hd_sweep_write_command(hd_writer *w, const hd_sweep *s, const hd_sweep_point *p)
 {
     (void)s;
     hd_write_string(w, "heddle");
     for (const char *const *word = p->words; *word; word++) {
         hd_write_char(w, ' ');
-        write_word(w, *word);
+        hd_write_shell_word(w, *word);
     }
 }

@@ -11,33 +11,47 @@
 
 enum { MOST_TASKS = 1000 }; /* MaxArraySize of Slurm is 1001 where nobody changed it */
 
-static void write_quoted(hd_writer *w, const char *text)
+/* A file in the folder, as a line of #SBATCH has it: in quotes, with a backslash before what would end them. sbatch
+ * replaces what follows a percent sign. */
+static void write_log(hd_writer *w, const char *folder, const char *name)
 {
-    hd_write_char(w, '\'');
-    for (; *text; text++)
-        if (*text == '\'')
-            hd_write_string(w, "'\\''");
-        else
-            hd_write_char(w, *text);
-    hd_write_char(w, '\'');
+    hd_write_string(w, "#SBATCH --output=\"");
+    for (; *folder; folder++) {
+        if (*folder == '%')
+            hd_write_char(w, '%');
+        else if (*folder == '"' || *folder == '\\')
+            hd_write_char(w, '\\');
+        hd_write_char(w, *folder);
+    }
+    hd_write_format(w, "/%s\"\n", name);
 }
 
 static uint32_t tasks_of(const hd_sweep *s) { return s->points.count < MOST_TASKS ? s->points.count : MOST_TASKS; }
 
+/* In files of make and ninja, where a dollar sign is two. */
+static void write_doubled(hd_writer *w, const hd_writer *text)
+{
+    for (uint32_t i = 0; i < text->buffer.count; i++) {
+        hd_write_char(w, text->buffer.items[i]);
+        if (text->buffer.items[i] == '$')
+            hd_write_char(w, '$');
+    }
+}
+
 static void write_sweep(hd_writer *w, const hd_sweep *s, const char *folder)
 {
-    write_quoted(w, s->options.heddle);
+    hd_write_shell_word(w, s->options.heddle);
     hd_write_string(w, " sweep ");
-    write_quoted(w, s->path);
+    hd_write_shell_word(w, s->path);
     hd_write_string(w, " -o ");
-    write_quoted(w, folder);
+    hd_write_shell_word(w, folder);
 }
 
 static void write_merge(hd_writer *w, const hd_sweep *s, const char *folder)
 {
-    write_quoted(w, s->options.heddle);
+    hd_write_shell_word(w, s->options.heddle);
     hd_write_string(w, " sweep merge ");
-    write_quoted(w, folder);
+    hd_write_shell_word(w, folder);
     hd_write_char(w, '\n');
 }
 
@@ -62,9 +76,8 @@ void hd_sweep_write_slurm(hd_writer *w, const hd_sweep *s, const char *folder, c
     uint32_t tasks = tasks_of(s);
     hd_write_string(w, "#!/bin/sh\n# One task of a sweep. A task that is requeued goes on where it was.\n#SBATCH "
                        "--job-name=heddle-sweep\n");
-    hd_write_format(
-        w, "#SBATCH --array=0-%u\n#SBATCH --requeue\n#SBATCH --open-mode=append\n#SBATCH --output=%s/slurm-%%a.log\n",
-        tasks - 1, folder);
+    hd_write_format(w, "#SBATCH --array=0-%u\n#SBATCH --requeue\n#SBATCH --open-mode=append\n", tasks - 1);
+    write_log(w, folder, "slurm-%a.log");
     write_limit(w, s, counts, tasks);
     write_resources(w, s->slurm);
     write_sweep(w, s, folder);
@@ -76,32 +89,36 @@ void hd_sweep_write_slurm(hd_writer *w, const hd_sweep *s, const char *folder, c
 void hd_sweep_write_make(hd_writer *w, const hd_sweep *s, const char *folder, bool ninja)
 {
     uint32_t tasks = tasks_of(s);
-    if (ninja)
-        hd_write_string(w, "rule run\n  command = $command\n");
-    else
-        hd_write_string(w, ".PHONY: all\n");
-    hd_write_string(w, ninja ? "" : "all:");
+    hd_writer run, merge;
+    hd_writer_to_memory(&run);
+    hd_writer_to_memory(&merge);
+    write_sweep(&run, s, folder);
+    write_merge(&merge, s, folder);
+    hd_write_string(w, ninja ? "rule run\n  command = $command\n" : ".PHONY: all\nall:");
     for (uint32_t t = 0; t < tasks && !ninja; t++)
         hd_write_format(w, " shard-%u", t);
-    hd_write_string(w, ninja ? "" : "\n\t");
-    if (!ninja)
-        write_merge(w, s, folder);
+    if (!ninja) {
+        hd_write_string(w, "\n\t");
+        write_doubled(w, &merge);
+    }
     for (uint32_t t = 0; t < tasks; t++) {
         if (ninja)
             hd_write_format(w, "build shard-%u: run\n  command = ", t);
         else
             hd_write_format(w, ".PHONY: shard-%u\nshard-%u:\n\t", t, t);
-        write_sweep(w, s, folder);
+        write_doubled(w, &run);
         hd_write_format(w, " -j 1 --shard=%u/%u --no-merge\n", t, tasks);
     }
-    if (!ninja)
-        return;
-    hd_write_string(w, "build all: run");
-    for (uint32_t t = 0; t < tasks; t++)
-        hd_write_format(w, " shard-%u", t);
-    hd_write_string(w, "\n  command = ");
-    write_merge(w, s, folder);
-    hd_write_string(w, "default all\n");
+    if (ninja) {
+        hd_write_string(w, "build all: run");
+        for (uint32_t t = 0; t < tasks; t++)
+            hd_write_format(w, " shard-%u", t);
+        hd_write_string(w, "\n  command = ");
+        write_doubled(w, &merge);
+        hd_write_string(w, "default all\n");
+    }
+    hd_writer_free(&run);
+    hd_writer_free(&merge);
 }
 
 /* ---- sbatch ------------------------------------------------------------------------------------------------------ */
@@ -161,10 +178,8 @@ hd_status hd_sweep_submit(const hd_sweep *s, const char *folder, hd_writer *w, h
                *merge_path = hd_arena_printf(&arena, "%s/merge.sh", folder);
     bool good = hd_sweep_count(s, folder, (hd_sweep_shard){0}, &counts, diagnostics);
     hd_sweep_write_slurm(&array, s, folder, &counts);
-    hd_write_format(
-        &merge,
-        "#!/bin/sh\n#SBATCH --job-name=heddle-merge\n#SBATCH --open-mode=append\n#SBATCH --output=%s/merge.log\n",
-        folder);
+    hd_write_string(&merge, "#!/bin/sh\n#SBATCH --job-name=heddle-merge\n#SBATCH --open-mode=append\n");
+    write_log(&merge, folder, "merge.log");
     write_resources(&merge, s->slurm);
     write_merge(&merge, s, folder);
     good = good && write_script(array_path, &array, diagnostics) && write_script(merge_path, &merge, diagnostics);

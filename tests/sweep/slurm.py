@@ -102,7 +102,7 @@ def run(case, heddle, folder, sweep, wanted):
     try:
         if not case("slurm starts", None if wait_for(lambda: tool("sinfo", "-h", "-t", "idle", "-o", "%D").strip() == "2", 60) else tool("sinfo")):
             return
-        results = os.path.join(folder, "cluster-results")
+        results = os.path.join(folder, "cluster's #1 \"results\" 100%a")
         done = subprocess.run([heddle, "sweep", "--submit=slurm", "-o", results, sweep], capture_output=True, text=True, cwd=folder, timeout=60)
         if not case("slurm submits", None if done.returncode == 0 and "tasks for" in done.stdout else done.stderr):
             return
@@ -115,6 +115,8 @@ def run(case, heddle, folder, sweep, wanted):
         cluster.start("n2", "slurmd", "-D", "-N", "n2")
         ended = wait_for(lambda: not queued(), 240)
         case("slurm runs all tasks", None if ended else "\n".join(queued()))
+        logs = [name for name in os.listdir(results) if name.endswith(".log")]
+        case("slurm writes its logs there", None if "merge.log" in logs and "slurm-0.log" in logs else (logs, os.listdir(folder)))
         # what a killed node took along is run by one more call
         again = subprocess.run([heddle, "sweep", "-o", results, sweep], capture_output=True, text=True, cwd=folder, timeout=600)
         with open(os.path.join(results, "results.sqlite"), "rb") as file:
