@@ -66,7 +66,7 @@ static bool bench(const char *path, uint32_t threads, uint32_t runs)
 {
     hd_diagnostics d;
     hd_diagnostics_init(&d);
-    hd_launch_file *file = hd_launch_read(path, &d);
+    hd_launch_file *file = hd_launch_read(path, 0, &d);
     hd_source source;
     if (!file->valid || !hd_source_read(&source, file->module_paths[0])) {
         fprintf(stderr, "%s: cannot be read\n", path);

@@ -116,6 +116,7 @@ static bool prepare(job *j)
                         .record = j->record || j->replays,
                         .code = strcmp(code, "auto") == 0 && !prefers ? "ptx" : code,
                         .no_cache = o->no_cache,
+                        .block_order = o->block_order,
                         .kept_in = j->record};
     return hd_run_prepare(j->folder, &q) || failed(j, "cannot write to", j->folder, errno);
 }

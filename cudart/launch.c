@@ -167,6 +167,7 @@ static hd_exec_options options_of(const hd_runtime *r)
                                                   : r->options.instruction_limit ? r->options.instruction_limit
                                                                                  : LIMIT,
                              .threads = r->options.threads,
+                             .block_order = r->options.block_order,
                              .check_uninitialized = r->options.check_uninitialized,
                              .check_races = r->options.check_races,
                              .others_write = true,

@@ -17,6 +17,7 @@ typedef struct hd_run_options {
     bool record;         /* buffers, too */
     hd_launch_code code; /* UNSAID: PTX */
     bool no_cache;       /* of what ptxas makes */
+    hd_ordering block_order;
     const char *kept_in; /* the folder that gets the record after the run; NULL: none */
 } hd_run_options;
 

@@ -39,6 +39,7 @@ static void read_options(hd_runtime *r)
     r->options.record = json_is_true(json_object_get(o, "record"));
     hd_launch_code_read(json_string_value(json_object_get(o, "code")), &r->options.code);
     r->options.no_cache = json_is_true(json_object_get(o, "no_cache"));
+    hd_ordering_read(json_string_value(json_object_get(o, "block_order")), &r->options.block_order);
     r->options.kept_in = string_of(r, o, "kept_in");
     json_decref(o);
 }

@@ -32,6 +32,11 @@ struct hd_replay {
 
 /* ---- from the options to an empty report ------------------------------------------------------------------------- */
 
+static const char *copied(hd_arena *arena, const char *text)
+{
+    return text ? hd_arena_string(arena, text, strlen(text)) : NULL;
+}
+
 /* The report lives longer than the options. */
 static void open_report(hd_replay *r, const hd_replay_options *options)
 {
@@ -52,6 +57,9 @@ static void open_report(hd_replay *r, const hd_replay_options *options)
                            .sms = options->time ? r->plan.sms : 0,
                            .lane_fault = r->plan.faulty ? options->lane_fault : NULL,
                            .left_out = r->plan.left_out,
+                           .seed = options->seed,
+                           .block_order = copied(&r->arena, options->block_order),
+                           .buffer_order = copied(&r->arena, options->buffer_order),
                            .counters = counters,
                            .counter_count = HD_COUNTER_COUNT,
                            .slots = slots,

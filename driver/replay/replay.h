@@ -64,10 +64,12 @@ typedef struct hd_replay_options {
     uint64_t instruction_limit; /* maximum warp instructions of one run of a kernel; 0: HD_INSTRUCTION_LIMIT */
     /* address of the first buffer, for modules with 64-bit addresses (hwmodel/memory/memory.h); 0: HD_MEMORY_BASE */
     uint64_t memory_base;
-    const hd_module *listing;              /* machine code of traces (hwmodel/trace/accel_sim.h); stays; NULL: none */
-    bool partial;                          /* traces may lack parts of their grid: a warning says how much is there */
-    const char *lane_fault;                /* as hd_lane_fault_read takes it; NULL: none */
-    bool check_uninitialized, check_races; /* as in hd_exec_options; uninitialized: of the original */
+    uint32_t seed; /* changes the seeds of random fills, so that expectations are left out (hd_launch_read); 0: none */
+    const char *block_order, *buffer_order; /* as hd_ordering_read takes them (hd_exec_options, hd_launch_file) */
+    const hd_module *listing;               /* machine code of traces (hwmodel/trace/accel_sim.h); stays; NULL: none */
+    bool partial;                           /* traces may lack parts of their grid: a warning says how much is there */
+    const char *lane_fault;                 /* as hd_lane_fault_read takes it; NULL: none */
+    bool check_uninitialized, check_races;  /* as in hd_exec_options; uninitialized: of the original */
     /* Receives printed output; NULL: dropped. Called by one thread at a time, in the order of the files. */
     void (*print)(void *context, const char *text, size_t size);
     /* How many files are done; called by one thread at a time. NULL: nobody wants to know. */

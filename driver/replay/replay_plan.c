@@ -102,6 +102,13 @@ static bool choose_fault(replay_plan *plan)
     return true;
 }
 
+/* false: it is none (reported). */
+static bool choose_order(replay_plan *plan, const char *option, const char *text, hd_ordering *order)
+{
+    return hd_ordering_read(text, order) ||
+           refuse(plan, hd_arena_printf(&plan->arena, "--%s takes " HD_ORDERING_FORM ", not '%s'", option, text), NULL);
+}
+
 /* ---- the plan ---------------------------------------------------------------------------------------------------- */
 
 hd_status replay_plan_open(replay_plan *plan, const hd_replay_options *options, hd_diagnostics *diagnostics)
@@ -115,6 +122,9 @@ hd_status replay_plan_open(replay_plan *plan, const hd_replay_options *options, 
         refuse(plan, hd_arena_printf(&plan->arena, "the code is ptx, machine or auto, not '%s'", options->code), NULL);
         status = HD_STATUS_USAGE;
     }
+    if (!choose_order(plan, "block-order", options->block_order, &plan->block_order) ||
+        !choose_order(plan, "buffer-order", options->buffer_order, &plan->buffer_order))
+        status = HD_STATUS_USAGE;
     plan->prefers_machine =
         options->time && gpu->compute_major * 10 + gpu->compute_minor >= HD_ASSEMBLE_OLDEST && gpu->valid;
     plan->sms = options->sms ? options->sms : gpu->limits.sms;

@@ -157,7 +157,7 @@ static bool read_launch(replay_part *p)
 {
     const hd_replay_options *options = p->plan->options;
     const hd_gpu *gpu = p->plan->gpu;
-    hd_launch_file *launch = p->in.launch = hd_launch_read(p->path, &p->diagnostics);
+    hd_launch_file *launch = p->in.launch = hd_launch_read(p->path, options->seed, &p->diagnostics);
     if (options->memory_base)
         launch->memory_base = options->memory_base;
     if (!launch->address_bits)
@@ -165,6 +165,7 @@ static bool read_launch(replay_part *p)
     /* not where only accesses are counted, on a GPU that nobody named */
     launch->gpu = options->gpu || options->time || options->setting_count ? gpu->name : NULL;
     launch->gpu_shared_bytes = most_shared_bytes(&gpu->limits);
+    launch->buffer_order = p->plan->buffer_order;
     return launch->valid && saves_fit(p);
 }
 

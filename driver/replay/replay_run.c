@@ -250,6 +250,7 @@ static bool open_session(replay_run *run)
     to->budget = &p->budget;
     to->stop = &run->stop;
     to->meter = &run->meter;
+    to->block_order = p->plan->block_order;
     /* the original looks for uninitialized values, where the code was allocated from it */
     bool from_original = in->allocates && in->original;
     if (run->kind == (from_original ? REPLAY_ORIGINAL : REPLAY_FIRST))
@@ -271,7 +272,8 @@ static hd_exec_status play_trace(replay_run *run, const hd_session_watch *sessio
     memcpy(grid.grid, t->grid, sizeof grid.grid);
     memcpy(grid.block, t->block, sizeof grid.block);
     session_watch->starts(session_watch->context, 0, &grid);
-    bool good = hd_traced_play(t, session_watch->sinks, session_watch->sink_count, &played, &run->meter);
+    bool good = hd_traced_play(t, session_watch->sinks, session_watch->sink_count, &played,
+                               run->part->plan->block_order, &run->meter);
     statistics->warp_instructions += played.warp_instructions;
     statistics->thread_instructions += played.thread_instructions;
     hd_exec_status status = good ? HD_EXEC_DONE : HD_EXEC_STOPPED;

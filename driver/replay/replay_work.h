@@ -48,6 +48,7 @@ typedef struct replay_plan {
     bool prefers_machine;              /* what HD_CODE_AUTO means */
     bool faulty;                       /* options->lane_fault: each first run has a copy of `lane` */
     hd_faulty_lane lane;
+    hd_ordering block_order, buffer_order;
 } replay_plan;
 
 /* ---- a part ------------------------------------------------------------------------------------------------------ */

@@ -22,6 +22,7 @@ bool hd_run_prepare(const char *folder, const hd_run_request *q)
         hd_json_bool(&json, "record", q->record);
         hd_json_text(&json, "code", q->code);
         hd_json_bool(&json, "no_cache", q->no_cache);
+        hd_json_text(&json, "block_order", q->block_order);
         hd_json_text(&json, "kept_in", q->kept_in);
         hd_json_end(&json);
         good = hd_output_finish(&output) && hd_output_publish(&output);

@@ -21,9 +21,10 @@ typedef struct hd_run_request {
     uint32_t threads;
     uint64_t instruction_limit;
     bool check_races, check_uninitialized, record;
-    const char *code;    /* "ptx", "machine", or "auto", machine code where it is executed; NULL: PTX */
-    bool no_cache;       /* of what ptxas makes */
-    const char *kept_in; /* the folder of hd_run_keep, for diagnostics that name PTX; NULL: none */
+    const char *code;        /* "ptx", "machine", or "auto", machine code where it is executed; NULL: PTX */
+    bool no_cache;           /* of what ptxas makes */
+    const char *block_order; /* as hd_ordering_read takes it; NULL: linear */
+    const char *kept_in;     /* the folder of hd_run_keep, for diagnostics that name PTX; NULL: none */
 } hd_run_request;
 bool hd_run_prepare(const char *folder, const hd_run_request *request);
 

@@ -314,7 +314,7 @@ static void hash_input(hd_hasher *h, const char *path)
         return;
     }
     hd_diagnostics_init(&unseen);
-    hd_launch_file *launch = hd_launch_read(path, &unseen);
+    hd_launch_file *launch = hd_launch_read(path, 0, &unseen);
     hd_launch_list_files(launch, false, &files);
     for (uint32_t i = 0; i < files.count; i++)
         hash_file(h, files.items[i].path);

@@ -250,6 +250,12 @@ static void write_head(hd_writer *w, const hd_replay_report *report, int width)
         hd_write_format(w, ", %s", report->settings[i]);
     if (report->lane_fault)
         hd_write_format(w, ", lane fault %s", report->lane_fault);
+    if (report->seed)
+        hd_write_format(w, ", random fills by seed %u", report->seed);
+    if (report->block_order)
+        hd_write_format(w, ", blocks %s", report->block_order);
+    if (report->buffer_order)
+        hd_write_format(w, ", buffers %s", report->buffer_order);
     hd_write_format(w, ". One access is a warp register of 32 lanes x 32 bits.\n");
     write_defaults(w, report);
     hd_write_format(w, "\n  %-*s  %*s  %*s  %-*s  %s\n", width, "technique", ACCESSES, "RF accesses", ENERGY, "energy",

@@ -6,11 +6,12 @@
  *
  * hwmodel/launch/launch.h does all three from a launch file; use this interface directly only without one.
  *
- * Order. CTAs run one after another by linear index (x fastest). Within a CTA, warps take turns by index: a warp runs
- * until it waits at a barrier, ends, or has issued HD_EXEC_QUANTUM instructions in a row. A divergent branch executes
- * its taken side first, then the fall-through side; brx.idx executes its targets in table order, all lanes of a target
- * together; an indirect call executes its targets in the order of their lowest calling lanes. So events, memory and
- * faults are the same in every run, also if CTAs run in parallel on several threads (workers.h).
+ * Order. CTAs run one after another by linear index (x fastest), or in the options' block_order. Within a CTA, warps
+ * take turns by index: a warp runs until it waits at a barrier, ends, or has issued HD_EXEC_QUANTUM instructions in a
+ * row. A divergent branch executes its taken side first, then the fall-through side; brx.idx executes its targets in
+ * table order, all lanes of a target together; an indirect call executes its targets in the order of their lowest
+ * calling lanes. So events, memory and faults are the same in every run, also if CTAs run in parallel on several
+ * threads (workers.h).
  *
  * A warp also yields at nanosleep, and at an mbarrier's test_wait or try_wait that is not complete. Lanes that wait for
  * others of their warp (barriers without .aligned, bar.warp.sync; every 16th yield) let another side of the branch run
@@ -42,6 +43,7 @@
 #define HD_HWMODEL_EXEC_EXEC_H
 
 #include "base/meter.h"
+#include "base/ordering.h"
 #include "base/pool.h"
 #include "hwmodel/lane_fault.h"
 #include "hwmodel/memory/memory.h"
@@ -116,6 +118,7 @@ typedef struct hd_exec_options {
     const atomic_bool *stop;    /* NULL: none; else the run ends soon, with STOPPED, after another thread has set it */
     hd_meter *meter;            /* a unit for each CTA that has ended; NULL: none */
     hd_faulty_lane *lane_fault; /* NULL: none; else all blocks run on one thread, and it counts in there */
+    hd_ordering block_order;    /* in which CTAs start, and in which those of a cooperative grid take turns */
     bool others_write;          /* the host or other grids write memory, but only after this run */
     bool check_uninitialized;   /* use of an uninitialized value is a fault (uninitialized.c) */
     bool check_races;           /* accesses to shared memory without a barrier in between: each pair of instructions is

@@ -44,6 +44,7 @@ static double normal_at(const generator *g, uint64_t i)
 typedef struct fill_target {
     const hd_yaml_node *fill, *value; /* the mapping, and the value of its first key */
     const char *folder;
+    hd_seeding *seeding;
     hd_type type;
     uint64_t count;
     unsigned char *bytes;
@@ -144,16 +145,18 @@ static bool fill_iota(const fill_target *t)
     int whole = hd_types[t->type].class == HD_CLASS_FLOAT ? 0 : whole_iota(t);
     return whole ? whole > 0 : generate(t, &g, iota_at);
 }
-static bool fill_uniform(const fill_target *t)
+static bool fill_at_random(const fill_target *t, double (*at)(const generator *, uint64_t))
 {
     generator g = {0};
-    return two_numbers(t, &g) && generate(t, &g, uniform_at);
+    if (!two_numbers(t, &g))
+        return false;
+    if (t->seeding->seed)
+        g.seed = splitmix(g.seed, t->seeding->seed);
+    t->seeding->fills++;
+    return generate(t, &g, at);
 }
-static bool fill_normal(const fill_target *t)
-{
-    generator g = {0};
-    return two_numbers(t, &g) && generate(t, &g, normal_at);
-}
+static bool fill_uniform(const fill_target *t) { return fill_at_random(t, uniform_at); }
+static bool fill_normal(const fill_target *t) { return fill_at_random(t, normal_at); }
 static bool fill_values(const fill_target *t) { return hd_value_store_list(t->value, t->type, t->count, t->bytes); }
 static bool fill_file(const fill_target *t)
 {
@@ -176,7 +179,8 @@ static const struct fill_kind {
 };
 enum { FILL_KINDS = sizeof fill_kinds / sizeof *fill_kinds };
 
-bool hd_value_fill(const hd_yaml_node *fill, const char *folder, hd_type type, uint64_t count, unsigned char *bytes)
+bool hd_value_fill(const hd_yaml_node *fill, const char *folder, hd_seeding *seeding, hd_type type, uint64_t count,
+                   unsigned char *bytes)
 {
     if (hd_yaml_is_word(fill, "zero"))
         return true;
@@ -188,7 +192,7 @@ bool hd_value_fill(const hd_yaml_node *fill, const char *folder, hd_type type, u
         return false;
     }
     for (uint32_t k = 0; k < FILL_KINDS; k++) {
-        fill_target t = {fill, hd_yaml_get(fill, fill_kinds[k].key), folder, type, count, bytes};
+        fill_target t = {fill, hd_yaml_get(fill, fill_kinds[k].key), folder, seeding, type, count, bytes};
         const char *const keys[] = {fill_kinds[k].key, "seed"};
         if (t.value)
             return hd_yaml_known_keys(fill, keys, fill_kinds[k].seeded ? 2 : 1) && fill_kinds[k].run(&t);

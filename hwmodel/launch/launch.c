@@ -63,7 +63,8 @@ static bool read_expected_bytes(reader *r, const hd_yaml_node *expect, hd_launch
         return count_listed(r, values) && hd_value_store_list(values, b->type, b->count, bytes);
     if (text)
         return hd_value_read_text(text, r->folder, b->type, b->count, bytes);
-    return fill ? hd_value_fill(fill, r->folder, b->type, b->count, bytes)
+    hd_seeding as_written = {0, 0};
+    return fill ? hd_value_fill(fill, r->folder, &as_written, b->type, b->count, bytes)
                 : hd_value_read_file(file, r->folder, b->size_bytes, bytes);
 }
 
@@ -205,7 +206,7 @@ static bool read_content(reader *r, const hd_yaml_node *node, hd_launch_buffer *
     unsigned char *bytes = hd_arena_calloc(&r->file->arena, b->size_bytes + 8);
     b->initial = bytes;
     if (!values)
-        return hd_value_fill(fill, r->folder, b->type, b->count, bytes);
+        return hd_value_fill(fill, r->folder, &r->seeding, b->type, b->count, bytes);
     return (!fill || hd_yaml_known_keys(fill, KEYS("values"))) && read_values(r, values, b, bytes);
 }
 
@@ -364,14 +365,24 @@ static bool read_file(reader *r, const hd_yaml_node *root)
     return launches && hd_launch_read_steps(r, launches) && good;
 }
 
-hd_launch_file *hd_launch_read(const char *path, hd_diagnostics *diagnostics)
+/* What a launch leaves of other data is not what the file expects; that two buffers are equal is. */
+static void drop_expectations(hd_launch_file *file)
+{
+    for (uint32_t i = 0; i < file->buffers.count; i++)
+        if (file->buffers.items[i].expect.other == HD_NONE)
+            file->buffers.items[i].expect.given = false;
+}
+
+hd_launch_file *hd_launch_read(const char *path, uint32_t seed, hd_diagnostics *diagnostics)
 {
     hd_launch_file *file = hd_calloc(1, sizeof *file);
     hd_arena_init(&file->arena);
     file->path = hd_arena_string(&file->arena, path, strlen(path));
     file->yaml = hd_yaml_read_unless(path, hd_refuse_foreign_launch, diagnostics);
-    reader r = {.file = file, .folder = folder_of(&file->arena, path)};
+    reader r = {.file = file, .folder = folder_of(&file->arena, path), .seeding.seed = seed};
     file->valid = read_file(&r, file->yaml->root);
+    if (seed && r.seeding.fills)
+        drop_expectations(file);
     return file;
 }
 

@@ -1,6 +1,6 @@
 /* Launch files (heddle-launch(5)): launches, their data, and the expected results.
  *
- *   hd_launch_file *file = hd_launch_read(path, diagnostics);         read and checked, fills computed
+ *   hd_launch_file *file = hd_launch_read(path, 0, diagnostics);      read and checked, fills computed
  *   hd_launch_read_module(file, &source, &linked, diagnostics);       its text, of linked modules if there are several
  *   hd_module *module = hd_parse_ptx(&source ...);
  *   hd_session *s = hd_session_open(file, module, diagnostics, NULL); memory filled, kernels found, decoded, checked
@@ -17,6 +17,7 @@
 #define HD_HWMODEL_LAUNCH_LAUNCH_H
 
 #include "base/file_list.h"
+#include "base/ordering.h"
 #include "base/output.h"
 #include "base/yaml.h"
 #include "hwmodel/machine/machine.h"
@@ -158,10 +159,12 @@ typedef struct hd_launch_file {
     /* Set by the caller: */
     const char *gpu;           /* the GPU that the launches are for; NULL: any */
     uint32_t gpu_shared_bytes; /* maximum shared memory of a block on it */
+    hd_ordering buffer_order;  /* in which buffers without an address of their own are allocated */
 } hd_launch_file;
 
-/* Never NULL; see `valid`. Free it after the diagnostics were printed. */
-hd_launch_file *hd_launch_read(const char *path, hd_diagnostics *diagnostics);
+/* Never NULL; see `valid`. Free it after the diagnostics were printed. `seed`: changes the seeds of all random fills
+ * and, where there are some, drops the file's expectations but those that name another buffer; 0: as written. */
+hd_launch_file *hd_launch_read(const char *path, uint32_t seed, hd_diagnostics *diagnostics);
 void hd_launch_free(hd_launch_file *file);
 
 /* Reads the module, or links those of the file. The text lives in `source`, which diagnostics may refer to, as to those

@@ -16,6 +16,7 @@ enum { HD_LARGEST_SHARED_BYTES = 227 * 1024 };
 typedef struct hd_launch_reader {
     hd_launch_file *file;
     const char *folder;
+    hd_seeding seeding;
     uint64_t bytes;  /* of buffers and symbols so far, and of contents that are kept beside them */
     uint64_t values; /* read so far; of HD_MOST_VALUES */
     uint64_t last;   /* last repetition of the innermost enclosing `repeat`; 0 in `until`, `for` and outside */

@@ -193,7 +193,7 @@ static bool read_set(reader *r, const hd_yaml_node *node, hd_launch_step *step)
         return false;
     unsigned char *bytes = hd_arena_calloc(&r->file->arena, b->size_bytes + 8);
     step->bytes = bytes;
-    return hd_value_fill(fill, r->folder, b->type, b->count, bytes);
+    return hd_value_fill(fill, r->folder, &r->seeding, b->type, b->count, bytes);
 }
 
 /* NAME, or {buffer: NAME, offset: NUMBER}. */

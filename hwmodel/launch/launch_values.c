@@ -108,7 +108,7 @@ static bool read_column(reader *r, const hd_yaml_node *fill, hd_argument *a)
         return false;
     unsigned char *bytes = hd_arena_calloc(&r->file->arena, r->elements * a->size_bytes + 8);
     a->bytes = bytes;
-    return hd_value_fill(fill, r->folder, (hd_type)a->type, r->elements, bytes);
+    return hd_value_fill(fill, r->folder, &r->seeding, (hd_type)a->type, r->elements, bytes);
 }
 
 static bool read_formula(reader *r, const hd_yaml_node *node, hd_argument *a)

@@ -107,9 +107,11 @@ static bool place_memory(hd_session *s)
     for (uint32_t i = 0; i < count; i++)
         if (s->file->buffers.items[i].address)
             good = place_buffer(s, i) && good;
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t place = 0; place < count; place++) {
+        uint32_t i = hd_ordering_at(s->file->buffer_order, count, place);
         if (!s->file->buffers.items[i].address)
             good = (s->file->buffers.items[i].is_symbol ? place_symbol(s, i) : place_buffer(s, i)) && good;
+    }
     for (uint32_t i = 0; i < count && good; i++)
         addresses[i] = s->memory.allocations.items[s->buffer_allocations[i]].base + s->buffer_offsets[i];
     s->addresses = (hd_addresses){addresses, s->file->textures.items, address_bytes(s), s->diagnostics};

@@ -25,8 +25,15 @@ bool hd_value_iota(const hd_yaml_node *pair, hd_type type, uint64_t k, unsigned 
 /* Exactly `count` numbers from a list; another number of them is reported. */
 bool hd_value_store_list(const hd_yaml_node *list, hd_type type, uint64_t count, unsigned char *bytes);
 
+/* Other seeds for random fills than those that are written. */
+typedef struct hd_seeding {
+    uint32_t seed;  /* changes them all; 0: none */
+    uint32_t fills; /* counts those that were random */
+} hd_seeding;
+
 /* Executes `fill:` on zeroed bytes. `folder` is prepended to relative file names. */
-bool hd_value_fill(const hd_yaml_node *fill, const char *folder, hd_type type, uint64_t count, unsigned char *bytes);
+bool hd_value_fill(const hd_yaml_node *fill, const char *folder, hd_seeding *seeding, hd_type type, uint64_t count,
+                   unsigned char *bytes);
 
 /* Reads a file of exactly `size` bytes; reports at the node. */
 bool hd_value_read_file(const hd_yaml_node *node, const char *folder, uint64_t size, unsigned char *bytes);

@@ -2,7 +2,7 @@
  *
  *   hd_traced *traced = hd_traced_read(&source, &options, diagnostics);   NULL: reported
  *   hd_module *module = hd_traced_module(traced);                         its code
- *   hd_traced_play(traced, sinks, count, &statistics, meter);             the events of the launch
+ *   hd_traced_play(traced, sinks, count, &statistics, order, meter);      the events of the launch
  *
  * A text is a header of `-key = value` lines, then a line for each warp instruction: grouped by thread block and warp
  * (.traceg), or as they arrived, each with its thread block and warp (.trace). Versions of the tracer up to 6 are read;
@@ -29,6 +29,7 @@
 
 #include "base/index.h"
 #include "base/meter.h"
+#include "base/ordering.h"
 #include "hwmodel/record/event.h"
 #include "ir/machine_slots.h"
 #include "ir/sass/sass.h"
@@ -116,9 +117,9 @@ hd_module *hd_traced_module(hd_traced *traced);
 typedef struct hd_traced_statistics {
     uint64_t warp_instructions, thread_instructions;
 } hd_traced_statistics;
-/* The launch's events, in the order of the blocks. false: a sink stopped it. */
+/* The launch's events, with its blocks in that order. false: a sink stopped it. */
 bool hd_traced_play(const hd_traced *traced, const hd_sink *sinks, uint32_t count, hd_traced_statistics *statistics,
-                    hd_meter *meter);
+                    hd_ordering order, hd_meter *meter);
 
 /* ---- private to accel_sim*.c ------------------------------------------------------------------------------------- */
 

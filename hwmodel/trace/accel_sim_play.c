@@ -145,12 +145,12 @@ static void play_cta(player *p)
 }
 
 bool hd_traced_play(const hd_traced *t, const hd_sink *sinks, uint32_t count, hd_traced_statistics *statistics,
-                    hd_meter *meter)
+                    hd_ordering order, hd_meter *meter)
 {
     player p = {.t = t, .sinks = sinks, .sink_count = count, .statistics = statistics};
     emit(&p, &(hd_event){.kind = HD_EVENT_LAUNCH});
     for (uint32_t c = 0; c < t->ctas.count && !p.stopped; c++) {
-        p.cta = &t->ctas.items[c];
+        p.cta = &t->ctas.items[hd_ordering_at(order, t->ctas.count, c)];
         play_cta(&p);
         hd_meter_step(meter, 1);
     }

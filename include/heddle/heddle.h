@@ -209,6 +209,9 @@ typedef struct hd_replay_settings {
     const char *code;
     bool no_cache; /* do not keep what ptxas makes in the cache (heddle-cache(1)), nor take it from there */
     bool profile;  /* with `time`: a profile of the baseline, by instruction and source line (JSON, text and HTML) */
+    uint32_t seed; /* changes the seeds of random fills; what the files expect is then not compared; 0: as written */
+    /* in which thread blocks start, and buffers lie in memory: "linear" (NULL), "reverse", "random", "random:SEED" */
+    const char *block_order, *buffer_order;
 } hd_replay_settings;
 
 /* Runs launch files, or plays traces, in the hardware model (see heddle-replay(1), heddle-trace(5)) and returns the

@@ -318,7 +318,7 @@ static bool open_file(oracle *o, const char *path)
 {
     hd_diagnostics_init(&o->diagnostics);
     o->name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-    o->file = hd_launch_read(path, &o->diagnostics);
+    o->file = hd_launch_read(path, 0, &o->diagnostics);
     if (!o->file->valid || !hd_launch_read_module(o->file, &o->source, &o->linked, &o->diagnostics))
         return false;
     o->module = hd_parse_ptx(&o->source, &(hd_parse_options){0}, &o->diagnostics);

@@ -178,22 +178,23 @@ def settings():
                 file.write(text)
         path = os.path.join(folder, "vectorAdd.yaml")
         given = ["--time", "--gpu=ampere-a100", "--sms=2", "--sample=4", "--set=limits.registers_per_sm=32768", "--set=limits.warps_per_sm=32",
-                 "--memory-base=0x7f5c4c000000"]
+                 "--memory-base=0x7f5c4c000000", "--seed=7", "--block-order=random:3", "--buffer-order=reverse"]
         run = lambda *more: heddle("replay", "--technique=bow", *given, *more, path)[1]
         row = next(csv.DictReader(io.StringIO(run("--format=csv"))))
         version = subprocess.run([HEDDLE, "--version"], capture_output=True, text=True, check=False).stdout.split()[1]
         wanted = {"heddle": version, "gpu": "ampere-a100", "sms": "2", "sample_waves": "4", "memory_base": "0x7f5c4c000000",
                   "settings": "limits.registers_per_sm=32768 limits.warps_per_sm=32", "latency": "64", "active_warps": "8",
-                  "max_registers": "", "lane_fault": "", "kernel": mangled, "demangled": "vectorAdd(float const*, float const*, float*, int)"}
+                  "max_registers": "", "lane_fault": "", "seed": "7", "block_order": "random:3", "buffer_order": "reverse", "kernel": mangled, "demangled": "vectorAdd(float const*, float const*, float*, int)"}
         case("settings are in CSV", {key: row[key] for key in wanted} == wanted, str(row)[:600])
         report = json.loads(run("--format=json"))
         kernel = report["kernels"][0]
         case("settings are in JSON", report["settings"] == wanted["settings"].split() and (report["sms"], report["sample_waves"]) == (2, 4) and
-             kernel["launch"]["memory_base"] == wanted["memory_base"] and (report["latency"], report["active_warps"], report["max_registers"]) == (64, 8, None))
+             kernel["launch"]["memory_base"] == wanted["memory_base"] and (report["latency"], report["active_warps"], report["max_registers"]) == (64, 8, None) and
+             (report["seed"], report["block_order"], report["buffer_order"]) == (7, "random:3", "reverse"))
         case("JSON has both names", (kernel["name"], kernel["demangled"]) == (mangled, wanted["demangled"]))
         for form in ("text", "html"):
             shown = html.unescape(run("--format=" + form))
-            parts = [version, "ampere-a100", "limits.registers_per_sm=32768", "limits.warps_per_sm=32", wanted["memory_base"], wanted["demangled"]]
+            parts = [version, "ampere-a100", "limits.registers_per_sm=32768", "limits.warps_per_sm=32", wanted["memory_base"], wanted["demangled"], "7", "random:3", "reverse"]
             case("settings are in " + form, not [part for part in parts if part not in shown], shown[:600])
             plain = html.unescape(run("--format=" + form, "--no-demangle"))
             case("--no-demangle in " + form, mangled in plain and wanted["demangled"] not in plain)

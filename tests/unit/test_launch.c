@@ -33,7 +33,7 @@ typedef struct fixture {
 static void read_text(fixture *f, const char *text)
 {
     hd_diagnostics_init(&f->diagnostics);
-    f->file = hd_launch_read(write_file("t.yaml", text, strlen(text)), &f->diagnostics);
+    f->file = hd_launch_read(write_file("t.yaml", text, strlen(text)), 0, &f->diagnostics);
 }
 static void done(fixture *f)
 {
@@ -408,7 +408,7 @@ static void examples_give_what_they_should(void **state)
         snprintf(path, sizeof path, "%s/examples/%s/%s.yaml", getenv("TOP") ? getenv("TOP") : ".", names[k], names[k]);
         opened o = {0};
         hd_diagnostics_init(&o.f.diagnostics);
-        o.f.file = hd_launch_read(path, &o.f.diagnostics);
+        o.f.file = hd_launch_read(path, 0, &o.f.diagnostics);
         assert_true(o.f.file->valid);
         assert_true(hd_source_read(&o.source, o.f.file->module_paths[0]));
         o.module = hd_parse_ptx(&o.source, &(hd_parse_options){0}, &o.f.diagnostics);

@@ -26,7 +26,7 @@ static hd_launch_file *read_text(const char *text, hd_diagnostics *diagnostics)
     hd_diagnostics_init(diagnostics);
     write_file("t.yaml", text);
     snprintf(path, sizeof path, "%s/t.yaml", folder);
-    return hd_launch_read(path, diagnostics);
+    return hd_launch_read(path, 0, diagnostics);
 }
 
 /* add(p, n): p[0] += n, in every thread; put(p, v ...): 32 bytes of parameters to p; first: *g++ of a device variable.

@@ -25,7 +25,7 @@ static void open_pair(pair *p, const char *example, const char *listing)
     char path[512];
     hd_diagnostics_init(&p->diagnostics);
     snprintf(path, sizeof path, "%s/examples/%s/%s.yaml", top(), example, example);
-    p->file = hd_launch_read(path, &p->diagnostics);
+    p->file = hd_launch_read(path, 0, &p->diagnostics);
     assert_true(p->file->valid);
     assert_true(hd_source_read(&p->text, p->file->module_paths[0]));
     p->ptx = hd_parse_ptx(&p->text, &(hd_parse_options){0}, &p->diagnostics);

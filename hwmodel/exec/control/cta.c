@@ -107,23 +107,25 @@ void hd_cta_delete(hd_cta *cta)
 
 /* ---- turns ------------------------------------------------------------------------------------------------------- */
 
-void hd_cta_name(hd_cta *cta, uint32_t index)
+void hd_cta_name(hd_cta *cta, uint32_t place)
 {
     const uint32_t *grid = cta->grid->grid;
+    uint32_t index = hd_ordering_at(cta->options->block_order, (uint32_t)hd_grid_ctas(cta->grid), place);
+    cta->place = place;
     cta->index = index;
     cta->id[0] = index % grid[0];
     cta->id[1] = index / grid[0] % grid[1];
     cta->id[2] = index / grid[0] / grid[1];
 }
 
-bool hd_cta_start(hd_cta *cta, uint32_t index)
+bool hd_cta_start(hd_cta *cta, uint32_t place)
 {
     const hd_grid *g = cta->grid;
     uint32_t threads = hd_grid_threads_per_cta(g);
-    hd_cta_name(cta, index);
+    hd_cta_name(cta, place);
     cta->live_warps = cta->warp_count;
     cta->faulty = cta->options->lane_fault;
-    if (cta->faulty && index % cta->faulty->sms != cta->faulty->fault.sm)
+    if (cta->faulty && place % cta->faulty->sms != cta->faulty->fault.sm)
         cta->faulty = NULL;
     cta->addresses_to_change = false;
     memset(cta->barriers, 0, sizeof cta->barriers);
@@ -139,7 +141,7 @@ bool hd_cta_start(hd_cta *cta, uint32_t index)
         hd_warp *w = &cta->warps[i];
         uint32_t lanes = threads - i * LANES;
         w->index = i;
-        w->id = index * cta->warp_count + i;
+        w->id = cta->index * cta->warp_count + i;
         hd_special_fill(cta->program, w);
         hd_warp_start(w, cta->program->codes.items[0], lanes >= LANES ? HD_ALL_LANES : (1u << lanes) - 1);
         if (cta->sink_count &&
@@ -176,7 +178,7 @@ static bool goes_on_in_pool(hd_cta *cta)
 {
     if (cta->statistics->warp_instructions > cta->compare_at) {
         cta->compare_at = cta->statistics->warp_instructions + HD_WORKERS_EPOCH;
-        hd_workers_compare(cta->workers, cta->index, cta->footprint);
+        hd_workers_compare(cta->workers, cta->place, cta->footprint);
     }
     return !atomic_load(&cta->workers->stopped);
 }

@@ -23,8 +23,9 @@ typedef struct hd_grid_job {
 hd_cta *hd_cta_new(const hd_grid_job *job, hd_exec_statistics *statistics);
 void hd_cta_delete(hd_cta *cta); /* adds the bytes that it took to the statistics */
 
-void hd_cta_name(hd_cta *cta, uint32_t index);
-bool hd_cta_start(hd_cta *cta, uint32_t index); /* starts CTA `index`. false: the run stops, here and below */
+/* `place`: in the order in which the CTAs of the grid start. */
+void hd_cta_name(hd_cta *cta, uint32_t place);
+bool hd_cta_start(hd_cta *cta, uint32_t place); /* false: the run stops, here and below */
 /* One turn of every ready warp. *all_spun: each used its whole turn. */
 bool hd_cta_round(hd_cta *cta, bool *all_spun);
 bool hd_cta_run(hd_cta *cta); /* runs it to its end */

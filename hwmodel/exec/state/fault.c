@@ -311,7 +311,7 @@ static bool waits_for_memory_of_grid(const hd_cta *cta)
 /* Whether blocks of the grid run only after this one. */
 static bool has_later_blocks(const hd_cta *cta)
 {
-    return !cta->grid->cooperative && cta->index + 1 < hd_grid_ctas(cta->grid);
+    return !cta->grid->cooperative && cta->place + 1 < hd_grid_ctas(cta->grid);
 }
 
 /* What on a GPU might end the loop, and does not run here meanwhile. */

@@ -15,7 +15,7 @@ bool hd_await_turn(hd_cta *cta)
     if (!cta->workers || cta->has_turn)
         return true;
     if (hd_workers_report(cta->workers, &cta->share, cta->footprint))
-        cta->has_turn = hd_workers_await(cta->workers, cta->index, cta->footprint);
+        cta->has_turn = hd_workers_await(cta->workers, cta->place, cta->footprint);
     if (!cta->has_turn)
         cta->status = HD_EXEC_STOPPED;
     return cta->has_turn;

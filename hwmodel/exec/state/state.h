@@ -147,6 +147,7 @@ struct hd_cta {
     hd_lane_effect effect;  /* of the last instruction */
     bool in_faulty_unit, addresses_to_change;
     hd_diagnostic *fault;  /* for the status FAULT, if it was kept */
+    uint32_t place;        /* in the order in which CTAs start (block_order) */
     uint32_t index, id[3]; /* linear; x y z */
     hd_warp *warps;
     uint32_t warp_count, live_warps;

@@ -1,10 +1,11 @@
 /* Host threads that execute the CTAs of one grid in parallel, with the memory, faults and statistics of serial
  * execution.
  *
- * CTAs are assigned in index order, several at a time (neighbours access neighbouring memory). An operation with
- * effects that other CTAs could observe in a different order (atomics on global memory, volatile, relaxed, acquire and
- * release accesses, fences, printing, device-side malloc) waits for its CTA's turn, when all CTAs before it have ended.
- * So kernels that communicate in these ways give the results of executing the CTAs one after another.
+ * CTAs are assigned in the order in which they start, several at a time (neighbours access neighbouring memory); an
+ * index is a place in that order. An operation with effects that other CTAs could observe in a different order (atomics
+ * on global memory, volatile, relaxed, acquire and release accesses, fences, printing, device-side malloc) waits for
+ * its CTA's turn, when all CTAs before it have ended. So kernels that communicate in these ways give the results of
+ * executing the CTAs one after another.
  *
  * Other accesses may still touch the same bytes in a different order. Therefore all accesses are recorded
  * (footprint.h), and if CTAs that ran concurrently conflict, the run is discarded: memory and the device heap are
