@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 static const char *const kind_words[] = {"bars", "lines", "stacked", "scatter"};
-static const char *const mean_words[] = {"none", "arithmetic", "geometric", "harmonic"};
-static const char *const mean_titles[] = {"", "mean", "geo. mean", "harm. mean"};
+static const char *const mean_words[] = {"none", "arithmetic", "geometric", "harmonic", "total"};
+static const char *const mean_titles[] = {"", "mean", "geo. mean", "harm. mean", "total"};
 
 /* ---- the file ---------------------------------------------------------------------------------------------------- */
 
@@ -71,7 +71,10 @@ hd_plot *hd_plot_read(const char *path, hd_diagnostics *diagnostics)
 
 hd_plot *hd_plot_like(const hd_figure_file *file, hd_diagnostics *diagnostics)
 {
-    return read_plot(hd_yaml_from_memory(file->name, file->text, file->length, diagnostics), diagnostics);
+    hd_plot *p = read_plot(hd_yaml_from_memory(file->name, file->text, file->length, diagnostics), diagnostics);
+    const char *about = file->text + strlen("# ");
+    p->about = hd_arena_string(&p->yaml->arena, about, strcspn(about, "\n"));
+    return p;
 }
 
 void hd_plot_free(hd_plot *p)
@@ -89,6 +92,7 @@ HD_ARRAY_TYPE(names, const char *);
 typedef struct row {
     uint32_t label, series;
     double x, y, least, most; /* x: of a scatter plot; the bounds are y where the query has none */
+    double over, under;       /* what of totals y is the quotient of */
 } row;
 
 typedef struct figure {
@@ -128,11 +132,16 @@ static bool read_rows(const hd_plot *p, const char *folder, figure *f, hd_diagno
     if (!sweep_open(&base, path, SQLITE_OPEN_READONLY, diagnostics))
         return false;
     sqlite3_stmt *rows = sweep_prepare(&base, p->query);
-    bool good = rows && sqlite3_column_count(rows) > first;
+    int wanted = p->mean == HD_PLOT_TOTAL ? first + 5 : first + 1;
+    bool good = rows && sqlite3_column_count(rows) >= wanted;
     if (rows && !good)
         hd_report(diagnostics, HD_DIAG_BAD_VALUE, NULL, (hd_span){0, 0},
                   "the query of a figure has columns for %s, and no more than %d are there",
-                  first == 3 ? "label, series, x and value" : "label, series and value", sqlite3_column_count(rows));
+                  wanted > first + 1
+                      ? "label, series, value, least, most, numerator and denominator, of which totals are"
+                  : first == 3 ? "label, series, x and value"
+                               : "label, series and value",
+                  sqlite3_column_count(rows));
     while (good && sweep_step(&base, rows) == SQLITE_ROW) {
         row r = {.y = factor * number_at(rows, first, NAN)};
         if (isnan(r.y))
@@ -142,6 +151,8 @@ static bool read_rows(const hd_plot *p, const char *folder, figure *f, hd_diagno
         r.x = first == 3 ? number_at(rows, 2, NAN) : NAN;
         r.least = factor * number_at(rows, first + 1, r.y / factor);
         r.most = factor * number_at(rows, first + 2, r.y / factor);
+        r.over = factor * number_at(rows, first + 3, NAN);
+        r.under = number_at(rows, first + 4, NAN);
         hd_array_push(&f->rows, r);
     }
     sqlite3_finalize(rows);
@@ -164,15 +175,19 @@ static const row *find_row(const figure *f, uint32_t label, uint32_t series)
 /* Over the labels that have a value; NaN: none has, or a geometric or harmonic mean of what is not positive. */
 static double mean_of(const hd_plot *p, const figure *f, uint32_t series)
 {
-    double sum = 0;
+    double sum = 0, over = 0, under = 0;
     uint32_t count = 0;
     for (uint32_t i = 0; i < f->rows.count; i++) {
         double y = f->rows.items[i].y;
         if (f->rows.items[i].series != series)
             continue;
         sum += p->mean == HD_PLOT_GEOMETRIC ? log(y) : p->mean == HD_PLOT_HARMONIC ? 1 / y : y;
+        over += f->rows.items[i].over;
+        under += f->rows.items[i].under;
         count++;
     }
+    if (p->mean == HD_PLOT_TOTAL)
+        return over / under;
     double mean = sum / count;
     return p->mean == HD_PLOT_GEOMETRIC ? exp(mean) : p->mean == HD_PLOT_HARMONIC ? 1 / mean : mean;
 }
@@ -321,6 +336,8 @@ static void write_plot(hd_writer *w, const hd_plot *p, const figure *f)
 
 static void write_script(hd_writer *w, const hd_plot *p, const figure *f, const char *terminal)
 {
+    if (p->about)
+        hd_write_format(w, "# %s\n", p->about);
     if (terminal)
         hd_write_format(w, "set terminal %s size %g,%g font \"sans,10\" noenhanced\n", terminal,
                         strcmp(terminal, "svg") == 0 ? 96 * p->width : p->width,
@@ -402,6 +419,8 @@ static void write_value(hd_writer *w, double y, double least, double most)
 
 static void write_latex(hd_writer *w, const hd_plot *p, const figure *f)
 {
+    if (p->about)
+        hd_write_format(w, "%% %s\n", p->about);
     hd_write_string(w, "\\begin{tabular}{l");
     for (uint32_t s = 0; s < f->series.count; s++)
         hd_write_char(w, 'r');

@@ -2,7 +2,7 @@
  *
  * A figure has labels (kernels, mostly) and series (techniques); each series has a value for some labels, with the
  * bounds of its spread where they are known. The values are the rows of a query of results.sqlite: label, series,
- * value, least, most.
+ * value, least, most; for a mean of totals, numerator and denominator.
  * What is drawn is a script with its data, so that a figure can be changed by hand. heddle-plot(5) documents the
  * file. */
 #ifndef HD_DRIVER_SWEEP_PLOT_H
@@ -13,7 +13,13 @@
 #include "driver/status.h"
 
 typedef enum hd_plot_kind { HD_PLOT_BARS, HD_PLOT_LINES, HD_PLOT_STACKED, HD_PLOT_SCATTER } hd_plot_kind;
-typedef enum hd_plot_mean { HD_PLOT_NO_MEAN, HD_PLOT_ARITHMETIC, HD_PLOT_GEOMETRIC, HD_PLOT_HARMONIC } hd_plot_mean;
+typedef enum hd_plot_mean {
+    HD_PLOT_NO_MEAN,
+    HD_PLOT_ARITHMETIC,
+    HD_PLOT_GEOMETRIC,
+    HD_PLOT_HARMONIC,
+    HD_PLOT_TOTAL /* the quotient of the sums of two more columns */
+} hd_plot_mean;
 typedef enum hd_plot_form { HD_PLOT_SCRIPT, HD_PLOT_SVG, HD_PLOT_PDF, HD_PLOT_LATEX } hd_plot_form;
 
 typedef struct hd_plot {
@@ -21,10 +27,11 @@ typedef struct hd_plot {
     hd_plot_kind kind;
     hd_plot_mean mean;
     const char *query, *title, *x, *y; /* NULL: none */
-    double reference;                  /* a line at that value; NaN: none */
-    double width, height;              /* inches */
-    bool percent;                      /* values are fractions, shown as percentages */
-    bool valid;                        /* false: errors were reported */
+    const char *about; /* of a shipped figure: what it shows, and which figure of which paper it is like; NULL: none */
+    double reference;  /* a line at that value; NaN: none */
+    double width, height; /* inches */
+    bool percent;         /* values are fractions, shown as percentages */
+    bool valid;           /* false: errors were reported */
 } hd_plot;
 
 /* Never NULL; see `valid`. */
@@ -32,7 +39,7 @@ hd_plot *hd_plot_read(const char *path, hd_diagnostics *diagnostics);
 void hd_plot_free(hd_plot *plot);
 
 /* Figures in the form of the papers, driver/sweep/figures/NAME.yaml; the first line of each is a comment that says
- * what it shows. */
+ * what it shows, and which figure of which paper it is like. */
 typedef struct hd_figure_file {
     const char *name, *text;
     uint32_t length;

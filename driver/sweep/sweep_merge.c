@@ -347,13 +347,13 @@ static bool is_result(const merge *m, const char *name)
     return false;
 }
 
-/* The axes, each with `before` it, but those that are averaged over and those that results have a column for. */
-static void write_axes_of(merge *m, hd_writer *text, const char *format)
+/* The axes but those that are averaged over, and those that write_identity has as columns of results. */
+static void write_axes_of(merge *m, hd_writer *text, bool application, const char *format)
 {
     sqlite3_stmt *axes = sweep_prepare(&m->base, "SELECT \"column\" FROM axes WHERE NOT repeated ORDER BY axis");
     while (axes && sweep_step(&m->base, axes) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(axes, 0);
-        if (!is_result(m, name))
+        if (!is_result(m, name) || !is_identity(name, application))
             hd_write_format(text, format, name, name);
     }
     sqlite3_finalize(axes);
@@ -362,7 +362,7 @@ static void write_axes_of(merge *m, hd_writer *text, const char *format)
 /* Of columns that say what a line is about, each as the format has it, which names it once or twice. */
 static void write_identity(merge *m, hd_writer *text, bool application, const char *format)
 {
-    write_axes_of(m, text, format);
+    write_axes_of(m, text, application, format);
     for (uint32_t c = 0; c < m->columns.count; c++)
         if (is_identity(m->columns.items[c].name, application))
             hd_write_format(text, format, m->columns.items[c].name, m->columns.items[c].name);
@@ -450,8 +450,10 @@ static bool make_comparison(merge *m, hd_writer *text, bool application)
                             "s.%s_most < b.%s_least OR s.%s_least > b.%s_most AS %s_differs",
                             n, n, n, n, n, n, n, n, n, n, n, n, n, n);
     }
+    if (is_result(m, "cycles"))
+        hd_write_string(text, ", s.cycles AS cycles_all, b.cycles AS cycles_baseline");
     hd_write_format(text, " FROM %s s JOIN %s b ON b.model = 'baseline'", spread, spread);
-    write_axes_of(m, text, " AND s.\"%s\" IS b.\"%s\"");
+    write_axes_of(m, text, application, " AND s.\"%s\" IS b.\"%s\"");
     for (uint32_t c = 0; c < m->columns.count; c++) {
         const char *name = m->columns.items[c].name;
         if (is_identity(name, application) && strcmp(name, "model") != 0 && strcmp(name, "technique") != 0)
