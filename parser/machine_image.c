@@ -478,14 +478,18 @@ static void add_symbol(image_reader *r, hd_machine_symbol *symbols, uint32_t *co
     symbols[(*count)++] = s;
 }
 
-/* Objects first: they have a size. Of symbols with one name the first is kept. */
+/* Objects first: they have a size; then all functions, which code refers to. The first of a name is kept. */
 static void make_symbols(image_reader *r, hd_machine_image *image)
 {
-    hd_machine_symbol *all =
-        HD_ARENA_ARRAY(&r->module->arena, hd_machine_symbol, r->objects.count + r->references.count + 1);
+    const hd_module *m = r->module;
+    hd_machine_symbol *all = HD_ARENA_ARRAY(&r->module->arena, hd_machine_symbol,
+                                            r->objects.count + m->functions.count + r->references.count + 1);
     uint32_t count = 0, kept = 0;
     for (uint32_t i = 0; i < r->objects.count; i++)
         add_symbol(r, all, &count, r->objects.items[i].name, r->objects.items[i].end);
+    for (uint32_t i = 0; i < m->functions.count; i++)
+        if (r->image_of[i] == r->image)
+            add_symbol(r, all, &count, m->functions.items[i]->name, HD_NO_NAME);
     for (uint32_t i = 0; i < r->references.count; i++)
         if (r->references.items[i].kind != INDEX)
             add_symbol(r, all, &count, r->references.items[i].name, HD_NO_NAME);

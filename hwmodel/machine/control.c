@@ -21,20 +21,30 @@ enum { PARK_CONVERGENCE = 16, WARPSYNC_BARRIER = 16, BARRIER_ROWS = 17, BARRIERS
 
 /* ---- groups ------------------------------------------------------------------------------------------------------ */
 
-/* A group without lanes stays where there is no other: the warp ends. */
-static void drop_empty(hd_warp *w)
+/* The first group of the running call frame. */
+static uint32_t bottom_of(const hd_warp *w) { return hd_top_frame(w)->bottom; }
+
+void hd_machine_drop_empty(hd_warp *w)
 {
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < w->stack.count; i++)
+    uint32_t bottom = bottom_of(w), kept = bottom;
+    for (uint32_t i = bottom; i < w->stack.count; i++)
         if (w->stack.items[i].mask)
             w->stack.items[kept++] = w->stack.items[i];
-    w->stack.count = kept ? kept : 1;
+    w->stack.count = kept > bottom ? kept : bottom + 1;
 }
 
-static void push(hd_warp *w, uint32_t pc, uint32_t mask)
+void hd_machine_push_group(hd_warp *w, uint32_t pc, uint32_t mask)
 {
     if (mask)
         hd_array_push(&w->stack, (hd_entry){pc, HD_NONE, mask});
+}
+
+static uint32_t lanes_of_frame(const hd_warp *w)
+{
+    uint32_t lanes = 0;
+    for (uint32_t i = bottom_of(w); i < w->stack.count; i++)
+        lanes |= w->stack.items[i].mask;
+    return lanes;
 }
 
 /* Removes lanes from their groups; those at one instruction become a group, the top ones last. */
@@ -42,7 +52,7 @@ static void regroup(hd_warp *w, uint32_t lanes)
 {
     hd_entry groups[LANES];
     uint32_t count = 0, k;
-    for (uint32_t i = 0; i < w->stack.count; i++) {
+    for (uint32_t i = bottom_of(w); i < w->stack.count; i++) {
         hd_entry *e = &w->stack.items[i];
         uint32_t part = e->mask & lanes;
         if (!part)
@@ -54,9 +64,9 @@ static void regroup(hd_warp *w, uint32_t lanes)
         groups[k].mask |= part;
         e->mask &= ~part;
     }
-    drop_empty(w);
+    hd_machine_drop_empty(w);
     for (k = 0; k < count; k++)
-        push(w, groups[k].pc, groups[k].mask);
+        hd_machine_push_group(w, groups[k].pc, groups[k].mask);
 }
 
 /* The lanes of the top that do not execute the op go on after it, as a group below. */
@@ -66,7 +76,7 @@ static void split_top(hd_warp *w, uint32_t mask)
     if (!rest.mask)
         return;
     *hd_top(w) = rest;
-    push(w, top.pc, mask);
+    hd_machine_push_group(w, top.pc, mask);
 }
 
 static const uint32_t *masks_of(hd_warp *w, uint32_t barrier)
@@ -84,7 +94,7 @@ static uint32_t barrier_of(const hd_warp *w, uint32_t lane)
 /* Lets the lanes go on that have met. */
 static void release(hd_warp *w)
 {
-    for (uint32_t rest = w->parked; rest; rest &= rest - 1) {
+    for (uint32_t rest = w->parked & lanes_of_frame(w); rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest), barrier = barrier_of(w, lane);
         if (barrier == BARRIER_ROWS)
             continue;
@@ -112,7 +122,7 @@ static hd_step fault_stuck(const hd_op *op, hd_warp *w)
 
 static bool raise_barrier(hd_warp *w)
 {
-    for (uint32_t i = 0; i < w->stack.count; i++) {
+    for (uint32_t i = bottom_of(w); i < w->stack.count; i++) {
         hd_entry e = w->stack.items[i];
         if (barrier_of(w, (uint32_t)__builtin_ctz(e.mask)) != BARRIER_ROWS)
             continue;
@@ -129,7 +139,7 @@ static bool raise_barrier(hd_warp *w)
 static bool let_go(hd_warp *w)
 {
     uint32_t freed = 0;
-    for (uint32_t rest = w->parked; rest; rest &= rest - 1) {
+    for (uint32_t rest = w->parked & lanes_of_frame(w); rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest), barrier = barrier_of(w, lane), wanted = 0;
         if (barrier >= WARPSYNC_BARRIER)
             continue;
@@ -143,11 +153,17 @@ static bool let_go(hd_warp *w)
     return freed;
 }
 
-/* Chooses the group that runs after the lanes of some have come to wait or to their end. */
-static hd_step choose(const hd_op *op, hd_warp *w)
+hd_step hd_machine_choose(const hd_op *op, hd_warp *w)
 {
     release(w);
-    drop_empty(w);
+    hd_machine_drop_empty(w);
+    while (!hd_top(w)->mask && w->frame_count > 1) {
+        hd_step step = hd_machine_leave(w);
+        if (step != HD_STEP_NEXT)
+            return step;
+        release(w);
+        hd_machine_drop_empty(w);
+    }
     if (!hd_top(w)->mask || hd_groups_choose(w) || (let_go(w) && hd_groups_choose(w)) || raise_barrier(w))
         return HD_STEP_JUMPED;
     return fault_stuck(op, w);
@@ -172,7 +188,7 @@ static hd_step branch(const hd_op *op, hd_warp *w, uint32_t taken)
     if (rest && next != op->target) {
         hd_groups_split(w, op->join);
         *top = (hd_entry){next, HD_NONE, rest};
-        push(w, op->target, taken);
+        hd_machine_push_group(w, op->target, taken);
         w->cta->statistics->divergent_branches++;
         hd_groups_choose(w);
     } else {
@@ -195,59 +211,6 @@ hd_step hd_machine_run_diverged(const hd_op *op, hd_warp *w, uint32_t mask)
     return branch(op, w, (mask == members) == op->boolean ? mask : 0);
 }
 
-/* The instruction at an offset in the function; HD_NONE. */
-static uint32_t instruction_at(const hd_function *f, uint64_t offset)
-{
-    uint32_t low = 0, high = f->instructions.count;
-    while (low < high) {
-        uint32_t at = low + (high - low) / 2;
-        if (f->machine->lines[at].address < offset)
-            low = at + 1;
-        else
-            high = at;
-    }
-    return low < f->instructions.count && f->machine->lines[low].address == offset ? low : HD_NONE;
-}
-
-/* The lanes of a mask with the offset of the first of them. */
-static uint32_t lanes_of(const uint64_t *offsets, uint32_t mask)
-{
-    uint32_t same = 0, first = (uint32_t)__builtin_ctz(mask);
-    for (uint32_t i = first; i < LANES; i++)
-        same |= (uint32_t)(mask >> i & 1 && offsets[i] == offsets[first]) << i;
-    return same;
-}
-
-/* To the offset in row a, by lane. */
-hd_step hd_machine_run_jump(const hd_op *op, hd_warp *w, uint32_t mask)
-{
-    const uint64_t *offsets = hd_row(w, op->a);
-    const hd_function *f = hd_top_frame(w)->code->function;
-    uint32_t pc = hd_top(w)->pc, rest = mask;
-    bool apart = hd_top(w)->mask != mask || lanes_of(offsets, mask) != mask;
-    if (apart)
-        hd_groups_split(w, op->join);
-    hd_top(w)->mask &= ~mask;
-    hd_top(w)->pc = pc + 1;
-    while (rest) {
-        uint32_t same = lanes_of(offsets, rest), first = (uint32_t)__builtin_ctz(rest);
-        uint64_t offset = offsets[first] + (uint64_t)op->offset;
-        uint32_t target = instruction_at(f, offset);
-        if (target == HD_NONE) {
-            push(w, pc, rest);
-            return hd_fault_is(w, HD_FAULT_PC,
-                               hd_fault(op, w, same, "a jump to 0x%llx, where the function has no instruction",
-                                        (unsigned long long)offset));
-        }
-        push(w, target, same);
-        rest &= ~same;
-    }
-    drop_empty(w);
-    hd_groups_choose(w);
-    w->cta->statistics->divergent_branches += apart;
-    return HD_STEP_JUMPED;
-}
-
 hd_step hd_machine_run_exit(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     if (op->boolean)
@@ -255,7 +218,7 @@ hd_step hd_machine_run_exit(const hd_op *op, hd_warp *w, uint32_t mask)
     hd_top(w)->pc++;
     hd_top(w)->mask &= ~mask;
     w->lanes &= ~mask;
-    return choose(op, w);
+    return hd_machine_choose(op, w);
 }
 
 /* ---- convergence ------------------------------------------------------------------------------------------------- */
@@ -275,7 +238,7 @@ static hd_step wait_at(const hd_op *op, hd_warp *w, uint32_t mask)
     w->parked |= mask;
     for (uint32_t rest = mask; rest; rest &= rest - 1)
         w->park_keys[__builtin_ctz(rest)] = KEY(op->target);
-    return choose(op, w);
+    return hd_machine_choose(op, w);
 }
 
 hd_step hd_machine_run_meet(const hd_op *op, hd_warp *w, uint32_t mask)
@@ -312,7 +275,7 @@ hd_step hd_machine_run_break(const hd_op *op, hd_warp *w, uint32_t mask)
     hd_top(w)->pc++;
     uint32_t running = hd_top(w)->mask;
     release(w);
-    for (uint32_t i = 0; i + 1 < w->stack.count; i++) /* those that leave go on first */
+    for (uint32_t i = bottom_of(w); i + 1 < w->stack.count; i++) /* those that leave go on first */
         if (w->stack.items[i].mask == running) {
             hd_entry e = w->stack.items[i];
             memmove(&w->stack.items[i], &w->stack.items[i + 1], (w->stack.count - 1 - i) * sizeof e);
@@ -327,7 +290,7 @@ hd_step hd_machine_run_break(const hd_op *op, hd_warp *w, uint32_t mask)
 hd_step hd_machine_run_barrier(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     uint32_t pc = hd_top(w)->pc, here = 0, running = hd_top(w)->mask;
-    for (uint32_t i = 0; i < w->stack.count; i++)
+    for (uint32_t i = bottom_of(w); i < w->stack.count; i++)
         here |= w->stack.items[i].pc == pc ? w->stack.items[i].mask : 0;
     for (uint32_t rest = here & w->parked; rest; rest &= rest - 1) /* parked after a BSYNC that precedes this */
         here &= ~((uint32_t)(barrier_of(w, (uint32_t)__builtin_ctz(rest)) != BARRIER_ROWS) << __builtin_ctz(rest));

@@ -308,6 +308,19 @@ static uint32_t number_of(const hd_function *f, hd_type type, bool uniform)
     return most;
 }
 
+enum { ROWS_OF_CALLS = 24 }; /* what the device runtime takes and gives, and the address that it returns to */
+
+static void count_rows(hd_machine_decoder *d)
+{
+    d->general_count = ROWS_OF_CALLS;
+    for (uint32_t i = 0; i < d->functions.count; i++) {
+        uint32_t general = number_of(d->functions.items[i], HD_TYPE_B32, false) + 4;
+        uint32_t uniform = number_of(d->functions.items[i], HD_TYPE_UNIFORM, true) + 4;
+        d->general_count = general > d->general_count ? general : d->general_count;
+        d->uniform_count = uniform > d->uniform_count ? uniform : d->uniform_count;
+    }
+}
+
 static void lay_frame(hd_machine_decoder *d)
 {
     const hd_function *f = d->function;
@@ -317,9 +330,9 @@ static void lay_frame(hd_machine_decoder *d)
     d->barriers = at;
     at += 17 * ROW_BYTES; /* and that of WARPSYNC: control.c */
     d->general = at;
-    at += (number_of(f, HD_TYPE_B32, false) + 4) * ROW_BYTES;
+    at += d->general_count * ROW_BYTES;
     d->uniform = at;
-    at += (number_of(f, HD_TYPE_UNIFORM, true) + 4) * ROW_BYTES;
+    at += d->uniform_count * ROW_BYTES;
     d->temporaries = at;
     d->code->register_bytes = at + (HD_MACHINE_TEMPORARIES + 1) * WIDE_ROW_BYTES;
     d->code->register_rows = hd_malloc(((size_t)f->registers.count + 1) * sizeof *d->code->register_rows);
@@ -349,9 +362,11 @@ static void finish_code(hd_machine_decoder *d)
     hd_array_free(&code->constants);
 }
 
-static void decode_code(hd_machine_decoder *d)
+static void decode_code(hd_machine_decoder *d, hd_function *function)
 {
     hd_program *p = d->program;
+    d->function = function;
+    d->constant_keys.count = 0;
     hd_code *code = d->code = HD_ARENA_NEW(&p->arena, hd_code);
     code->function = d->function;
     code->index = d->function->index;
@@ -361,6 +376,7 @@ static void decode_code(hd_machine_decoder *d)
     code->ops = HD_ARENA_ARRAY(&p->arena, hd_op, (size_t)code->op_count + 1);
     hd_array_push(&p->codes, code);
     lay_frame(d);
+    hd_machine_add_builtins(d);
     hd_machine_first_constants(d);
     for (uint32_t i = 0; i < code->op_count && !hd_diagnostics_full(d->diagnostics); i++)
         decode_instruction(d, i);
@@ -368,6 +384,61 @@ static void decode_code(hd_machine_decoder *d)
 }
 
 /* ---- a program --------------------------------------------------------------------------------------------------- */
+
+static void add_function(hd_machine_decoder *d, uint32_t index)
+{
+    hd_function *f = index == HD_NONE ? NULL : d->module->functions.items[index];
+    for (uint32_t i = 0; i < d->functions.count && f; i++)
+        f = d->functions.items[i] == f ? NULL : f;
+    if (f && f->machine)
+        hd_array_push(&d->functions, f);
+}
+
+/* All whose address may be in a register. */
+static void add_all_of(hd_machine_decoder *d, const hd_machine_image *image)
+{
+    for (uint32_t i = 0; i < image->symbol_count; i++) {
+        uint32_t index = image->symbols[i].section == HD_NONE ? HD_NONE : image->symbols[i].function;
+        const hd_machine_layout *l = index == HD_NONE ? NULL : hd_machine_layout_of(d->module->functions.items[index]);
+        if (l && !l->is_entry)
+            add_function(d, index);
+    }
+}
+
+/* What a function calls by name or by address. */
+static void add_callees(hd_machine_decoder *d, const hd_function *f)
+{
+    const hd_machine_layout *layout = hd_machine_layout_of(f);
+    for (uint32_t i = 0; i < f->instructions.count && layout; i++) {
+        const hd_instruction *insn = &f->instructions.items[i];
+        hd_machine_address a;
+        const char *spelling = hd_names_text(&d->module->names, d->module->forms.items[insn->form].spelling);
+        if (strncmp(spelling, "CALL.", 5) != 0 ||
+            !hd_machine_read_operands(d->module->source->text + insn->span.begin, insn->span.end - insn->span.begin,
+                                      &d->operands))
+            continue;
+        const hd_machine_operand *o = &d->operands.items[0];
+        if (!d->operands.count)
+            continue;
+        if (o->kind == HD_MACHINE_OPERAND_REGISTER && strncmp(spelling, "CALL.ABS", 8) == 0)
+            add_all_of(d, layout->image);
+        else if (hd_machine_address_of(layout->image, o->text, o->length, &a) && a.symbol != HD_NONE)
+            add_function(d, layout->image->symbols[a.symbol].function);
+    }
+}
+
+/* Functions of the device runtime that need the heap, where the code names one. */
+static void need_heap(const hd_machine_decoder *d)
+{
+    const hd_machine_layout *layout = hd_machine_layout_of(d->program->kernel);
+    for (uint32_t i = 0; layout && i < layout->image->symbol_count; i++) {
+        const hd_machine_symbol *s = &layout->image->symbols[i];
+        bool needs = s->section == HD_NONE && hd_machine_needs_heap(s->name);
+        if (needs && !hd_memory_need_heap(d->program->image->memory))
+            hd_report(d->diagnostics, HD_DIAG_UNSUPPORTED, d->module->source, (hd_span){0, 0},
+                      "the interpreter does not execute '%s': a device heap that has no room left", s->name);
+    }
+}
 
 static void decode_program(hd_machine_decoder *d)
 {
@@ -379,7 +450,18 @@ static void decode_program(hd_machine_decoder *d)
     p->independent = true;
     p->read_bank = hd_machine_read_bank;
     p->machine = d->kernel;
-    decode_code(d);
+    need_heap(d);
+    hd_array_push(&d->functions, d->function);
+    for (uint32_t i = 0; i < d->functions.count; i++)
+        add_callees(d, d->functions.items[i]);
+    if (d->functions.count > 1 && d->kernel->local_bytes < HD_MACHINE_DRIVER_STACK_BYTES)
+        d->kernel->local_bytes = HD_MACHINE_DRIVER_STACK_BYTES;
+    count_rows(d);
+    for (uint32_t i = 0; i < d->functions.count; i++)
+        decode_code(d, d->functions.items[i]);
+    hd_machine_rows *places = HD_ARENA_NEW(&p->arena, hd_machine_rows);
+    *places = (hd_machine_rows){d->barriers, d->general, d->uniform, d->temporaries};
+    p->machine_rows = places;
 }
 
 hd_program *hd_machine_program_new(hd_module *module, hd_function *function, const hd_machine_kernel *kernel,
@@ -397,6 +479,7 @@ hd_program *hd_machine_program_new(hd_module *module, hd_function *function, con
     p->history = HD_ARENA_ARRAY(&p->arena, hd_history, 1);
     decode_program(&d);
     hd_array_free(&d.constant_keys);
+    hd_array_free(&d.functions);
     if (!d.failed)
         return p;
     hd_program_free(p);

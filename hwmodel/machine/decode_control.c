@@ -3,6 +3,8 @@
 
 #include "ir/cfg.h"
 
+#include <stdio.h>
+
 /* ---- targets ----------------------------------------------------------------------------------------------------- */
 
 /* The first label that the instruction names; HD_NONE. */
@@ -35,9 +37,6 @@ static bool set_target(hd_machine_decoder *d)
 /* The predicate of the operands is a second guard. */
 bool hd_machine_decode_branch(hd_machine_decoder *d)
 {
-    if (d->form->row && d->form->row->control == HD_SASS_CONTROL_CALL && d->form->variant != HD_MACHINE_LOCAL &&
-        label_of(d) == HD_NONE)
-        return hd_machine_unsupported(d, "a call of another function");
     d->m.op.boolean = d->m.in_count != 0;
     return set_target(d);
 }
@@ -53,36 +52,85 @@ bool hd_machine_decode_diverged(hd_machine_decoder *d)
     return set_target(d);
 }
 
-/* RET.REL R4 `(f): an offset from the function's start. BRX R4 -0x10: what R4 has counts from there, too, since the
- * offset in the text undoes the address of the next instruction, to which it is relative. */
+/* The address of the function that a call names: of the code, or of the device runtime. false: it names none. */
+static bool named_code(hd_machine_decoder *d, const hd_machine_operand *o, uint64_t *address)
+{
+    hd_machine_address a;
+    char name[64];
+    const hd_machine_layout *layout = hd_machine_layout_of(d->function);
+    if (!layout || !hd_machine_address_of(layout->image, o->text, o->length, &a))
+        return false;
+    if (a.symbol != HD_NONE && hd_machine_symbol_address(d->program->image, layout->image, a.symbol, address)) {
+        *address += (uint64_t)a.addend;
+        return true;
+    }
+    snprintf(name, sizeof name, "%.*s", (int)a.length, a.name);
+    *address = hd_machine_builtin_address(name);
+    d->m.op.flags |= HD_OP_ORDERED;
+    return *address && (!hd_machine_needs_heap(name) || hd_memory_need_heap(d->program->image->memory));
+}
+
+/* LEPC d: the address of this instruction; LEPC d, L: of that at the label. */
+bool hd_machine_decode_code_address(hd_machine_decoder *d)
+{
+    uint32_t at = d->ordinal;
+    if (d->next < d->operands.count) {
+        at = label_of(d);
+        d->next++;
+    }
+    if (at >= d->function->instructions.count || d->next != d->operands.count)
+        return hd_machine_unsupported(d, "the target is in no code of this function");
+    d->m.op.a =
+        hd_machine_constant(d, hd_machine_code_address(d->function) + d->function->machine->lines[at].address, 8);
+    return true;
+}
+
+/* RET.ABS R4: to an address. RET.REL R4 `(f): to an offset from the function's start. BRX R4 -0x10: what R4 has counts
+ * from there, too, since the offset in the text undoes the address of the next instruction, to which it is relative. */
 bool hd_machine_decode_jump(hd_machine_decoder *d)
 {
     enum { WORD_BYTES = 16 };
     const hd_machine_operand *o = hd_machine_next(d);
-    if (strcmp(d->row->opcode, "JMX") == 0)
-        return hd_machine_unsupported(d, "an indirect branch to an address");
-    if (o->kind != HD_MACHINE_OPERAND_REGISTER)
+    bool indexed = strcmp(d->row->opcode, "BRX") == 0;
+    if (o->kind != HD_MACHINE_OPERAND_REGISTER || (strcmp(d->row->opcode, "JMX") == 0 && o->offset))
         return hd_machine_unsupported(d, "these operands");
-    if (strcmp(d->row->opcode, "BRX") == 0)
-        d->m.op.offset = d->function->machine->lines[d->ordinal].address + WORD_BYTES + o->offset;
+    if (indexed || hd_machine_has(d, "REL"))
+        d->m.op.offset = (int64_t)hd_machine_code_address(d->function);
+    if (indexed)
+        d->m.op.offset += d->function->machine->lines[d->ordinal].address + WORD_BYTES + o->offset;
     d->m.op.a = hd_machine_source(d, o, 'I');
+    d->m.op.boolean = strcmp(d->row->opcode, "RET") == 0 ? HD_MACHINE_RETURN : HD_MACHINE_JUMP;
     d->m.op.join = join_of(d);
     d->m.op.flags |= HD_OP_CONTROL;
     return true;
 }
 
-/* CALL.REL `(f); CALL.REL R4 `(kernel): as RET, of code in the same section, whose address a table of functions has. */
+/* CALL.REL `(f), of code of this function: a branch. CALL.REL R4 `(kernel): as RET, of code whose offset a table of
+ * functions has. CALL.ABS R4, CALL.ABS `(f): other functions, and those of the device runtime, whose output is in the
+ * order of thread blocks. */
 bool hd_machine_decode_call(hd_machine_decoder *d)
 {
     const hd_machine_operand *o = &d->operands.items[d->next];
-    if (d->next == d->operands.count || o->kind != HD_MACHINE_OPERAND_REGISTER)
-        return hd_machine_decode_branch(d);
+    bool by_register = d->next < d->operands.count && o->kind == HD_MACHINE_OPERAND_REGISTER;
+    uint64_t address;
+    if (!by_register && label_of(d) != HD_NONE)
+        return ((d->m.op.run = hd_machine_run_branch), hd_machine_decode_branch(d));
     if (d->m.in_count)
         return hd_machine_unsupported(d, "these operands");
+    if (by_register && !hd_machine_decode_jump(d))
+        return false;
+    if (!by_register && !named_code(d, o, &address))
+        return hd_machine_unsupported(d, "a call of another function");
+    if (!by_register)
+        d->m.op.a = hd_machine_constant(d, address, 8);
+    if (hd_machine_has(d, "ABS") && by_register)
+        d->m.op.flags |= HD_OP_ORDERED;
     d->m.op.run = hd_machine_run_jump;
-    bool good = hd_machine_decode_jump(d);
+    d->m.op.boolean = HD_MACHINE_CALL;
+    d->m.op.cache_slot = d->program->cache_slots++;
     d->m.op.join = d->ordinal + 1;
-    return good;
+    d->m.op.flags |= HD_OP_CONTROL;
+    return true;
 }
 
 bool hd_machine_decode_exit(hd_machine_decoder *d)

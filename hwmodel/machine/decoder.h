@@ -81,11 +81,13 @@ struct hd_machine_row {
 struct hd_machine_decoder {
     hd_program *program;
     hd_module *module;
-    const hd_machine_kernel *kernel;
-    hd_function *function;
+    hd_machine_kernel *kernel; /* of the program */
+    hd_function *function;     /* of `functions`, that is decoded */
     hd_code *code;
     hd_diagnostics *diagnostics;
     bool failed;
+    HD_ARRAY(hd_function *) functions;     /* that run: the kernel, and what it may call */
+    uint32_t general_count, uniform_count; /* rows for registers of all of them */
     /* the frame: offsets of rows */
     uint32_t general, uniform, predicates, uniform_predicates, barriers, temporaries;
     HD_ARRAY(uint64_t) constant_keys; /* by constant row: value, then bytes */
@@ -144,8 +146,8 @@ hd_machine_decode hd_machine_decode_load, hd_machine_decode_store, hd_machine_de
 hd_machine_decode hd_machine_decode_branch, hd_machine_decode_jump, hd_machine_decode_call, hd_machine_decode_exit,
     hd_machine_decode_push, hd_machine_decode_meet, hd_machine_decode_warp_sync, hd_machine_decode_barrier,
     hd_machine_decode_diverged, hd_machine_decode_shuffle, hd_machine_decode_vote, hd_machine_decode_break,
-    hd_machine_decode_move_barrier, hd_machine_decode_yield, hd_machine_decode_match,
-    hd_machine_decode_redux; /* decode_control.c */
+    hd_machine_decode_move_barrier, hd_machine_decode_yield, hd_machine_decode_match, hd_machine_decode_redux,
+    hd_machine_decode_code_address; /* decode_control.c */
 
 hd_machine_decode hd_machine_decode_product, hd_machine_decode_matrix_rows,
     hd_machine_decode_transpose; /* decode_matrix.c */
@@ -155,14 +157,44 @@ hd_op_run hd_machine_run; /* of an op with steps: use.detail is its hd_machine_o
 hd_op_run hd_machine_run_sum, hd_machine_run_wide_sum, hd_machine_run_predicates, hd_machine_run_p2r,
     hd_machine_run_r2p, hd_machine_run_extreme, hd_machine_run_check_division, hd_machine_run_compare_high,
     hd_machine_run_rows, hd_machine_run_bank, hd_machine_run_swap, hd_machine_run_vote; /* run.c */
-hd_op_run hd_machine_run_branch, hd_machine_run_jump, hd_machine_run_exit, hd_machine_run_push, hd_machine_run_meet,
+hd_op_run hd_machine_run_branch, hd_machine_run_exit, hd_machine_run_push, hd_machine_run_meet,
     hd_machine_run_warp_sync, hd_machine_run_barrier, hd_machine_run_break, hd_machine_run_diverged,
-    hd_machine_run_yield; /* control.c */
+    hd_machine_run_yield;      /* control.c */
+hd_op_run hd_machine_run_jump; /* calls.c; op->boolean: HD_MACHINE_JUMP, ... */
+enum { HD_MACHINE_JUMP, HD_MACHINE_CALL, HD_MACHINE_RETURN };
+
+/* control.c. A group without lanes stays in a call frame where there is no other. */
+void hd_machine_drop_empty(hd_warp *w);
+void hd_machine_push_group(hd_warp *w, uint32_t pc, uint32_t mask);
+/* Chooses the group that runs after the lanes of some have come to wait, to their end, or have returned. */
+hd_step hd_machine_choose(const hd_op *op, hd_warp *w);
+/* calls.c. Leaves the top call frame, which has no lanes left. NEXT: its caller goes on. */
+hd_step hd_machine_leave(hd_warp *w);
+
+/* The address of a function's first instruction: calls by address, and what they return to, take it. Nothing else is
+ * there. */
+uint64_t hd_machine_code_address(const hd_function *function);
+/* The address at which a function of the device runtime is called; 0: it has none of that name. */
+uint64_t hd_machine_builtin_address(const char *name);
+bool hd_machine_needs_heap(const char *name); /* it is a function of the device runtime that uses the heap */
+/* The arguments of each in code->copies, from its number times this on, then its result. */
+enum { HD_MACHINE_BUILTIN_COPIES = 6 };
+void hd_machine_add_builtins(hd_machine_decoder *d);
+
+/* Rows of a call frame, the same in all functions of a program. In this order; predicates are before the barriers. */
+typedef struct hd_machine_rows {
+    uint32_t barriers, general, uniform, temporaries;
+} hd_machine_rows;
 
 /* The hd_machine_op whose op this is: of run functions that take more than an hd_op holds. */
 static inline const hd_machine_op *hd_machine_op_of(const hd_op *op)
 {
     return (const hd_machine_op *)(const void *)op; /* its first member */
+}
+/* The op of an instruction without the steps around it. */
+static inline const hd_op *hd_machine_inner_op(const hd_op *op)
+{
+    return op->run == hd_machine_run ? &((const hd_machine_op *)op->use.detail)->op : op;
 }
 /* Whether a predicate holds, by lane. */
 static inline uint32_t hd_machine_truth(const hd_warp *w, hd_machine_predicate p)
@@ -171,6 +203,8 @@ static inline uint32_t hd_machine_truth(const hd_warp *w, hd_machine_predicate p
     return p.negated ? ~word : word;
 }
 
+/* Of a thread whose calls have a depth that is not known: the driver's default (cudaLimitStackSize). */
+enum { HD_MACHINE_DRIVER_STACK_BYTES = 1024 };
 /* load.c: the address of a symbol of a cubin. false: it has none. */
 bool hd_machine_symbol_address(const hd_image *image, const hd_machine_image *of, uint32_t symbol, uint64_t *address);
 

@@ -1,7 +1,7 @@
 /* Places what the code of a cubin addresses in device memory, and takes from its description what a program needs.
  *
  * A section of global variables, and one of a constant bank, is an allocation. Relocations in them receive the
- * addresses of symbols: of variables, where their section is; of functions, none, since calls by address do not run. */
+ * addresses of symbols: of variables, where their section is; of functions, that of their code. */
 #include "hwmodel/machine/decoder.h"
 
 #include <inttypes.h>
@@ -57,6 +57,12 @@ bool hd_machine_symbol_address(const hd_image *image, const hd_machine_image *of
     const hd_machine_symbol *s = symbol < of->symbol_count ? &of->symbols[symbol] : NULL;
     const hd_machine_section *section = s && s->section != HD_NONE ? &of->sections[s->section] : NULL;
     const hd_allocation *a = section ? allocation_of(image, section) : NULL;
+    if (section && section->kind == HD_MACHINE_SECTION_CODE && s->function != HD_NONE) {
+        *address = hd_machine_code_address(image->module->functions.items[s->function]);
+        return true;
+    }
+    if (s && !section)
+        return (*address = hd_machine_builtin_address(s->name)) != 0;
     if (section && section->kind == HD_MACHINE_SECTION_SHARED) {
         *address = s->offset;
         return true;
@@ -67,7 +73,7 @@ bool hd_machine_symbol_address(const hd_image *image, const hd_machine_image *of
     return true;
 }
 
-/* Addresses of functions stay 0. */
+/* What nothing is known of stays 0. */
 static bool relocate(const hd_image *image, const hd_machine_image *of, const hd_machine_section *s,
                      hd_diagnostics *diagnostics)
 {
@@ -109,13 +115,13 @@ bool hd_machine_image_load(hd_image *image, hd_diagnostics *diagnostics)
     return good;
 }
 
-/* The stack of a thread. ptxas knows the depth of calls unless they are recursive or by address: then the kernel
- * gets the default of the driver (cudaLimitStackSize). */
+/* The stack of a thread, as the toolkit knows it: not of calls that are recursive (all bits are set) or by address. */
 static uint32_t stack_bytes(const hd_function *function, const hd_machine_layout *l)
 {
-    enum { DRIVER_STACK_BYTES = 1024 };
-    uint32_t known = l->stack_bytes > l->frame_bytes ? l->stack_bytes : l->frame_bytes;
-    return function->machine->unknown_target && known < DRIVER_STACK_BYTES ? DRIVER_STACK_BYTES : known;
+    bool is_recursive = l->stack_bytes == UINT32_MAX;
+    uint32_t known = !is_recursive && l->stack_bytes > l->frame_bytes ? l->stack_bytes : l->frame_bytes;
+    bool is_open = (is_recursive || function->machine->unknown_target) && known < HD_MACHINE_DRIVER_STACK_BYTES;
+    return is_open ? HD_MACHINE_DRIVER_STACK_BYTES : known;
 }
 
 /* ---- a kernel ---------------------------------------------------------------------------------------------------- */

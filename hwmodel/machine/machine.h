@@ -16,8 +16,7 @@
  * Values. Results of MUFU are rounded correctly where PTX's are, else as the interpreter's approximations. The
  * semantics of opcodes and how each was confirmed: docs/machine.md.
  *
- * Not handled, and named before the run (HD_DIAG_UNSUPPORTED): opcodes and modifiers without a row in opcodes.def,
- * calls of other functions. */
+ * Not handled, and named before the run (HD_DIAG_UNSUPPORTED): opcodes and modifiers without a row in opcodes.def. */
 #ifndef HD_HWMODEL_MACHINE_MACHINE_H
 #define HD_HWMODEL_MACHINE_MACHINE_H
 

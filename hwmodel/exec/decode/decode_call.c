@@ -262,11 +262,11 @@ static bool decode_builtin(hd_decoder *d, const parts *p, const hd_builtin *buil
     op->flags |= HD_OP_ORDERED;
     op->first = d->code->copies.count;
     op->cache_slot = d->program->cache_slots++;
-    call->arguments = builtin->parameters;
-    call->results = p->results ? builtin->results : 0;
+    call->arguments = (uint32_t)strlen(builtin->parameters);
+    call->results = p->results && builtin->result_bytes;
     if (builtin->heap && !hd_memory_need_heap(d->program->image->memory))
         return hd_decode_unsupported(d, "a device heap that has no room left");
-    return add_builtin_list(d, p->arguments, builtin->parameters, false) &&
+    return add_builtin_list(d, p->arguments, call->arguments, false) &&
            add_builtin_list(d, p->results, call->results, true);
 }
 

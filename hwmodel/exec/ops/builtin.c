@@ -9,17 +9,19 @@
 #include <stdio.h>
 
 static const hd_builtin builtins[] = {
-#define HD_BUILTIN(name, run, results, parameters, heap) {name, hd_run_builtin_##run, results, parameters, heap},
+#define HD_BUILTIN(name, run, result, parameters, heap) {name, hd_run_builtin_##run, result, parameters, heap},
 #include "hwmodel/exec/ops/builtin.def"
 #undef HD_BUILTIN
 };
 
 const hd_builtin *hd_builtin_find(const char *name)
 {
-    enum { COUNT = sizeof builtins / sizeof *builtins };
-    uint32_t found = HD_FIND_ROW(builtins, COUNT, name, name, strlen(name));
-    return found < COUNT ? &builtins[found] : NULL;
+    uint32_t found = HD_FIND_ROW(builtins, HD_BUILTINS, name, name, strlen(name));
+    return found < HD_BUILTINS ? &builtins[found] : NULL;
 }
+
+uint32_t hd_builtin_number(const hd_builtin *builtin) { return (uint32_t)(builtin - builtins); }
+const hd_builtin *hd_builtin_numbered(uint32_t number) { return &builtins[number]; }
 
 /* ---- arguments and results --------------------------------------------------------------------------------------- */
 
@@ -65,10 +67,9 @@ static void print(hd_warp *w, const hd_text_buffer *text, bool assertion)
         o->print(o->print_context, text->items, text->count);
 }
 
-static hd_heap_call call_in(const hd_op *op, hd_warp *w, uint32_t lane)
+static hd_heap_call call_in(hd_warp *w, uint32_t lane)
 {
-    const hd_code *code = hd_top_frame(w)->code;
-    const hd_instruction *call = &code->function->instructions.items[op - code->ops];
+    const hd_instruction *call = &hd_top_frame(w)->code->function->instructions.items[hd_top(w)->pc];
     hd_heap_call caller = {.span = call->span};
     memcpy(caller.block, w->cta->id, sizeof caller.block);
     hd_thread_of(w, lane, caller.thread);
@@ -150,7 +151,7 @@ hd_step hd_run_builtin_malloc(const hd_op *op, hd_warp *w, uint32_t mask)
     if (w->cta->workers)
         hd_workers_keep_heap(w->cta->workers);
     HD_EACH_BIT (lane, mask) {
-        hd_heap_call caller = call_in(op, w, lane);
+        hd_heap_call caller = call_in(w, lane);
         uint64_t bytes = argument(op, w, 0, lane), address = hd_heap_allocate(heap, bytes, &caller);
         touch_block(w->cta, address, bytes);
         set_result(op, w, lane, address);
@@ -166,7 +167,7 @@ hd_step hd_run_builtin_free(const hd_op *op, hd_warp *w, uint32_t mask)
         hd_workers_keep_heap(w->cta->workers);
     HD_EACH_BIT (lane, mask) {
         uint64_t address = argument(op, w, 0, lane);
-        hd_heap_call caller = call_in(op, w, lane);
+        hd_heap_call caller = call_in(w, lane);
         hd_heap_block block;
         hd_heap_result result = address ? hd_heap_release(heap, address, &caller, &block) : HD_HEAP_DONE;
         if (result == HD_HEAP_DONE) {

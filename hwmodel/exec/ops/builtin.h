@@ -7,13 +7,22 @@
 typedef struct hd_builtin {
     const char *name;
     hd_op_run *run;
-    uint8_t results, parameters;
-    bool heap; /* needs the device heap */
+    uint8_t result_bytes;   /* 0: it has none */
+    const char *parameters; /* a digit for each: its bytes */
+    bool heap;              /* needs the device heap */
 } hd_builtin;
 
+enum { /* HD_BUILTINS: their number */
+#define HD_BUILTIN(name, run, result, parameters, heap) HD_BUILTIN_##run,
+#include "hwmodel/exec/ops/builtin.def"
+#undef HD_BUILTIN
+       HD_BUILTINS
+};
 const hd_builtin *hd_builtin_find(const char *name); /* NULL: none */
+uint32_t hd_builtin_number(const hd_builtin *builtin);
+const hd_builtin *hd_builtin_numbered(uint32_t number);
 
-#define HD_BUILTIN(name, run, results, parameters, heap) hd_op_run hd_run_builtin_##run;
+#define HD_BUILTIN(name, run, result, parameters, heap) hd_op_run hd_run_builtin_##run;
 #include "hwmodel/exec/ops/builtin.def"
 #undef HD_BUILTIN
 

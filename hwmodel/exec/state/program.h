@@ -203,6 +203,7 @@ struct hd_program {
     HD_ARRAY(hd_bank_row) bank_rows;
     hd_read_bank *read_bank;                 /* NULL: PTX */
     const struct hd_machine_kernel *machine; /* NULL: PTX */
+    const struct hd_machine_rows *machine_rows;
 };
 
 /* Bytes of a lane of a register: 2, 4, 8, 16; 0: a predicate or %CC. */
