@@ -3,13 +3,11 @@
 #include "cli/cli.h"
 
 #include "base/shown.h"
-#include "base/version.h"
 #include "emitters/ir/dump.h"
 #include "ir/architected.h"
 #include "parser/recognize.h"
 
 enum { WHOLE_BLOCKS = 0 };
-static const char json_head[] = "{\"heddle\":\"" HD_VERSION "\",\"schema\":1,\"functions\":[";
 
 typedef enum dump_kind { DUMP_TOKENS, DUMP_IR, DUMP_CFG, DUMP_LIVENESS, DUMP_WORDS, DUMP_LISTING } dump_kind;
 
@@ -130,8 +128,10 @@ static void join_one(hd_cli_part *part, hd_writer *output)
     if (part->status != HD_STATUS_DONE && !part->text.buffer.count)
         return;
     write_head(part, job, output);
-    if (job->json)
-        hd_write_string(output, !job->inputs ? json_head : part->selected && job->functions ? ",\n" : "");
+    if (job->json && !job->inputs)
+        hd_emit_ir_json_begin(output);
+    else if (job->json && part->selected && job->functions)
+        hd_write_string(output, ",\n");
     if (job->json)
         hd_write(output, part->text.buffer.items, part->text.buffer.count);
     else
@@ -154,7 +154,7 @@ int hd_cli_dump(hd_cli *cli)
     job.each.output = &output.writer;
     hd_status status = hd_cli_each_input(cli, &job.each, NULL);
     if (job.json && job.inputs)
-        hd_write_string(&output.writer, "]}\n");
+        hd_emit_ir_json_end(&output.writer);
     bool keep = status == HD_STATUS_DONE || (hd_cli_is_several(cli) && job.inputs);
     return (int)(hd_cli_close(cli, &output, keep) ? status : hd_status_worse(status, HD_STATUS_REJECTED));
 }

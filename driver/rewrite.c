@@ -2,16 +2,6 @@
 #include "driver/rewrite.h"
 #include "ir/machine.h"
 
-static bool run_passes(hd_module *module, const hd_rewrite_options *options, hd_diagnostics *diagnostics)
-{
-    if (!options->passes)
-        return hd_module_check_selection(module, options->pipeline.kernel, diagnostics);
-    hd_pipeline_options run = options->pipeline;
-    run.print_function = hd_emit_function;
-    run.brings = true;
-    return hd_pipeline_run(options->passes, module, &run, diagnostics);
-}
-
 /* Records of unknown kinds refer to instructions by ordinal: after changes they would refer to wrong ones. */
 static void drop_foreign(hd_module *module)
 {
@@ -26,9 +16,21 @@ static void drop_foreign(hd_module *module)
     }
 }
 
+bool hd_rewrite_module(hd_module *module, const hd_rewrite_options *options, hd_diagnostics *diagnostics)
+{
+    hd_pipeline_options run = options->pipeline;
+    run.print_function = hd_emit_function;
+    run.brings = true;
+    bool good = options->passes ? hd_pipeline_run(options->passes, module, &run, diagnostics)
+                                : hd_module_check_selection(module, run.kernel, diagnostics);
+    if (good)
+        drop_foreign(module);
+    return good;
+}
+
 /* Machine code has no canonical spelling, and a graph no lines for statements of annotations; nor has a listing that
  * begins with instructions a place for those of the function. */
-static bool can_print(const hd_module *module, const hd_emit_options *emit)
+bool hd_rewrite_can_print(const hd_module *module, const hd_emit_options *emit)
 {
     const char *option = emit->canonical ? "--canonical" : NULL;
     if (!module->is_machine)
@@ -50,10 +52,8 @@ hd_module *hd_rewrite(hd_source *source, const hd_rewrite_options *options, hd_w
     for (uint32_t i = 0; i < module->functions.count && module->given_registers; i++)
         if (hd_function_selected(module->functions.items[i], options->pipeline.kernel))
             hd_machine_check_given(module->functions.items[i]);
-    if (diagnostics->error_count == 0 && can_print(module, &options->emit) &&
-        run_passes(module, options, diagnostics)) {
-        drop_foreign(module);
+    if (diagnostics->error_count == 0 && hd_rewrite_can_print(module, &options->emit) &&
+        hd_rewrite_module(module, options, diagnostics))
         hd_emit_ptx(out, module, &options->emit);
-    }
     return module;
 }

@@ -19,4 +19,10 @@ typedef struct hd_rewrite_options {
 hd_module *hd_rewrite(hd_source *source, const hd_rewrite_options *options, hd_writer *out,
                       hd_diagnostics *diagnostics);
 
+/* Its parts, for a module that is there already. Runs the passes; false: an error was reported, and the module is not
+ * to be used. */
+bool hd_rewrite_module(hd_module *module, const hd_rewrite_options *options, hd_diagnostics *diagnostics);
+/* Whether the module can be written so. false: reported in the module's diagnostics. */
+bool hd_rewrite_can_print(const hd_module *module, const hd_emit_options *emit);
+
 #endif

@@ -151,15 +151,13 @@ static void spell_sreg(hd_speller *s, const hd_operand *o)
     end_token(s);
 }
 
-static const hd_operand *spell_operand(hd_speller *s, const hd_operand *o);
-
 /* Prints `count` siblings starting at `o`; returns the operand after the last one's children. */
 static const hd_operand *spell_siblings(hd_speller *s, const hd_operand *o, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         if (i)
             comma(s);
-        o = spell_operand(s, o);
+        o = hd_spell_operand(s, o);
     }
     return o;
 }
@@ -187,9 +185,9 @@ static const hd_operand *spell_whole(hd_speller *s, const hd_operand *o)
 /* a|b, s[3] */
 static const hd_operand *spell_two(hd_speller *s, const hd_operand *o, char between, char close)
 {
-    const hd_operand *next = spell_operand(s, o + 1);
+    const hd_operand *next = hd_spell_operand(s, o + 1);
     put_char(s, between);
-    next = spell_operand(s, next);
+    next = hd_spell_operand(s, next);
     if (close)
         put_char(s, close);
     return next;
@@ -214,7 +212,7 @@ static const hd_operand *spell_offset(hd_speller *s, const hd_operand *o)
     return o + 2;
 }
 
-static const hd_operand *spell_operand(hd_speller *s, const hd_operand *o)
+const hd_operand *hd_spell_operand(hd_speller *s, const hd_operand *o)
 {
     if (o->flags & HD_OPERAND_NOT)
         put_char(s, '!');
@@ -299,7 +297,7 @@ void hd_spell_instruction(hd_speller *s, const hd_instruction *insn, const char 
             blank(s);
         else
             comma(s);
-        o = spell_operand(s, o);
+        o = hd_spell_operand(s, o);
     }
     put_char(s, ';');
 }

@@ -14,6 +14,8 @@ typedef struct hd_speller {
 
 void hd_spell_tokens(hd_speller *s, hd_tokens tokens);
 void hd_spell_register(hd_speller *s, uint32_t reg); /* its name, without surrounding blanks */
+/* An operand with its children; returns the operand after them. */
+const hd_operand *hd_spell_operand(hd_speller *s, const hd_operand *operand);
 /* "@%p1 add.s32 %r1, %r2, 4;" with `modifiers` after the opcode (length 0: none). */
 void hd_spell_instruction(hd_speller *s, const hd_instruction *insn, const char *modifiers, size_t length);
 /* Prints any statement except functions, including instructions, without a line end. */

@@ -1,208 +1,13 @@
-/* The public C API (include/heddle/heddle.h) over the jobs of driver/.
- *
- * Each job has its own diagnostics, with the severities of the context. After the job they are copied as messages, with
- * locations as lines and columns, before the texts that they refer to are freed. */
-#include "heddle/heddle.h"
-
-#include "base/origins.h"
-#include "base/version.h"
-#include "driver/check.h"
-#include "driver/replay/replay.h"
-#include "driver/report/diff.h"
-#include "driver/report/gates.h"
-#include "driver/report/report.h"
-#include "driver/rewrite.h"
+/* The jobs of the public C API (include/heddle/heddle.h) over those of driver/. Each has its own diagnostics, with the
+ * severities of the context. */
+#include "driver/api/context.h"
 #include "driver/api/settings.h"
+#include "driver/check.h"
+#include "driver/report/gates.h"
+#include "driver/rewrite.h"
 #include "emitters/report/diff.h"
 #include "emitters/replay/replay.h"
 #include "target/gpu.h"
-
-#include <errno.h>
-
-struct hd_context {
-    hd_diagnostics template; /* severities only; nothing is reported in it */
-    hd_parse_options parse;
-    hd_diagnostics diagnostics; /* of the running job */
-    hd_arena arena;             /* texts of the messages */
-    HD_ARRAY(hd_message) messages;
-    size_t errors;
-    /* The last job, whose results are still accessible; or NULL. */
-    hd_replay *replay;
-    hd_report_job *report;
-    hd_diff_job *diff;
-    hd_source sources[2]; /* their texts */
-};
-
-/* ---- contexts ---------------------------------------------------------------------------------------------------- */
-
-hd_context *hd_context_new(void)
-{
-    hd_context *context = hd_calloc(1, sizeof *context);
-    hd_diagnostics_init(&context->template);
-    hd_arena_init(&context->arena);
-    return context;
-}
-
-static void drop_results(hd_context *context)
-{
-    hd_replay_free(context->replay);
-    hd_report_free(context->report);
-    hd_diff_free(context->diff);
-    context->replay = NULL;
-    context->report = NULL;
-    context->diff = NULL;
-}
-
-void hd_context_free(hd_context *context)
-{
-    if (!context)
-        return;
-    drop_results(context);
-    hd_diagnostics_free(&context->template);
-    hd_arena_free(&context->arena);
-    hd_array_free(&context->messages);
-    free(context);
-}
-
-void hd_context_set_strict(hd_context *context, bool strict) { context->parse.strict = strict; }
-
-void hd_context_set_drop_stale(hd_context *context, bool drop_stale) { context->parse.drop_stale = drop_stale; }
-
-bool hd_context_set_warning(hd_context *context, const char *what)
-{
-    return hd_diagnostics_option(&context->template, what);
-}
-
-const char *hd_version(void) { return HD_VERSION; }
-
-/* ---- messages ---------------------------------------------------------------------------------------------------- */
-
-size_t hd_context_message_count(const hd_context *context) { return context->messages.count; }
-
-hd_message hd_context_message(const hd_context *context, size_t index) { return context->messages.items[index]; }
-
-size_t hd_context_error_count(const hd_context *context) { return context->errors; }
-
-static const char *keep_text(hd_context *context, const char *text)
-{
-    return hd_arena_string(&context->arena, text, strlen(text));
-}
-
-static void add_message(hd_context *context, hd_message_severity severity, const char *slug, const char *text,
-                        hd_source *source, hd_span span)
-{
-    hd_message message = {.severity = severity, .slug = slug, .text = keep_text(context, text)};
-    if (source) {
-        hd_position begin = hd_source_position(source, span.begin), end = hd_source_position(source, span.end);
-        message.file = keep_text(context, source->name);
-        message.line = begin.line;
-        message.column = begin.column;
-        message.end_line = end.line;
-        message.end_column = end.column;
-    }
-    hd_array_push(&context->messages, message);
-}
-
-/* The calls at which code was inlined that the diagnostic is about. */
-static void add_inlined(hd_context *context, const hd_diagnostic *d)
-{
-    hd_origin origins[HD_MOST_INLINED];
-    bool known = d->source && hd_diagnostic_is_about_code(d->kind);
-    uint32_t count = known ? hd_source_origins(d->source, d->span.begin, origins) : 0;
-    for (uint32_t i = 1; i < count; i++)
-        add_message(context, HD_MESSAGE_NOTE, hd_diagnostic_slug(d->kind),
-                    hd_arena_printf(&context->arena, "inlined at %s:%u", origins[i].file, origins[i].line), NULL,
-                    (hd_span){0, 0});
-}
-
-static void end_job(hd_context *context)
-{
-    for (const hd_diagnostic *d = context->diagnostics.first; d; d = d->next) {
-        const char *slug = hd_diagnostic_slug(d->kind);
-        add_message(context, d->severity == HD_ERROR ? HD_MESSAGE_ERROR : HD_MESSAGE_WARNING, slug, d->message,
-                    d->source, d->span);
-        add_inlined(context, d);
-        for (const hd_note *note = d->notes; note; note = note->next)
-            add_message(context, HD_MESSAGE_NOTE, slug, note->message, note->source, note->span);
-    }
-    context->errors = context->diagnostics.error_count;
-    hd_diagnostics_free(&context->diagnostics);
-}
-
-/* Copies the caller's settings to *own, of `size` bytes, which are zero. A shorter structure is of an earlier version,
- * a longer one of a later. So a new member lies after the padding of the structure so far, where a program may have
- * left anything. */
-static bool take_settings(hd_context *context, const void *settings, void *own, size_t size)
-{
-    size_t given;
-    const char *wrong = NULL;
-    memcpy(&given, settings, sizeof given);
-    if (given < sizeof given)
-        wrong = "the settings begin with their size: .size = sizeof settings";
-    for (size_t i = size; !wrong && i < given; i++)
-        if (((const char *)settings)[i])
-            wrong = "the settings are of a later version, and set what this one does not know";
-    if (wrong)
-        hd_report(&context->diagnostics, HD_DIAG_BAD_VALUE, NULL, (hd_span){0, 0}, "%s", wrong);
-    else
-        memcpy(own, settings, hd_min(given, size));
-    return !wrong;
-}
-
-/* Begins a job with the caller's settings (NULL: the defaults), which are copied to *own. false: they are invalid, and
- * the job has ended with HD_STATUS_USAGE. */
-static bool begin_job(hd_context *context, const void *settings, void *own, size_t size)
-{
-    drop_results(context);
-    hd_arena_free(&context->arena);
-    hd_array_clear(&context->messages);
-    hd_diagnostics *d = &context->diagnostics;
-    hd_diagnostics_init(d);
-    d->error_limit = 0;
-    memcpy(d->severity, context->template.severity, sizeof d->severity);
-    d->warnings_are_errors = context->template.warnings_are_errors;
-    if (!settings || take_settings(context, settings, own, size))
-        return true;
-    end_job(context);
-    return false;
-}
-
-/* ---- inputs and outputs ------------------------------------------------------------------------------------------ */
-
-static bool report_unreadable(hd_context *context, const char *name, int error)
-{
-    hd_report(&context->diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "cannot read '%s': %s", name,
-              hd_source_why(error));
-    return false;
-}
-
-static bool read_input(hd_context *context, const hd_input *input, hd_source *source)
-{
-    const char *name = input->name ? input->name : input->text ? "<memory>" : "";
-    if (!input->text)
-        return hd_source_read(source, name) || report_unreadable(context, name, errno);
-    if (input->length > UINT32_MAX - 16)
-        return report_unreadable(context, name, EFBIG);
-    hd_source_from_memory(source, name, input->text, input->length);
-    return true;
-}
-
-void hd_text_free(hd_text *text)
-{
-    free(text->bytes);
-    *text = (hd_text){0};
-}
-
-/* Transfers the written text to *out, or discards it. */
-static void take_text(hd_writer *writer, bool good, hd_text *out)
-{
-    hd_write_char(writer, '\0');
-    if (good) {
-        *out = (hd_text){writer->buffer.items, writer->buffer.count - 1};
-        writer->buffer.items = NULL;
-    }
-    hd_writer_free(writer);
-}
 
 /* ---- jobs -------------------------------------------------------------------------------------------------------- */
 
@@ -216,17 +21,17 @@ static hd_status run_rewrite(hd_context *context, const hd_input *input, hd_rewr
     hd_pipeline *pipeline = passes ? hd_pipeline_parse(passes, &context->diagnostics) : NULL;
     options->passes = pipeline;
     options->pipeline.gpu = machine;
-    if ((!machine || machine->valid) && (!passes || pipeline) && read_input(context, input, &source)) {
+    if ((!machine || machine->valid) && (!passes || pipeline) && hd_api_read(context, input, &source)) {
         hd_writer writer;
         hd_writer_to_memory(&writer);
         module = hd_rewrite(&source, options, &writer, &context->diagnostics);
         if (writer.error)
             hd_report(&context->diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "the output is too long: %s",
                       strerror(writer.error));
-        take_text(&writer, hd_status_of(&context->diagnostics) == HD_STATUS_DONE, out);
+        hd_api_take(&writer, hd_status_of(&context->diagnostics) == HD_STATUS_DONE, out);
     }
     hd_status status = hd_status_of(&context->diagnostics);
-    end_job(context);
+    hd_api_end(context);
     hd_module_free(module);
     hd_pipeline_free(pipeline);
     hd_gpu_free(machine);
@@ -238,13 +43,13 @@ hd_status hd_context_rewrite(hd_context *context, const hd_input *input, const h
 {
     hd_rewrite_settings s = {0};
     *out = (hd_text){0};
-    if (!begin_job(context, settings, &s, sizeof s))
+    if (!hd_api_begin(context, settings, &s, sizeof s))
         return HD_STATUS_USAGE;
     hd_rewrite_options options = {.parse = context->parse};
     options.emit.spelling = s.extended ? HD_SPELLING_EXTENDED : HD_SPELLING_PORTABLE;
     if (hd_settings_take(HD_JOB_REWRITE, &s, &options, &context->diagnostics))
         return run_rewrite(context, input, &options, s.passes, s.gpu, out);
-    end_job(context);
+    hd_api_end(context);
     return HD_STATUS_USAGE;
 }
 
@@ -253,7 +58,7 @@ hd_status hd_context_strip(hd_context *context, const hd_input *input, hd_text *
     hd_rewrite_options options = {.parse = context->parse, .emit = {.no_annotations = true}};
     options.parse.locate_annotations = true;
     *out = (hd_text){0};
-    begin_job(context, NULL, NULL, 0);
+    hd_api_begin(context, NULL, NULL, 0);
     return run_rewrite(context, input, &options, NULL, NULL, out);
 }
 
@@ -262,16 +67,16 @@ hd_status hd_context_check(hd_context *context, const hd_input *input, const cha
     hd_source source;
     hd_check_result result = {0};
     hd_status status = HD_STATUS_REJECTED;
-    begin_job(context, NULL, NULL, 0);
-    if (read_input(context, input, &source)) {
+    hd_api_begin(context, NULL, NULL, 0);
+    if (hd_api_read(context, input, &source)) {
         hd_module *module = hd_parse_ptx(&source, &context->parse, &context->diagnostics);
         status = hd_status_of(&context->diagnostics);
         if (status == HD_STATUS_DONE)
             status = hd_check_module(module, kernel, NULL, &context->diagnostics, &result);
-        end_job(context);
+        hd_api_end(context);
         hd_module_free(module);
     } else {
-        end_job(context);
+        hd_api_end(context);
     }
     if (annotations)
         *annotations = result.annotations;
@@ -302,12 +107,12 @@ static const hd_report_module *run_report(hd_context *context, const hd_input *i
     hd_report_options options;
     bool good = read_report_settings(context, s, &options);
     options.gates = gates_of(context, s, HD_GATES_OF_VALUES);
-    if (good && (options.gates || !s->require) && read_input(context, input, &context->sources[0]))
+    if (good && (options.gates || !s->require) && hd_api_read(context, input, &context->sources[0]))
         context->report = hd_report_new(&context->sources[0], &options, &context->diagnostics);
     if (options.gates && context->report && hd_report_of(context->report)->arch)
         hd_gates_warn_of_unused(options.gates, &context->diagnostics);
     *status = hd_status_of(&context->diagnostics);
-    end_job(context);
+    hd_api_end(context);
     hd_gates_free(options.gates);
     return context->report && hd_report_of(context->report)->arch ? hd_report_of(context->report) : NULL;
 }
@@ -317,7 +122,7 @@ hd_status hd_context_report_results(hd_context *context, const hd_input *input, 
 {
     hd_report_settings s = {0};
     hd_status status = HD_STATUS_USAGE;
-    bool good = begin_job(context, settings, &s, sizeof s);
+    bool good = hd_api_begin(context, settings, &s, sizeof s);
     *report = good ? run_report(context, input, &s, &status) : NULL;
     return status;
 }
@@ -329,7 +134,7 @@ hd_status hd_context_report(hd_context *context, const hd_input *input, const hd
     hd_status status = HD_STATUS_USAGE;
     hd_writer writer;
     *text = (hd_text){0};
-    bool good = begin_job(context, settings, &s, sizeof s);
+    bool good = hd_api_begin(context, settings, &s, sizeof s);
     const hd_report_module *report = good ? run_report(context, input, &s, &status) : NULL;
     if (!report)
         return status;
@@ -343,16 +148,16 @@ hd_status hd_context_report(hd_context *context, const hd_input *input, const hd
     case HD_FORMAT_HTML: hd_emit_report_html(&writer, &reports, &texts); break;
     case HD_FORMAT_SARIF: hd_emit_report_sarif(&writer, &reports); break;
     }
-    take_text(&writer, !writer.error, text);
+    hd_api_take(&writer, !writer.error, text);
     return status;
 }
 
 /* false where one cannot be read: then nothing is held. */
 static bool read_both(hd_context *context, const hd_input *before, const hd_input *after)
 {
-    if (!read_input(context, before, &context->sources[0]))
+    if (!hd_api_read(context, before, &context->sources[0]))
         return false;
-    bool good = read_input(context, after, &context->sources[1]);
+    bool good = hd_api_read(context, after, &context->sources[1]);
     if (!good)
         hd_source_free(&context->sources[0]);
     return good;
@@ -372,7 +177,7 @@ static const hd_diff *run_diff(hd_context *context, const hd_input *before, cons
     if (options.gates && diff)
         hd_gates_warn_of_unused(options.gates, &context->diagnostics);
     *status = hd_status_of(&context->diagnostics);
-    end_job(context);
+    hd_api_end(context);
     hd_gates_free(options.gates);
     return diff;
 }
@@ -382,7 +187,7 @@ hd_status hd_context_diff_results(hd_context *context, const hd_input *before, c
 {
     hd_report_settings s = {0};
     hd_status status = HD_STATUS_USAGE;
-    bool good = begin_job(context, settings, &s, sizeof s);
+    bool good = hd_api_begin(context, settings, &s, sizeof s);
     *diff = good ? run_diff(context, before, after, &s, &status) : NULL;
     return status;
 }
@@ -394,7 +199,7 @@ hd_status hd_context_diff(hd_context *context, const hd_input *before, const hd_
     hd_status status = HD_STATUS_USAGE;
     hd_writer writer;
     *text = (hd_text){0};
-    bool good = begin_job(context, settings, &s, sizeof s);
+    bool good = hd_api_begin(context, settings, &s, sizeof s);
     const hd_diff *diff = good ? run_diff(context, before, after, &s, &status) : NULL;
     if (!diff)
         return status;
@@ -403,7 +208,7 @@ hd_status hd_context_diff(hd_context *context, const hd_input *before, const hd_
         hd_emit_diff_text(&writer, diff);
     else
         hd_emit_diff_json(&writer, diff);
-    take_text(&writer, !writer.error, text);
+    hd_api_take(&writer, !writer.error, text);
     return status;
 }
 
@@ -448,7 +253,7 @@ static const hd_replay_report *run_replay(hd_context *context, const char *const
         *status = good && !listed ? HD_STATUS_REJECTED : hd_replay_status(context->replay);
         hd_arena_free(&names);
     }
-    end_job(context);
+    hd_api_end(context);
     return good ? hd_replay_report_of(context->replay) : NULL;
 }
 
@@ -457,7 +262,7 @@ hd_status hd_context_replay_results(hd_context *context, const char *const *laun
 {
     hd_replay_settings s = {0};
     hd_status status = HD_STATUS_USAGE;
-    bool good = begin_job(context, settings, &s, sizeof s);
+    bool good = hd_api_begin(context, settings, &s, sizeof s);
     *report = good ? run_replay(context, launch_files, count, &s, &status) : NULL;
     return status;
 }
@@ -469,7 +274,7 @@ hd_status hd_context_replay(hd_context *context, const char *const *launch_files
     hd_status status = HD_STATUS_USAGE;
     hd_writer writer;
     *report = (hd_text){0};
-    bool good = begin_job(context, settings, &s, sizeof s);
+    bool good = hd_api_begin(context, settings, &s, sizeof s);
     const hd_replay_report *results = good ? run_replay(context, launch_files, count, &s, &status) : NULL;
     if (!results)
         return status;
@@ -481,6 +286,6 @@ hd_status hd_context_replay(hd_context *context, const char *const *launch_files
     case HD_REPLAY_HTML: hd_emit_replay_html(&writer, results); break;
     case HD_REPLAY_TIMELINE: hd_emit_replay_timeline(&writer, results); break;
     }
-    take_text(&writer, !writer.error, report);
+    hd_api_take(&writer, !writer.error, report);
     return status;
 }

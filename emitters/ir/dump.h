@@ -20,6 +20,9 @@ void hd_emit_ir_text(hd_writer *writer, hd_function *function);
 /* The same as one JSON object: name, registers, blocks, loops, instructions (id, origin, line, column, text, reads,
  * writes, annotations). */
 void hd_emit_ir_json(hd_writer *writer, hd_function *function);
+/* What is before the objects of all functions, which commas separate, and after them. */
+void hd_emit_ir_json_begin(hd_writer *writer);
+void hd_emit_ir_json_end(hd_writer *writer);
 
 /* One line per instruction: the number of registers live before it, the words they occupy in the register file, the
  * instruction, and the registers' names. Thread-level liveness. */

@@ -1,6 +1,7 @@
 /* A function's IR as one JSON object, on one line: linear. */
 #include "emitters/ir/dump.h"
 
+#include "base/version.h"
 #include "emitters/ir/ptx.h"
 #include "emitters/json.h"
 #include "ir/annotations.h"
@@ -187,15 +188,24 @@ static void write_instructions(hd_json *j, const hd_function *f, uint32_t *annot
 void hd_emit_ir_json(hd_writer *writer, hd_function *f)
 {
     const hd_cfg *cfg = hd_function_cfg(f);
-    uint32_t annotation = 0;
+    uint32_t annotation = 0, wide = f->annotations.count; /* the function's own come last */
+    while (wide && f->annotations.items[wide - 1].instruction == HD_NONE)
+        wide--;
     hd_json json = {.out = writer, .dense = true};
     hd_json_compact_object(&json, NULL);
     hd_json_text(&json, "file", f->module->source->name);
     hd_json_text(&json, "name", hd_names_text(&f->module->names, f->name));
     hd_json_bool(&json, "entry", f->is_entry);
-    write_annotations(&json, f, HD_NONE, &annotation);
+    write_annotations(&json, f, HD_NONE, &wide);
     write_registers(&json, f);
     write_graph(&json, cfg);
     write_instructions(&json, f, &annotation);
     hd_json_end(&json);
 }
+
+void hd_emit_ir_json_begin(hd_writer *writer)
+{
+    hd_write_string(writer, "{\"heddle\":\"" HD_VERSION "\",\"schema\":1,\"functions\":[");
+}
+
+void hd_emit_ir_json_end(hd_writer *writer) { hd_write_string(writer, "]}\n"); }

@@ -1,7 +1,6 @@
 /* Text listings: tokens, the IR, liveness. Linear in the output. */
 #include "emitters/ir/dump.h"
 
-#include "base/compare.h"
 #include "emitters/ir/ptx.h"
 #include "ir/spell.h"
 #include "lexer/lexer.h"
@@ -122,28 +121,6 @@ void hd_emit_ir_text(hd_writer *writer, hd_function *function)
 
 /* ---- liveness ---------------------------------------------------------------------------------------------------- */
 
-/* The live registers before each instruction of one block: `ends[i]` is the end of those of its i-th. */
-typedef struct live_lists {
-    hd_u32_array members, ends;
-} live_lists;
-
-/* Fills the lists from the last instruction to the first. */
-static void collect_live(hd_live_walk *walk, const hd_block *block, uint32_t b, live_lists *lists)
-{
-    hd_array_clear(&lists->members);
-    hd_array_clear(&lists->ends);
-    hd_live_start(walk, b);
-    for (uint32_t i = block->end; i > block->first; i--) {
-        hd_live_step(walk);
-        if (walk->count) {
-            uint32_t *list = hd_array_extend(&lists->members, walk->count);
-            memcpy(list, walk->members, walk->count * sizeof *list);
-            qsort(list, walk->count, sizeof *list, hd_compare_u32);
-        }
-        hd_array_push(&lists->ends, lists->members.count);
-    }
-}
-
 static void write_live(hd_speller *s, const hd_instruction *insn, uint32_t ordinal, const uint32_t *live,
                        uint32_t count)
 {
@@ -164,14 +141,12 @@ static void write_live(hd_speller *s, const hd_instruction *insn, uint32_t ordin
     hd_write_string(s->out, "}\n");
 }
 
-static void write_block_liveness(hd_speller *s, const hd_block *block, uint32_t b, const live_lists *lists)
+static void write_block_liveness(hd_speller *s, const hd_block *block, uint32_t b, const hd_live_lists *lists)
 {
-    uint32_t count = block->end - block->first;
     hd_write_format(s->out, "b%u:\n", b);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t step = count - 1 - i, first = step ? lists->ends.items[step - 1] : 0;
-        write_live(s, &s->function->instructions.items[block->first + i], block->first + i,
-                   lists->members.items + first, lists->ends.items[step] - first);
+    for (uint32_t i = block->first; i < block->end; i++) {
+        hd_register_set live = hd_live_lists_before(lists, i);
+        write_live(s, &s->function->instructions.items[i], i, live.items, live.count);
     }
 }
 
@@ -179,7 +154,7 @@ void hd_emit_liveness(hd_writer *writer, hd_function *function)
 {
     hd_pass_context context;
     hd_live_walk walk;
-    live_lists lists = {0};
+    hd_live_lists lists = {0};
     hd_arena arena = {0};
     hd_speller speller = {writer, function->module, function, false};
     hd_pass_context_init(&context, function, function->module->diagnostics);
@@ -188,11 +163,10 @@ void hd_emit_liveness(hd_writer *writer, hd_function *function)
     hd_write_format(writer, "%s: ordinal, live registers before, words they fill, instruction\n",
                     hd_names_text(&function->module->names, function->name));
     for (uint32_t b = 0; b < cfg->block_count; b++) {
-        collect_live(&walk, &cfg->blocks[b], b, &lists);
+        hd_live_lists_fill(&lists, &walk, b);
         write_block_liveness(&speller, &cfg->blocks[b], b, &lists);
     }
-    hd_array_free(&lists.members);
-    hd_array_free(&lists.ends);
+    hd_live_lists_free(&lists);
     hd_arena_free(&arena);
     hd_pass_context_free(&context);
 }

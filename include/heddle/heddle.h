@@ -14,8 +14,9 @@
  *     hd_context_free(context);
  *
  * A context holds the settings that apply to all jobs, and the messages of the last job. Each job reads its input
- * again. A context may be used by one thread at a time; different contexts are independent. The library prints nothing,
- * changes no global state, and ends the process only when the system is out of memory.
+ * again; heddle/ir.h has modules that are read once, with their instructions as data. A context may be used by one
+ * thread at a time; different contexts are independent. The library prints nothing, changes no global state, and ends
+ * the process only when the system is out of memory.
  *
  * A settings structure begins with its size. Zero-initialize its other members: one that is 0 or NULL has its default
  * value, and another number must be one that the program's option takes. Later versions add members at the end, and
@@ -88,6 +89,11 @@ hd_message hd_context_message(const hd_context *context, size_t index);
 
 /* The number of errors that the last job reported; 0 if it ended with HD_STATUS_DONE. */
 size_t hd_context_error_count(const hd_context *context);
+
+/* Called for each message, in the order of discovery, at the end of the job that reported it and in its thread; the
+ * messages can still be read after the job. It calls nothing of the context. NULL: nothing is called. */
+void hd_context_set_message_handler(hd_context *context, void (*handler)(void *user, const hd_message *message),
+                                    void *user);
 
 /* ---- inputs and outputs ------------------------------------------------------------------------------------------ */
 

@@ -522,3 +522,33 @@ void hd_live_step(hd_live_walk *w)
     HD_ASYNC_USES (w->liveness->spans, w->ordinal, reg)
         walk_read(w, reg);
 }
+
+void hd_live_lists_fill(hd_live_lists *lists, hd_live_walk *walk, uint32_t b)
+{
+    const hd_block *block = &walk->cfg->blocks[b];
+    hd_array_clear(&lists->members);
+    hd_array_clear(&lists->ends);
+    lists->end = block->end;
+    hd_live_start(walk, b);
+    for (uint32_t i = block->end; i > block->first; i--) {
+        hd_live_step(walk);
+        if (walk->count) {
+            uint32_t *list = hd_array_extend(&lists->members, walk->count);
+            memcpy(list, walk->members, walk->count * sizeof *list);
+            qsort(list, walk->count, sizeof *list, hd_compare_u32);
+        }
+        hd_array_push(&lists->ends, lists->members.count);
+    }
+}
+
+hd_register_set hd_live_lists_before(const hd_live_lists *lists, uint32_t ordinal)
+{
+    uint32_t step = lists->end - 1 - ordinal, first = step ? lists->ends.items[step - 1] : 0;
+    return (hd_register_set){hd_array_at(&lists->members, first), lists->ends.items[step] - first};
+}
+
+void hd_live_lists_free(hd_live_lists *lists)
+{
+    hd_array_free(&lists->members);
+    hd_array_free(&lists->ends);
+}

@@ -110,4 +110,13 @@ static inline bool hd_live_has(const hd_live_walk *w, uint32_t item)
     return p < w->count && w->members[p] == item;
 }
 
+/* The live items before each instruction of one block, as a walk finds them. Zeroed: of none. */
+typedef struct hd_live_lists {
+    hd_u32_array members, ends; /* `ends`, by instruction from the last: where its list ends in `members` */
+    uint32_t end;               /* of the block: ordinal */
+} hd_live_lists;
+void hd_live_lists_fill(hd_live_lists *lists, hd_live_walk *walk, uint32_t block);
+hd_register_set hd_live_lists_before(const hd_live_lists *lists, uint32_t ordinal); /* of the block */
+void hd_live_lists_free(hd_live_lists *lists);
+
 #endif

@@ -123,6 +123,32 @@ static void messages(void **state)
     hd_context_free(context);
 }
 
+static void count_message(void *user, const hd_message *message)
+{
+    size_t *count = user;
+    assert_non_null(message->slug);
+    ++*count;
+}
+
+static void message_handler(void **state)
+{
+    (void)state;
+    hd_context *context = hd_context_new();
+    hd_text out;
+    size_t count = 0;
+    char *broken = with(kernel, "%r2, %r1;", "%r9, %r1;");
+    hd_input input = memory(broken);
+    hd_context_set_message_handler(context, count_message, &count);
+    assert_int_equal(hd_context_rewrite(context, &input, NULL, &out), HD_STATUS_REJECTED);
+    assert_true(count > 0);
+    assert_int_equal(count, hd_context_message_count(context));
+    hd_context_set_message_handler(context, NULL, NULL);
+    assert_int_equal(hd_context_rewrite(context, &input, NULL, &out), HD_STATUS_REJECTED);
+    assert_int_equal(count, hd_context_message_count(context));
+    free(broken);
+    hd_context_free(context);
+}
+
 static hd_message first_message(hd_context *context, const char *text, hd_status expected)
 {
     hd_text out;
@@ -669,6 +695,7 @@ int main(void)
         cmocka_unit_test(contexts_and_inputs),
         cmocka_unit_test(passes),
         cmocka_unit_test(messages),
+        cmocka_unit_test(message_handler),
         cmocka_unit_test(warnings),
         cmocka_unit_test(many_errors),
         cmocka_unit_test(files),
