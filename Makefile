@@ -38,11 +38,13 @@ ALL_CPPFLAGS = -I. -Iinclude -I$(O)/gen -D_GNU_SOURCE$(if $(SHARED), $(PLANTED))
 # The same objects go into the archive and, where nothing is sanitized, into the shared library, which exports what
 # include/heddle declares. SHARED=1: the program and the tests use a library that exports all, and which LD_LIBRARY_PATH
 # may replace; it has the faults that tests plant in models, which else only the tests' own models have.
-PIC := $(if $(SANITIZE),,-fPIC $(if $(SHARED),,-fvisibility=hidden))
+PIC := $(if $(SANITIZE),,-fPIC $(if $(SHARED),,-fvisibility=protected))
 ALL_CFLAGS = -std=c17 $(WARNINGS) $(SANITIZERS) $(CFLAGS) $(PIC) -pthread
 ALL_LDFLAGS = $(SANITIZERS) $(CFLAGS) $(LDFLAGS) -pthread \
               $(if $(SHARED),-Wl$(comma)--enable-new-dtags$(comma)-rpath$(comma)$(abspath $(O)))
-LIBS := -lxxhash -ljansson -lyaml -lsqlite3 -lzstd -llz4 -llzma -liberty -lm
+# What plug-ins call is in the program itself: one copy of the tables, and no library that must be of the same version.
+EXPORTS := -Wl$(comma)--export-dynamic-symbol=hd_*
+LIBS := -lxxhash -ljansson -lyaml -lsqlite3 -lzstd -llz4 -llzma -liberty -lm -ldl
 VERSION := $(shell sed -n 's/^\#define HD_VERSION "\(.*\)"/\1/p' base/version.h)
 SONAME := libheddle.so.$(firstword $(subst ., ,$(VERSION)))
 RUNTIME_LIBS := -ldl
@@ -52,16 +54,18 @@ LIB_DIRS := base target ir ir/sass ir/words lexer parser passes passes/analysis 
             passes/technique passes/manager passes/check hwmodel hwmodel/memory hwmodel/record hwmodel/exec/workers hwmodel/exec/state \
             hwmodel/exec/ops hwmodel/exec/checks hwmodel/exec/control hwmodel/exec/decode hwmodel/machine hwmodel/launch hwmodel/rf hwmodel/rf/models \
             hwmodel/trace hwmodel/count hwmodel/count/memo hwmodel/sm \
-            emitters emitters/ir emitters/report emitters/replay driver driver/report driver/build driver/replay driver/run driver/sweep driver/api
+            emitters emitters/ir emitters/report emitters/replay driver driver/report driver/build driver/replay driver/run driver/sweep driver/plugin driver/api
 LIB_C := $(wildcard $(LIB_DIRS:%=%/*.c))
 LIB_RE := $(wildcard $(LIB_DIRS:%=%/*.re))
 LIB_Y := $(wildcard $(LIB_DIRS:%=%/*.y))
 CLI_C := $(wildcard cli/*.c)
 GPU_FILES := $(sort $(wildcard target/gpus/*.yaml))
+TEMPLATE_FILES := $(addprefix examples/technique/latch/,README.md Makefile latch.h latch.c pass.c check.c model.c kernel.ptx kernel.yaml)
 FIGURE_FILES := $(sort $(wildcard driver/sweep/figures/*.yaml))
 PAGE_FILES := $(sort $(wildcard emitters/page/*.css emitters/report/*.css emitters/report/*.js))
-GEN_C := $(LIB_RE:%.re=$(O)/gen/%.re.c) $(LIB_Y:%.y=$(O)/gen/%.tab.c) $(O)/gen/target/gpu_files.c $(O)/gen/emitters/page_files.c $(O)/gen/driver/sweep/figure_files.c
-GEN_H := $(LIB_Y:%.y=$(O)/gen/%.tab.h)
+GEN_C := $(LIB_RE:%.re=$(O)/gen/%.re.c) $(LIB_Y:%.y=$(O)/gen/%.tab.c) $(O)/gen/target/gpu_files.c $(O)/gen/emitters/page_files.c $(O)/gen/driver/sweep/figure_files.c \
+         $(O)/gen/driver/plugin/template_files.c
+GEN_H := $(LIB_Y:%.y=$(O)/gen/%.tab.h) $(O)/gen/driver/plugin/headers.h
 LIB_OBJ := $(LIB_C:%.c=$(O)/obj/%.o) $(GEN_C:$(O)/gen/%.c=$(O)/obj/%.o)
 CLI_OBJ := $(CLI_C:%.c=$(O)/obj/%.o)
 UNIT_C := $(wildcard tests/unit/test_*.c)
@@ -122,16 +126,24 @@ $(O)/gen/%.tab.c $(O)/gen/%.tab.h &: %.y | $(O)/.tools
 	@echo "  BISON   $<"
 	$(Q)mkdir -p $(@D) && $(BISON) -Wall -Werror --header=$(O)/gen/$*.tab.h -o $(O)/gen/$*.tab.c $<
 
-# The GPU descriptions, figures of papers, and the style and scripts of HTML pages, built into the library.
+# The GPU descriptions, figures of papers, the files of heddle new, and the style and scripts of HTML pages, built into the library.
 $(O)/gen/target/gpu_files.c: $(GPU_FILES) tools/embed
 	@echo "  EMBED   target/gpus"
 	$(Q)mkdir -p $(@D) && tools/embed target/gpu.h hd_gpu_file $(GPU_FILES) >$@
 $(O)/gen/driver/sweep/figure_files.c: $(FIGURE_FILES) tools/embed
 	@echo "  EMBED   driver/sweep/figures"
 	$(Q)mkdir -p $(@D) && tools/embed driver/sweep/plot.h hd_figure_file $(FIGURE_FILES) >$@
+$(O)/gen/driver/plugin/template_files.c: $(TEMPLATE_FILES) tools/embed
+	@echo "  EMBED   examples/technique/latch"
+	$(Q)mkdir -p $(@D) && tools/embed --whole driver/plugin/template.h hd_template_file $(TEMPLATE_FILES) >$@
 $(O)/gen/emitters/page_files.c: $(PAGE_FILES) tools/embed
 	@echo "  EMBED   emitters/page emitters/report"
 	$(Q)mkdir -p $(@D) && tools/embed emitters/page.h hd_page_file $(PAGE_FILES) >$@
+
+# The headers that a plug-in is compiled with, and their hash: what was compiled with others is not loaded.
+PLUGIN_HEADERS = $(sort $(filter-out \ %: %/headers.h,$(shell $(CC) $(ALL_CPPFLAGS) -MM -MG -x c driver/plugin/plugin.h)))
+$(O)/gen/driver/plugin/headers.h: FORCE
+	$(call record,#define HD_PLUGIN_HEADERS 0x$(shell cat $(PLUGIN_HEADERS) | sha256sum | cut -c1-16)ull)
 
 compile = $(Q)mkdir -p $(@D) && $(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 $(O)/obj/%.o: %.c $(O)/.flags | $(O)/.tools $(GEN_H)
@@ -160,7 +172,7 @@ $(O)/libheddle.a: $(LIB_OBJ) $(O)/.sources
 	$(Q)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $(LIB_OBJ)
 $(O)/heddle: $(CLI_OBJ) $(LIB)
 	@echo "  LINK    $@"
-	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(CLI_OBJ) $(LIB) $(LIBS)
+	$(Q)$(CC) $(ALL_LDFLAGS) $(EXPORTS) -o $@ $(CLI_OBJ) $(LIB) $(LIBS)
 # private: the record of flags, on which objects depend, must not see it
 $(RUNTIME_OBJ): private ALL_CFLAGS += -fPIC -fvisibility=default
 $(O)/cudart/libheddle-cudart.so: $(RUNTIME_OBJ) $(LIB) cudart/libcudart.map

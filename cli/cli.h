@@ -35,6 +35,7 @@ typedef struct hd_cli {
     hd_command command;
     const char *values[HD_OPTION_COUNT]; /* as given last; "" for one without argument; NULL: not given */
     HD_ARRAY(const char *) settings;     /* of --set, all of them */
+    HD_ARRAY(const char *) plugins;      /* of --plugin, likewise */
     char **options;                      /* the words before the operands, as given */
     int option_count;
     char **operands;

@@ -50,7 +50,7 @@ static void add_techniques(values *v)
 {
     add_word(v, "all");
     add_word(v, "none");
-    for (int t = 0; t < HD_TECHNIQUE_COUNT; t++)
+    for (uint32_t t = 0; t < hd_technique_count; t++)
         add_word(v, hd_techniques[t].spelling);
     for (uint32_t m = 0; m < hd_rf_model_count; m++)
         add_word(v, hd_rf_models[m].name);
@@ -91,6 +91,7 @@ static values values_of(hd_cli *cli, hd_option_id option, const char *argument)
     case HD_TAKES_TECHNIQUES: add_techniques(&v), v.kind = VALUE_LIST; return v;
     case HD_TAKES_GPU: add_gpus(&v), v.kind = VALUE_FILE; return v;
     case HD_TAKES_WARNINGS: add_warnings(cli, &v); return v;
+    case HD_TAKES_PLUGINS:
     case HD_TAKES_PATH:
     case HD_TAKES_FILE: v.kind = VALUE_FILE; break;
     case HD_TAKES_FLAG:
@@ -116,7 +117,7 @@ static values values_of(hd_cli *cli, hd_option_id option, const char *argument)
 static bool is_repeated(hd_option_id option)
 {
     hd_option_takes kind = hd_option_settings[option].value.kind;
-    return kind == HD_TAKES_SETTINGS || kind == HD_TAKES_WARNINGS;
+    return kind == HD_TAKES_SETTINGS || kind == HD_TAKES_PLUGINS || kind == HD_TAKES_WARNINGS;
 }
 
 /* What completes the command's operands: the words of its row where it has some ("passes|gpus"), else files. */

@@ -57,7 +57,7 @@ static void add_passes(list *l)
 
 static void add_techniques(list *l)
 {
-    for (int t = 0; t < HD_TECHNIQUE_COUNT; t++) {
+    for (uint32_t t = 0; t < hd_technique_count; t++) {
         const hd_technique_info *info = &hd_techniques[t];
         const hd_paper *paper = info->paper;
         const char *cited = hd_arena_printf(&l->cli->arena, "%s: \"%s\", %s %" PRIu32, info->name, paper->title,

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "base/version.h"
+#include "driver/plugin/load.h"
 #include "emitters/diagnostics.h"
 
 #include <malloc.h>
@@ -32,6 +33,9 @@ static int run_command(hd_cli *cli)
     if (cli->format < 0 || cli->colour < 0 || cli->progress < 0 ||
         !hd_cli_number(cli, HD_OPTION_ERROR_LIMIT, &cli->diagnostics.error_limit) || !hd_cli_own_files_fit(cli))
         return HD_STATUS_USAGE;
+    for (uint32_t i = 0; i < cli->plugins.count; i++)
+        if (!hd_plugin_load(cli->plugins.items[i], &cli->diagnostics))
+            return HD_STATUS_REJECTED;
     return jobs[cli->command](cli);
 }
 
@@ -124,6 +128,7 @@ int main(int count, char **arguments)
         status = HD_STATUS_REJECTED;
     hd_cli_drop_kept(&cli);
     hd_array_free(&cli.settings);
+    hd_array_free(&cli.plugins);
     hd_diagnostics_free(&cli.diagnostics);
     hd_arena_free(&cli.arena);
     hd_outputs_free(&outputs);

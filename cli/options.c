@@ -114,7 +114,8 @@ static bool take_warning(hd_cli *cli, const char *argument)
 /* What may be any text but none: "--output=$UNSET". */
 static bool needs_text(hd_option_takes kind)
 {
-    return kind == HD_TAKES_NAME || kind == HD_TAKES_FILE || kind == HD_TAKES_TECHNIQUES || kind == HD_TAKES_SETTINGS;
+    return kind == HD_TAKES_NAME || kind == HD_TAKES_FILE || kind == HD_TAKES_TECHNIQUES || kind == HD_TAKES_SETTINGS ||
+           kind == HD_TAKES_PLUGINS;
 }
 
 static bool take_option(hd_cli *cli, int option, const char *argument)
@@ -128,6 +129,8 @@ static bool take_option(hd_cli *cli, int option, const char *argument)
     cli->values[option] = argument ? argument : "";
     if (kind == HD_TAKES_SETTINGS)
         hd_array_push(&cli->settings, argument);
+    if (kind == HD_TAKES_PLUGINS)
+        hd_array_push(&cli->plugins, argument);
     return kind != HD_TAKES_WARNINGS || take_warning(cli, argument);
 }
 

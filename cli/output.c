@@ -71,6 +71,8 @@ static int count_inputs(const hd_cli *cli)
     case HD_COMMAND_CACHE:
     case HD_COMMAND_SWEEP:
     case HD_COMMAND_PLOT:
+    case HD_COMMAND_NEW: /* the output is a folder */
+    case HD_COMMAND_CHECK_PLUGIN:
     case HD_COMMAND_LIST:
     case HD_COMMAND_HELP:
     case HD_COMMAND_COMPLETION:

@@ -23,7 +23,7 @@ typedef struct comparison {
     hd_pass_contexts contexts;
     hd_arena arena;
     hd_pass_time_array times; /* in the order in which they ran */
-    row code, rows[HD_TECHNIQUE_COUNT];
+    row code, rows[HD_TECHNIQUE_ROOM];
 } comparison;
 
 /* Hardware alone has no pass; of techniques that share one, the first has the row. */
@@ -65,7 +65,7 @@ static bool allocate(const comparison *c, hd_diagnostics *diagnostics)
     options.meter = NULL; /* units of the table are techniques */
     bool good = !pipeline || hd_pipeline_run(pipeline, c->module, &options, diagnostics);
     hd_pipeline_free(pipeline);
-    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
+    for (uint32_t t = 0; t < hd_technique_count; t++)
         remove_annotations(c->module, hd_techniques[t].spelling);
     return good;
 }
@@ -171,19 +171,19 @@ static void compare_one(comparison *c, uint32_t t, const hd_pipeline *pipeline, 
 
 static void compare_all(comparison *c, hd_diagnostics *diagnostics)
 {
-    hd_pipeline *pipelines[HD_TECHNIQUE_COUNT];
+    hd_pipeline *pipelines[HD_TECHNIQUE_ROOM];
     open_contexts(c, diagnostics);
-    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++) {
+    for (uint32_t t = 0; t < hd_technique_count; t++) {
         pipelines[t] = has_row(t) ? hd_pipeline_parse(hd_techniques[t].pass, diagnostics) : NULL;
         hd_meter_expect(c->options->pipeline.meter, has_row(t));
     }
     for (uint32_t changing = 0; changing < 2; changing++)
-        for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
+        for (uint32_t t = 0; t < hd_technique_count; t++)
             if (pipelines[t] && hd_pipeline_only_annotates(pipelines[t]) != changing) {
                 compare_one(c, t, pipelines[t], diagnostics);
                 hd_meter_step(c->options->pipeline.meter, 1);
             }
-    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
+    for (uint32_t t = 0; t < hd_technique_count; t++)
         hd_pipeline_free(pipelines[t]);
     hd_pass_contexts_close(&c->contexts);
 }
@@ -221,7 +221,7 @@ static hd_status write_table(const comparison *c, hd_writer *out)
                     "64-bit", "of code", "bits in", "verified");
     hd_write_format(out, "%-10s  %12s  %11s  %10s  %7s  %9s\n", "", "", "", "words", "%", "code");
     write_row(out, c->code.verdict ? "(none)" : "", &c->code);
-    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++) {
+    for (uint32_t t = 0; t < hd_technique_count; t++) {
         if (has_row(t))
             write_row(out, hd_techniques[t].spelling, &c->rows[t]);
         if (c->rows[t].verdict && *c->rows[t].verdict == 'N')
@@ -251,13 +251,13 @@ hd_module *hd_techniques_compare(hd_source *source, const hd_rewrite_options *op
         compare_all(&c, &own);
     } else {
         c.code.refusal = first_error(&c, &own);
-        for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
+        for (uint32_t t = 0; t < hd_technique_count; t++)
             c.rows[t].refusal = c.code.refusal;
     }
     *status = write_table(&c, out);
     if (options->pipeline.log && options->pipeline.time_passes)
         hd_pass_times_write(options->pipeline.log, c.times.items, c.times.count);
-    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
+    for (uint32_t t = 0; t < hd_technique_count; t++)
         hd_array_free(&c.rows[t].statistics);
     hd_array_free(&c.times);
     hd_arena_free(&c.arena);

@@ -9,15 +9,33 @@
 
 #include <assert.h>
 
-const hd_annotation_info hd_annotation_infos[] = {
+enum {
+#define HD_ANNOTATION(id, number, name, technique, anchor, value, words, summary) KIND_##id,
+#include "ir/annotations.def"
+#undef HD_ANNOTATION
+    KINDS
+};
+static hd_annotation_info rows[KINDS + HD_PLUGIN_ROWS] = {
 #define HD_ANNOTATION(id, number, name, technique, anchor, value, words, summary) \
     {number, name, technique, HD_ANCHOR_##anchor, HD_VALUE_##value, words, summary},
 #include "ir/annotations.def"
 #undef HD_ANNOTATION
 };
-const uint32_t hd_annotation_info_count = sizeof hd_annotation_infos / sizeof *hd_annotation_infos;
+const hd_annotation_info *const hd_annotation_infos = rows;
+uint32_t hd_annotation_info_count = KINDS;
 
 /* ---- kinds ------------------------------------------------------------------------------------------------------- */
+
+bool hd_annotation_add(const hd_annotation_info *row)
+{
+    if (!HD_ADD_ROW(rows, hd_annotation_info_count, row))
+        return false;
+    uint32_t at = hd_annotation_info_count - 1;
+    for (; at && rows[at - 1].number > row->number; at--)
+        rows[at] = rows[at - 1];
+    rows[at] = *row;
+    return true;
+}
 
 const hd_annotation_info *hd_annotation_find(uint16_t number)
 {
@@ -29,7 +47,7 @@ const hd_annotation_info *hd_annotation_find(uint16_t number)
 
 const hd_annotation_info *hd_annotation_find_name(const char *name, size_t length)
 {
-    uint32_t found = HD_FIND_ROW(hd_annotation_infos, hd_annotation_info_count, name, name, length);
+    uint32_t found = HD_FIND_ROW(rows, hd_annotation_info_count, name, name, length);
     return found < hd_annotation_info_count ? &hd_annotation_infos[found] : NULL;
 }
 

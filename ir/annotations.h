@@ -8,6 +8,7 @@
 #ifndef HD_IR_ANNOTATIONS_H
 #define HD_IR_ANNOTATIONS_H
 
+#include "base/rows.h"
 #include "ir/ir.h"
 
 typedef enum hd_annotation_anchor {
@@ -41,8 +42,12 @@ typedef struct hd_annotation_info {
     const char *words; /* CHOICE: "rf|boc|both" */
     const char *summary;
 } hd_annotation_info;
-extern const hd_annotation_info hd_annotation_infos[];
-extern const uint32_t hd_annotation_info_count;
+/* By ascending number. */
+extern const hd_annotation_info *const hd_annotation_infos;
+extern uint32_t hd_annotation_info_count;
+/* Numbers of plug-ins' kinds; heddle itself has none of them. */
+enum { HD_ANNOTATION_PLUGINS = 0x8000, HD_ANNOTATION_PLUGINS_END = 0xff00 };
+bool hd_annotation_add(const hd_annotation_info *row); /* of a plug-in; false: there is no room */
 const hd_annotation_info *hd_annotation_find(uint16_t number);
 const hd_annotation_info *hd_annotation_find_name(const char *name, size_t length);
 

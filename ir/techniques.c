@@ -11,7 +11,7 @@
 #undef HD_PAPER
 #undef HD_TECHNIQUE
 
-const hd_technique_info hd_techniques[HD_TECHNIQUE_COUNT] = {
+static hd_technique_info rows[HD_TECHNIQUE_ROOM] = {
 #define HD_PAPER(id, authors, title, venue, year)
 #define HD_TECHNIQUE(id, spelling, name, paper, pass, summary) \
     [HD_TECHNIQUE_##id] = {spelling, name, &paper_##paper, pass, summary},
@@ -19,9 +19,13 @@ const hd_technique_info hd_techniques[HD_TECHNIQUE_COUNT] = {
 #undef HD_TECHNIQUE
 #undef HD_PAPER
 };
+const hd_technique_info *const hd_techniques = rows;
+uint32_t hd_technique_count = HD_TECHNIQUE_COUNT;
+
+bool hd_technique_add(const hd_technique_info *row) { return HD_ADD_ROW(rows, hd_technique_count, row); }
 
 int hd_technique_find(const char *spelling, size_t length)
 {
-    uint32_t found = HD_FIND_ROW(hd_techniques, HD_TECHNIQUE_COUNT, spelling, spelling, length);
-    return found < HD_TECHNIQUE_COUNT ? (int)found : -1;
+    uint32_t found = HD_FIND_ROW(rows, hd_technique_count, spelling, spelling, length);
+    return found < hd_technique_count ? (int)found : -1;
 }

@@ -2,6 +2,7 @@
 #ifndef HD_IR_TECHNIQUES_H
 #define HD_IR_TECHNIQUES_H
 
+#include "base/rows.h"
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,7 +12,8 @@ typedef enum hd_technique {
 #include "ir/techniques.def"
 #undef HD_TECHNIQUE
 #undef HD_PAPER
-    HD_TECHNIQUE_COUNT
+    HD_TECHNIQUE_COUNT, /* then those of plug-ins */
+    HD_TECHNIQUE_ROOM = HD_TECHNIQUE_COUNT + HD_PLUGIN_ROWS
 } hd_technique;
 
 typedef struct hd_paper {
@@ -27,7 +29,9 @@ typedef struct hd_technique_info {
     const char *summary;
 } hd_technique_info;
 
-extern const hd_technique_info hd_techniques[HD_TECHNIQUE_COUNT];
+extern const hd_technique_info *const hd_techniques;
+extern uint32_t hd_technique_count;
+bool hd_technique_add(const hd_technique_info *row);        /* of a plug-in; false: there is no room */
 int hd_technique_find(const char *spelling, size_t length); /* hd_technique, or -1 */
 
 #endif

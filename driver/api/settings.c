@@ -80,6 +80,10 @@
     {                              \
         HD_TAKES_SETTINGS, 0, 0, 0 \
     }
+#define PLUGINS                   \
+    {                             \
+        HD_TAKES_PLUGINS, 0, 0, 0 \
+    }
 #define WARNINGS                   \
     {                              \
         HD_TAKES_WARNINGS, 0, 0, 0 \

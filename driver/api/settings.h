@@ -34,6 +34,7 @@ typedef enum hd_option_takes { /* as in the head of base/options.def */
                                HD_TAKES_TECHNIQUES,
                                HD_TAKES_GPU,
                                HD_TAKES_SETTINGS,
+                               HD_TAKES_PLUGINS,
                                HD_TAKES_WARNINGS,
                                HD_TAKES_COUNT
 } hd_option_takes;

@@ -43,8 +43,8 @@ static void open_report(hd_replay *r, const hd_replay_options *options)
     const char **settings = HD_ARENA_ARRAY(&r->arena, const char *, options->setting_count);
     for (uint32_t i = 0; i < options->setting_count; i++)
         settings[i] = hd_arena_string(&r->arena, options->settings[i], strlen(options->settings[i]));
-    hd_replay_counter *counters = HD_ARENA_ARRAY(&r->arena, hd_replay_counter, HD_COUNTER_COUNT);
-    for (uint32_t c = 0; c < HD_COUNTER_COUNT; c++)
+    hd_replay_counter *counters = HD_ARENA_ARRAY(&r->arena, hd_replay_counter, hd_counter_count);
+    for (uint32_t c = 0; c < hd_counter_count; c++)
         counters[c] = (hd_replay_counter){hd_counters[c].key, hd_counters[c].title};
     hd_replay_slot *slots = options->time ? HD_ARENA_ARRAY(&r->arena, hd_replay_slot, HD_SM_STATES) : NULL;
     for (uint32_t s = 0; s < HD_SM_STATES && slots; s++)
@@ -61,7 +61,7 @@ static void open_report(hd_replay *r, const hd_replay_options *options)
                            .block_order = copied(&r->arena, options->block_order),
                            .buffer_order = copied(&r->arena, options->buffer_order),
                            .counters = counters,
-                           .counter_count = HD_COUNTER_COUNT,
+                           .counter_count = hd_counter_count,
                            .slots = slots,
                            .slot_count = slots ? HD_SM_SLOTS_ALL : 0,
                            .states = slots,

@@ -60,7 +60,7 @@ static void note(chooser *c, hd_diagnostic *d, const char *text)
 /* The name as the tables spell it; the name itself if they do not have it. */
 static const char *spelled(const char *name)
 {
-    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
+    for (uint32_t t = 0; t < hd_technique_count; t++)
         if (!strcasecmp(name, hd_techniques[t].spelling))
             return hd_techniques[t].spelling;
     for (uint32_t m = 0; m < hd_rf_model_count; m++)
@@ -69,7 +69,7 @@ static const char *spelled(const char *name)
     for (uint32_t i = 0; i < hd_rf_family_count; i++)
         if (!strcasecmp(name, hd_rf_families[i].name))
             return hd_rf_families[i].name;
-    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
+    for (uint32_t t = 0; t < hd_technique_count; t++)
         if (!strcasecmp(name, hd_techniques[t].name))
             return hd_techniques[t].spelling;
     for (uint32_t m = 0; m < hd_rf_model_count; m++) {
@@ -113,9 +113,9 @@ static const char *left_out(const chooser *c)
 /* Techniques of a name ONE+OTHER; false: it is none. */
 static bool find_two(const char *name, const hd_technique_info *two[2])
 {
-    for (uint32_t i = 0; i < HD_TECHNIQUE_COUNT * HD_TECHNIQUE_COUNT; i++) {
-        two[0] = &hd_techniques[i / HD_TECHNIQUE_COUNT];
-        two[1] = &hd_techniques[i % HD_TECHNIQUE_COUNT];
+    for (uint32_t i = 0; i < hd_technique_count * hd_technique_count; i++) {
+        two[0] = &hd_techniques[i / hd_technique_count];
+        two[1] = &hd_techniques[i % hd_technique_count];
         size_t length = strlen(two[0]->spelling);
         if (!strncmp(name, two[0]->spelling, length) && name[length] == '+' &&
             !strcmp(name + length + 1, two[1]->spelling))
@@ -166,9 +166,9 @@ static void choose(chooser *c, const char *name, const char *begin)
     char phrase[HD_SUGGEST_PHRASE];
     hd_suggestion near = hd_suggest(name);
     const char *known = "known are none, all";
-    for (uint32_t i = 0; i < HD_TECHNIQUE_COUNT + hd_rf_model_count; i++) {
-        bool technique = i < HD_TECHNIQUE_COUNT;
-        const char *other = technique ? hd_techniques[i].spelling : hd_rf_models[i - HD_TECHNIQUE_COUNT].name;
+    for (uint32_t i = 0; i < hd_technique_count + hd_rf_model_count; i++) {
+        bool technique = i < hd_technique_count;
+        const char *other = technique ? hd_techniques[i].spelling : hd_rf_models[i - hd_technique_count].name;
         if (technique || hd_technique_find(other, strlen(other)) < 0)
             known = hd_arena_printf(arena, "%s, %s", known, other);
         hd_suggest_from(&near, other);

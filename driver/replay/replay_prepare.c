@@ -46,7 +46,7 @@ static bool has_annotations(const hd_module *module, const char *technique)
 /* Whether the module has annotations of the technique of one of the passes. */
 static bool has_annotations_of(const hd_module *module, const hd_pipeline *passes)
 {
-    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
+    for (uint32_t t = 0; t < hd_technique_count; t++)
         if (hd_pipeline_has(passes, hd_techniques[t].pass) && has_annotations(module, hd_techniques[t].spelling))
             return true;
     return false;
@@ -225,7 +225,7 @@ static bool add_models_of(replay_run *run, const hd_pipeline *passes, bool *done
             add_model(run, m, &refusals[m]);
             done[m] = true;
         }
-    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT && !as_written; t++)
+    for (uint32_t t = 0; t < hd_technique_count && !as_written; t++)
         for (uint32_t i = 0; i < run->code.module->functions.count && hd_pipeline_has(passes, hd_techniques[t].pass);
              i++)
             hd_annotations_remove(run->code.module->functions.items[i], hd_techniques[t].spelling);

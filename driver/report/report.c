@@ -431,8 +431,8 @@ static void parse_passes(hd_report_job *job)
 {
     bool as_written = job->options.no_clean || job->common.module->is_machine;
     job->common.clean = as_written ? NULL : hd_pipeline_parse("select", job->diagnostics);
-    job->common.technique_passes = HD_ARENA_ARRAY(&job->arena, hd_pipeline *, HD_TECHNIQUE_COUNT);
-    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
+    job->common.technique_passes = HD_ARENA_ARRAY(&job->arena, hd_pipeline *, hd_technique_count);
+    for (uint32_t t = 0; t < hd_technique_count; t++)
         if (*hd_techniques[t].pass)
             job->common.technique_passes[t] = hd_pipeline_parse(hd_techniques[t].pass, job->diagnostics);
 }
@@ -533,7 +533,7 @@ void hd_report_free(hd_report_job *job)
         hd_array_free(&job->common.uses[i].callees);
         hd_array_free(&job->common.uses[i].variables);
     }
-    for (uint32_t t = 0; job->common.technique_passes && t < HD_TECHNIQUE_COUNT; t++)
+    for (uint32_t t = 0; job->common.technique_passes && t < hd_technique_count; t++)
         hd_pipeline_free(job->common.technique_passes[t]);
     hd_pipeline_free(job->common.clean);
     hd_ptxas_free(&job->ptxas_result);

@@ -91,11 +91,11 @@ void report_techniques(report_kernel_work *work)
 {
     hd_report_kernel *k = work->kernel;
     hd_pass_context context;
-    k->technique_count = HD_TECHNIQUE_COUNT;
-    k->techniques = HD_ARENA_ARRAY(work->arena, hd_report_technique, HD_TECHNIQUE_COUNT);
+    k->technique_count = hd_technique_count;
+    k->techniques = HD_ARENA_ARRAY(work->arena, hd_report_technique, hd_technique_count);
     start_context(work, &context);
     for (uint32_t changing = 0; changing < 2; changing++)
-        for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
+        for (uint32_t t = 0; t < hd_technique_count; t++)
             if (changes_code(work, t) == changing)
                 try_technique(work, &context, t, &k->techniques[t]);
     hd_pass_context_free(&context);

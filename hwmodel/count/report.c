@@ -13,6 +13,22 @@ static void note_warp(hd_diagnostics *diagnostics, hd_diagnostic *d, uint32_t wa
     hd_note_add(diagnostics, d, NULL, (hd_span){0, 0}, "in warp %u of the launch (block %u)", warp, cta);
 }
 
+static const char *rule_of(uint8_t wrong)
+{
+    switch ((hd_rf_wrong)wrong) {
+    case HD_RF_STALE: return "what is delivered was written, or copied, after the register's last write in that lane";
+    case HD_RF_FOREIGN: return "a structure forgets the registers of a call when it ends, and what it replaces";
+    case HD_RF_UNMOVED: return "a structure has the lanes that were moved into it, and no other ones";
+    case HD_RF_SHARED: return "storage is given to one register at a time";
+    case HD_RF_PROVED:
+    case HD_RF_MISSING:
+    case HD_RF_FULL:
+    case HD_RF_OVERFLOW:
+    case HD_RF_UNVERIFIED: break;
+    }
+    return "each operand is delivered in all lanes that execute";
+}
+
 bool hd_rf_report_failure(const hd_rf_module *code, const hd_rf_failure *f, const char *model,
                           hd_diagnostics *diagnostics)
 {
@@ -40,12 +56,19 @@ bool hd_rf_report_failure(const hd_rf_module *code, const hd_rf_failure *f, cons
     }
     if (f->wrong == HD_RF_SHARED)
         snprintf(why, sizeof why, "the register it was given is another one's");
+    const char *structure = hd_structure_names[f->structure];
     if (f->wrong == HD_RF_STALE)
-        snprintf(why, sizeof why, "%s holds an older one", hd_structure_names[f->structure]);
+        snprintf(why, sizeof why, "%s holds an older one", structure);
+    if (f->wrong == HD_RF_FOREIGN)
+        snprintf(why, sizeof why, "%s holds another register, or one of another call", structure);
+    if (f->wrong == HD_RF_UNMOVED)
+        snprintf(why, sizeof why, "%s never got it in these lanes", structure);
     hd_storage_spell(&code->functions[f->function]->storage, f->word, name, sizeof name);
     hd_diagnostic *d = hd_report(diagnostics, HD_DIAG_PROOF_FAILED, code->module->source, span,
                                  "%s delivers another value of %s than the baseline reads: %s (lanes 0x%08x)", model,
                                  name, why, f->lanes);
+    hd_note_add(diagnostics, d, NULL, (hd_span){0, 0}, "the first of these lanes is %d; the rule: %s",
+                __builtin_ctz(f->lanes), rule_of(f->wrong));
     note_warp(diagnostics, d, f->warp, f->cta);
     return true;
 }

@@ -72,6 +72,8 @@ static inline uint16_t hd_access_result(uint32_t destination)
 typedef enum hd_rf_wrong {
     HD_RF_PROVED,
     HD_RF_STALE,      /* a structure holds an older value */
+    HD_RF_FOREIGN,    /* a structure holds another register */
+    HD_RF_UNMOVED,    /* a structure never got these lanes of the register */
     HD_RF_MISSING,    /* no structure delivers it */
     HD_RF_SHARED,     /* the storage of a register was given to another one */
     HD_RF_FULL,       /* the register file has no free register, and the warp cannot wait for one */
@@ -81,7 +83,7 @@ typedef enum hd_rf_wrong {
 
 typedef struct hd_rf_failure {
     hd_rf_wrong wrong;
-    uint8_t structure;  /* hd_structure, of a stale value */
+    uint8_t structure;  /* hd_structure, of a STALE, FOREIGN or UNMOVED value */
     uint32_t warp, cta; /* of the launch */
     uint32_t function, instruction, word, lanes;
 } hd_rf_failure;

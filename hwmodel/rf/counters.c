@@ -4,11 +4,15 @@
 
 #include <math.h>
 
-const hd_counter_info hd_counters[HD_COUNTER_COUNT] = {
-#define HD_COUNTER(id, group, key, energy, title) {key, title, HD_COUNTS_##group, HD_ENERGY_##energy},
+static hd_counter_info rows[HD_COUNTER_COUNT] = {
+#define HD_COUNTER(id, group, key, energy, title) {key, title, HD_COUNTS_##group, HD_ENERGY_##energy, 0},
 #include "hwmodel/rf/counters.def"
 #undef HD_COUNTER
 };
+const hd_counter_info *const hd_counters = rows;
+uint32_t hd_counter_count = HD_COUNTER_BUILT_IN;
+
+bool hd_counter_add_row(const hd_counter_info *row) { return HD_ADD_ROW(rows, hd_counter_count, row); }
 
 void hd_counter_add(uint64_t counters[HD_COUNTER_COUNT], hd_counter c, uint64_t n, uint64_t times)
 {
@@ -67,6 +71,10 @@ hd_rf_energy hd_rf_dynamic_energy(const uint64_t counters[HD_COUNTER_COUNT], hd_
     for (uint32_t c = 0; c < HD_COUNTER_COUNT; c++) {
         const hd_energy_figure *figure = &gpu->energies[hd_counters[c].energy];
         uint64_t n = priced(counters, c);
+        if (n && hd_counters[c].pj != 0) {
+            energy.derived = true;
+            energy.dynamic_pj += hd_counters[c].pj * (double)n;
+        }
         if (hd_counters[c].energy == HD_ENERGY_NONE || !n)
             continue;
         if (!figure->known)

@@ -2,6 +2,7 @@
 #ifndef HD_HWMODEL_RF_COUNTERS_H
 #define HD_HWMODEL_RF_COUNTERS_H
 
+#include "base/rows.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -9,7 +10,8 @@ typedef enum hd_counter {
 #define HD_COUNTER(id, group, key, energy, title) HD_COUNTER_##id,
 #include "hwmodel/rf/counters.def"
 #undef HD_COUNTER
-    HD_COUNTER_COUNT
+    HD_COUNTER_BUILT_IN, /* then those of plug-ins */
+    HD_COUNTER_COUNT = HD_COUNTER_BUILT_IN + HD_PLUGIN_ROWS
 } hd_counter;
 
 typedef enum hd_counter_group {
@@ -23,8 +25,11 @@ typedef enum hd_counter_group {
 typedef struct hd_counter_info {
     const char *key, *title;
     uint8_t group, energy; /* hd_counter_group; hd_energy of target/gpu.h */
+    double pj;             /* of a plug-in's: the energy of one such event, on every GPU; 0: as `energy` has it */
 } hd_counter_info;
-extern const hd_counter_info hd_counters[HD_COUNTER_COUNT];
+extern const hd_counter_info *const hd_counters;
+extern uint32_t hd_counter_count;                    /* the rows there are, of HD_COUNTER_COUNT */
+bool hd_counter_add_row(const hd_counter_info *row); /* of a plug-in; false: there is no room */
 /* The value of a counter that does not fit. Sums with it stay so. */
 #define HD_UNCOUNTED UINT64_MAX
 /* Takes what another launch counted into the counters of those before. */

@@ -20,6 +20,21 @@ __attribute__((noinline)) void hd_rf_fail(hd_rf_failure *failure, const hd_rf_st
     *failure = what;
 }
 
+__attribute__((noinline)) void hd_rf_fail_delivery(hd_access_sink *sink, const hd_rf_step *step, uint32_t source,
+                                                   hd_structure structure, uint32_t lanes, hd_owner owner,
+                                                   hd_claim claim)
+{
+    hd_owner asked = hd_rf_owner(step, step->sources[source]);
+    bool foreign = owner.warp != asked.warp || owner.frame != asked.frame || owner.index != asked.index;
+    uint32_t unmoved = lanes & ~claim.lanes;
+    hd_rf_wrong wrong = foreign ? HD_RF_FOREIGN : unmoved ? HD_RF_UNMOVED : HD_RF_STALE;
+    hd_rf_fail(&sink->failure, step,
+               (hd_rf_failure){.wrong = wrong,
+                               .structure = structure,
+                               .word = step->sources[source],
+                               .lanes = wrong == HD_RF_UNMOVED ? unmoved : lanes});
+}
+
 static bool is_earlier(const hd_rf_detected *a, const hd_rf_detected *b) { return a->at < b->at; }
 
 void hd_rf_difference(hd_rf_detection *d, const hd_rf_detected *what)
@@ -106,6 +121,33 @@ void hd_rf_file_snapshot(hd_rf_file *file, const hd_rf_warp *warp, hd_snapshot *
     hd_rf_warp_file *registers = &file->warps.items[warp->slot];
     for (uint32_t i = 0; i < c->end; i++) /* the file may still have registers of ended frames */
         registers->items[i] = hd_snapshot_claim(c, i, registers->items[i]);
+}
+
+/* Tags are numbers of registers, so a place may keep lanes of an ended frame: it claims nothing of them. */
+void hd_rf_place_take(hd_rf_model *model, hd_rf_place *place, const hd_rf_step *step, uint32_t word, uint32_t lanes,
+                      hd_claim from)
+{
+    hd_owner owner = hd_rf_owner(step, word);
+    bool same = place->lanes && place->owner.index == owner.index,
+         claims = same && place->owner.frame == owner.frame && place->owner.warp == owner.warp;
+    if (hd_rf_loses(model))
+        return;
+    lanes &= step->effective;
+    place->claim =
+        hd_identity_copy(&step->warp->identity, owner.index, claims ? place->claim : (hd_claim){0, 0}, from, lanes);
+    place->lanes = same ? place->lanes | lanes : lanes;
+    place->owner = owner;
+}
+
+void hd_rf_place_snapshot(hd_rf_place *place, hd_snapshot *c)
+{
+    if (!hd_snapshot_word(c, place->lanes != 0)) {
+        place->lanes = 0;
+        return;
+    }
+    place->owner = hd_snapshot_owner(c, place->owner);
+    place->lanes = hd_snapshot_lanes(c, place->lanes);
+    place->claim = hd_snapshot_claim(c, place->owner.index, place->claim);
 }
 
 void hd_rf_file_free(hd_rf_file *file)

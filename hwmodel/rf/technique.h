@@ -181,6 +181,9 @@ static inline uint16_t hd_rf_bank(const hd_rf_step *step, uint32_t word)
 
 /* Records the first failure of an instruction, with the position of the step. */
 void hd_rf_fail(hd_rf_failure *failure, const hd_rf_step *step, hd_rf_failure what);
+/* Records that these lanes of the source were delivered by what is not its value: which of the rules that breaks. */
+void hd_rf_fail_delivery(hd_access_sink *sink, const hd_rf_step *step, uint32_t source, hd_structure structure,
+                         uint32_t lanes, hd_owner owner, hd_claim claim);
 
 /* Delivers these lanes of the source from a structure that holds (owner, claim), and proves them. The driver reports
  * lanes that are not delivered at all. */
@@ -191,8 +194,7 @@ static inline void hd_rf_deliver(hd_access_sink *sink, const hd_rf_step *step, u
     sink->delivered.items[source] |= lanes;
     wrong = hd_identity_unproved(&step->warp->identity, hd_rf_index(step, word), owner, claim, lanes & step->effective);
     if (__builtin_expect(wrong != 0, 0))
-        hd_rf_fail(&sink->failure, step,
-                   (hd_rf_failure){.wrong = HD_RF_STALE, .structure = structure, .word = word, .lanes = wrong});
+        hd_rf_fail_delivery(sink, step, source, structure, wrong, owner, claim);
 }
 
 /* For drivers, after `execute`: each source must have been delivered in all lanes that read it. */
@@ -382,8 +384,10 @@ typedef struct hd_rf_model_info {
     const char *summary;
     const hd_rf_headline_info *headline; /* NULL: none */
 } hd_rf_model_info;
-extern const hd_rf_model_info hd_rf_models[];
-extern const uint32_t hd_rf_model_count;
+extern const hd_rf_model_info *const hd_rf_models;
+extern uint32_t hd_rf_model_count;
+/* Of a plug-in; false: there is no room. The title makes it a standard configuration (models.def); NULL: it is none. */
+bool hd_rf_model_add(const hd_rf_model_info *row, const char *standard_title);
 const hd_rf_model_info *hd_rf_model_find(const char *name, size_t length);
 
 typedef struct hd_rf_option_info { /* what a user may set, for all models with these operations */
@@ -392,8 +396,9 @@ typedef struct hd_rf_option_info { /* what a user may set, for all models with t
     const char *pass;     /* that must be given the same number if the model needs that pass; "" for none */
     uint32_t least, most; /* of the number; most 0: a word without a number */
 } hd_rf_option_info;
-extern const hd_rf_option_info hd_rf_options[];
-extern const uint32_t hd_rf_option_count;
+extern const hd_rf_option_info *const hd_rf_options;
+extern uint32_t hd_rf_option_count;
+bool hd_rf_option_add(const hd_rf_option_info *row); /* of a plug-in; false: there is no room */
 
 typedef struct hd_rf_family_info { /* a name for all models that differ only in their options */
     const char *name, *model;      /* model: one of them, whose options may be replaced */
@@ -483,5 +488,78 @@ static inline void hd_rf_file_write(hd_rf_model *model, hd_rf_file *file, const 
     hd_claim *claim = hd_rf_file_at(file, step->warp, hd_rf_index(step, step->destinations[destination].word));
     *claim = hd_rf_written(step, destination, *claim);
 }
+
+/* ---- places: storage beside the file, with claims of what was moved there and of nothing else -------------------- */
+
+/* A place for one register in a structure of the model: an entry of a cache, a latch. The functions below emit the
+ * access that moves data, and what they take into the claim are the lanes of that access. So what a model has in places
+ * cannot claim a lane that was not moved there, or that its warp did not execute, whatever lanes the model asks for.
+ *
+ * Hardware finds a register by its number: `owner.index` and `lanes` are the tag, which the model may clear or forget
+ * to clear; whether the tag is right is what the proof looks at. */
+typedef struct hd_rf_place {
+    hd_owner owner;
+    uint32_t lanes; /* that the hardware takes for valid; 0: it is empty */
+    hd_claim claim;
+} hd_rf_place;
+
+static inline void hd_rf_place_clear(hd_rf_place *place) { place->lanes = 0; }
+
+/* The frame ends, and its registers are no more: the next call's have the same numbers. */
+static inline void hd_rf_place_frame_end(hd_rf_place *place, const hd_rf_warp *warp)
+{
+    if (place->owner.index >= warp->identity.base)
+        place->lanes = 0;
+}
+
+/* What hd_rf_place_read and its like have moved: for them alone. */
+void hd_rf_place_take(hd_rf_model *model, hd_rf_place *place, const hd_rf_step *step, uint32_t word, uint32_t lanes,
+                      hd_claim from);
+
+/* Delivers what the place has of the source, with a READ. Returns the lanes. */
+static inline uint32_t hd_rf_place_read(const hd_rf_place *place, const hd_rf_step *step, uint32_t source,
+                                        hd_structure structure, hd_access_sink *sink)
+{
+    bool has = place->owner.index == hd_rf_index(step, step->sources[source]);
+    uint32_t lanes = has ? place->lanes & step->effective : 0;
+    if (lanes)
+        hd_rf_read(sink, step, source, structure, lanes, place->owner, place->claim);
+    return lanes;
+}
+
+/* Delivers these of the effective lanes of the source from the file. Returns 1 + the READ; 0: there are none. */
+static inline uint16_t hd_rf_file_read_lanes(hd_rf_file *file, const hd_rf_step *step, uint32_t source, uint32_t lanes,
+                                             hd_access_sink *sink)
+{
+    uint32_t word = step->sources[source];
+    lanes &= step->effective;
+    return lanes ? hd_rf_read(sink, step, source, HD_STRUCTURE_FILE, lanes, hd_rf_owner(step, word),
+                              *hd_rf_file_at(file, step->warp, hd_rf_index(step, word)))
+                 : 0;
+}
+
+/* The same, and what was read goes to the place, with a FILL. A place that has another register loses it. */
+static inline void hd_rf_place_fill(hd_rf_model *model, hd_rf_file *file, hd_rf_place *place, const hd_rf_step *step,
+                                    uint32_t source, hd_structure structure, uint32_t lanes, hd_access_sink *sink)
+{
+    uint32_t word = step->sources[source];
+    uint16_t read = hd_rf_file_read_lanes(file, step, source, lanes, sink);
+    if (!read)
+        return;
+    lanes &= step->effective;
+    hd_emit(sink, (hd_rf_access){.structure = (uint8_t)structure, .kind = HD_RF_FILL, .after = read, .lanes = lanes});
+    hd_rf_place_take(model, place, step, word, lanes, *hd_rf_file_at(file, step->warp, hd_rf_index(step, word)));
+}
+
+/* The result goes to the place, with a WRITE. */
+static inline void hd_rf_place_write(hd_rf_model *model, hd_rf_place *place, const hd_rf_step *step,
+                                     uint32_t destination, hd_structure structure, hd_access_sink *sink)
+{
+    hd_rf_write(sink, step, destination, structure);
+    hd_rf_place_take(model, place, step, step->destinations[destination].word, step->effective,
+                     hd_rf_written(step, destination, (hd_claim){0, 0}));
+}
+
+void hd_rf_place_snapshot(hd_rf_place *place, hd_snapshot *snapshot); /* memo.h */
 
 #endif

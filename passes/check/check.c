@@ -1,9 +1,18 @@
 /* The table of checkers. */
 #include "passes/check/check.h"
 
-const hd_checker hd_checkers[] = {
+enum {
+#define HD_CHECK(technique, run) CHECKER_##run,
+#include "passes/check/checks.def"
+#undef HD_CHECK
+    CHECKERS
+};
+static hd_checker rows[CHECKERS + HD_PLUGIN_ROWS] = {
 #define HD_CHECK(technique, run) {technique, run},
 #include "passes/check/checks.def"
 #undef HD_CHECK
 };
-const uint32_t hd_checker_count = sizeof hd_checkers / sizeof *hd_checkers;
+const hd_checker *const hd_checkers = rows;
+uint32_t hd_checker_count = CHECKERS;
+
+bool hd_checker_add(const hd_checker *row) { return HD_ADD_ROW(rows, hd_checker_count, row); }

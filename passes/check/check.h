@@ -7,6 +7,7 @@
 #ifndef HD_PASSES_CHECK_CHECK_H
 #define HD_PASSES_CHECK_CHECK_H
 
+#include "base/rows.h"
 #include "ir/annotations.h"
 #include "ir/cfg.h"
 
@@ -18,8 +19,9 @@ typedef struct hd_checker {
     const char *technique; /* spelling in ir/techniques.def; "": no technique */
     hd_check_run *run;
 } hd_checker;
-extern const hd_checker hd_checkers[];
-extern const uint32_t hd_checker_count;
+extern const hd_checker *const hd_checkers;
+extern uint32_t hd_checker_count;
+bool hd_checker_add(const hd_checker *row); /* of a plug-in; false: there is no room */
 
 #define HD_CHECK(technique, run) hd_check_run run;
 #include "passes/check/checks.def"

@@ -6,6 +6,7 @@
 #define HD_PASSES_MANAGER_MANAGER_H
 
 #include "base/meter.h"
+#include "base/rows.h"
 #include "passes/analysis/analyses.h"
 
 typedef struct hd_pass_info {
@@ -13,8 +14,9 @@ typedef struct hd_pass_info {
     hd_pass_run *run;
     uint32_t needs, keeps; /* masks of HD_NEEDS_* */
 } hd_pass_info;
-extern const hd_pass_info hd_passes[];
-extern const uint32_t hd_pass_count;
+extern const hd_pass_info *const hd_passes;
+extern uint32_t hd_pass_count;
+bool hd_pass_add(const hd_pass_info *row);                         /* of a plug-in; false: there is no room */
 const hd_pass_info *hd_pass_find(const char *name, size_t length); /* NULL: none */
 
 /* A named list of passes: passes/aliases.def. */

@@ -14,12 +14,21 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-const hd_pass_info hd_passes[] = {
+enum {
+#define HD_PASS(name, run, needs, keeps, options, summary) PASS_##run,
+#include "passes/passes.def"
+#undef HD_PASS
+    PASSES
+};
+static hd_pass_info rows[PASSES + HD_PLUGIN_ROWS] = {
 #define HD_PASS(name, run, needs, keeps, options, summary) {name, summary, options, run, needs, keeps},
 #include "passes/passes.def"
 #undef HD_PASS
 };
-const uint32_t hd_pass_count = sizeof hd_passes / sizeof *hd_passes;
+const hd_pass_info *const hd_passes = rows;
+uint32_t hd_pass_count = PASSES;
+
+bool hd_pass_add(const hd_pass_info *row) { return HD_ADD_ROW(rows, hd_pass_count, row); }
 
 const hd_pass_alias hd_pass_aliases[] = {
 #define HD_PASS_ALIAS(name, passes, summary) {name, passes, summary},
@@ -58,7 +67,7 @@ const hd_pass_info *hd_pass_find(const char *name, size_t length)
 static const hd_pass_info *find_meant(const char *name)
 {
     const hd_pass_info *pass = hd_pass_find(name, strlen(name));
-    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT && !pass; t++)
+    for (uint32_t t = 0; t < hd_technique_count && !pass; t++)
         if (strcasecmp(hd_techniques[t].name, name) == 0)
             pass = hd_pass_find(hd_techniques[t].pass, strlen(hd_techniques[t].pass));
     return pass;
@@ -308,7 +317,7 @@ static bool check_composition(reader *r)
 
 bool hd_pass_is_of_technique(const hd_pass_info *pass)
 {
-    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
+    for (uint32_t t = 0; t < hd_technique_count; t++)
         if (strcmp(hd_techniques[t].pass, pass->name) == 0)
             return true;
     return false;

@@ -75,7 +75,7 @@ static bool is_printed(const hd_pipeline_options *options, const hd_pass_info *p
 static void add_sizes(hd_pass_context *context, const hd_pass_info *pass)
 {
     hd_word_size size;
-    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++) {
+    for (uint32_t t = 0; t < hd_technique_count; t++) {
         if (strcmp(hd_techniques[t].pass, pass->name) != 0 ||
             !hd_words_size(context->function, hd_techniques[t].spelling, &size))
             continue;
@@ -101,8 +101,8 @@ static void collect_statistics(outcome *o, hd_pass_context *context, const hd_pa
 static uint64_t techniques_of(const hd_function *f)
 {
     uint64_t found = 0;
-    _Static_assert(HD_TECHNIQUE_COUNT <= 64, "a bit for each");
-    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT && f->annotations.count; t++)
+    _Static_assert(HD_TECHNIQUE_ROOM <= 64, "a bit for each");
+    for (uint32_t t = 0; t < hd_technique_count && f->annotations.count; t++)
         found |= (uint64_t)(hd_annotations_count(f, hd_techniques[t].spelling) != 0) << t;
     return found;
 }
@@ -112,7 +112,7 @@ static void report_dropped(hd_pass_context *context, const hd_pass_info *pass, u
 {
     const hd_function *f = context->function;
     const char *names = NULL;
-    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
+    for (uint32_t t = 0; t < hd_technique_count; t++)
         if (gone >> t & 1 && strcmp(hd_techniques[t].pass, pass->name) != 0)
             names = names ? hd_arena_printf(&context->scratch, "%s, %s", names, hd_techniques[t].spelling)
                           : hd_techniques[t].spelling;
@@ -162,7 +162,7 @@ static void run_step(run *r, const hd_pipeline_step *step, hd_pass_context *cont
 
 static bool goes_with_brought(const hd_pass_info *pass, const hd_function *f, outcome *o)
 {
-    for (uint32_t t = 0; t < HD_TECHNIQUE_COUNT; t++)
+    for (uint32_t t = 0; t < hd_technique_count; t++)
         if (o->brought >> t & 1 && !hd_pass_goes_with(pass, f, (hd_technique)t, &o->diagnostics))
             return false;
     return true;

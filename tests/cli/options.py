@@ -49,6 +49,9 @@ WRONG = {
     "COLOR": (("nosuch", "--color takes one of auto|always|never, not"), ("", "--color takes one of")),
     "OUTPUT": (("", "--output takes FILE, not ''"),),
     "KERNEL": (("", "--kernel takes GLOB, not ''"),),
+    "PLUGIN": (("", "--plugin takes FILE|NAME, not ''"),),
+    "REFERENCE": (("", "--reference takes FILE, not ''"),),
+    "TRACE": (("", "--trace takes FILE, not ''"),),
     "SASS": (("", "--sass takes FILE, not ''"),),
     "DEPFILE_PATH": (("", "-MF takes FILE, not ''"),),
     "SHARD": (("x", "--shard takes I/N"), ("2/2", "--shard takes I/N"), ("1/", "--shard takes I/N"), ("", "--shard takes")),
@@ -83,7 +86,7 @@ TOGETHER = {
     "sweep": ((["--dry-run", "--export=make"], "one at a time"), (["--shard=0/2", "--submit=slurm"], "make shards of their own"),
               (["--query=SELECT 1"], "--format and --query go with")),
     "plot": ((["--like=speedup"], "the figure of one file, or one of --like"),),
-    "list": (), "init": (), "strip": (), "check": (), "help": (), "completion": (), "cache": (),
+    "list": (), "init": (), "strip": (), "check": (), "help": (), "completion": (), "cache": (), "new": (), "check-plugin": (),
 }
 
 
@@ -122,7 +125,7 @@ def given(option, value):
 def command_line(command, folder, option=None):
     """A command line that lacks nothing."""
     good = write(os.path.join(folder, "good.ptx"), KERNEL)
-    operands = {"DIFF": [good, good], "LIST": ["passes"], "COMPLETION": ["bash"], "CACHE": ["stats"], "HELP": [], "REPLAY": [write(os.path.join(folder, "l.yaml"), "")]}.get(command, [good])
+    operands = {"DIFF": [good, good], "LIST": ["passes"], "NEW": ["technique", "mine"], "COMPLETION": ["bash"], "CACHE": ["stats"], "HELP": [], "REPLAY": [write(os.path.join(folder, "l.yaml"), "")]}.get(command, [good])
     if command == "SWEEP":
         operands = ["export", folder] if option in ("FORMAT", "QUERY") else [write(os.path.join(folder, "s.yaml"), "axes: {input: good.ptx}")]
     if command == "PLOT":

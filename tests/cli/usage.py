@@ -22,7 +22,7 @@ KERNEL = b""".version 8.0
 BROKEN = KERNEL.replace(b"%r2, %r1;", b"%r9, %r1;")
 UNKNOWN = KERNEL.replace(b"\tret;", b"\tnosuch.u64 %r1;\n\tret;")
 COMMANDS = re.findall(r'^HD_COMMAND\(\w+, "(\w+)"', read(os.path.join(TOP, "cli/commands.def")).decode(), re.M)
-READ_PTX = [name for name in COMMANDS if name not in ("replay", "diff", "list", "help", "completion", "nvcc", "run", "cache", "sweep", "plot")]
+READ_PTX = [name for name in COMMANDS if name not in ("replay", "diff", "list", "help", "completion", "nvcc", "run", "cache", "sweep", "plot", "new")]
 DUMPS = ("--tokens", "--ir", "--cfg", "--liveness")
 
 

@@ -120,7 +120,7 @@ static void add_model(golden_sums *s, const hd_rf_model_info *model, uint64_t se
                                                               : "regmutex(es=4)");
         rf_bench_result r = rf_bench_replay(&b, &(rf_bench_run){.model = model, .order = seed, .lanes = seed % 4 > 1});
         assert_true(r.proved);
-        for (uint32_t c = 0; c < HD_COUNTER_COUNT; c++)
+        for (uint32_t c = 0; c < hd_counter_count; c++)
             golden_add(s, hd_counters[c].key, r.counters[c]);
         golden_add(s, "storage_bits", r.storage_bits);
     }

@@ -22,7 +22,13 @@ static const hd_rf_headline_info headlines[] = {
 #undef HD_HEADLINE
 };
 
-const hd_rf_model_info hd_rf_models[] = {
+#define HD_RF_MODEL(name, technique, ops, pass, options, headline, summary) +1
+enum {
+    MODELS = 0
+#include "hwmodel/rf/models/models.def"
+};
+#undef HD_RF_MODEL
+static hd_rf_model_info models[MODELS + HD_PLUGIN_ROWS] = {
 #define HD_RF_MODEL(name, technique, ops, pass, options, headline, summary) \
     {name, technique, &(ops), pass, options, summary, HEADLINE_##headline ? &headlines[HEADLINE_##headline] : NULL},
 #include "hwmodel/rf/models/models.def"
@@ -30,14 +36,24 @@ const hd_rf_model_info hd_rf_models[] = {
 #undef HD_RF_FAMILY
 #undef HD_RF_STANDARD
 };
-const uint32_t hd_rf_model_count = sizeof hd_rf_models / sizeof *hd_rf_models;
+const hd_rf_model_info *const hd_rf_models = models;
+uint32_t hd_rf_model_count = MODELS;
 
-const hd_rf_option_info hd_rf_options[] = {
+#define HD_RF_OPTION(ops, name, least, most, pass, summary) +1
+enum {
+    OPTIONS = 0
+#include "hwmodel/rf/options.def"
+};
+#undef HD_RF_OPTION
+static hd_rf_option_info options[OPTIONS + HD_PLUGIN_ROWS] = {
 #define HD_RF_OPTION(ops, name, least, most, pass, summary) {&(ops), name, summary, pass, least, most},
 #include "hwmodel/rf/options.def"
 #undef HD_RF_OPTION
 };
-const uint32_t hd_rf_option_count = sizeof hd_rf_options / sizeof *hd_rf_options;
+const hd_rf_option_info *const hd_rf_options = options;
+uint32_t hd_rf_option_count = OPTIONS;
+
+bool hd_rf_option_add(const hd_rf_option_info *row) { return HD_ADD_ROW(options, hd_rf_option_count, row); }
 
 #define HD_RF_MODEL(name, technique, ops, pass, options, headline, summary)
 const hd_rf_family_info hd_rf_families[] = {
@@ -49,15 +65,21 @@ const hd_rf_family_info hd_rf_families[] = {
 };
 const uint32_t hd_rf_family_count = sizeof hd_rf_families / sizeof *hd_rf_families;
 
-static const hd_rf_family_info standards[] = {
 #define HD_RF_FAMILY(name, model)
+#define HD_RF_STANDARD(title, model) +1
+enum {
+    STANDARDS = 0
+#include "hwmodel/rf/models/models.def"
+};
+#undef HD_RF_STANDARD
+static hd_rf_family_info standards[STANDARDS + HD_PLUGIN_ROWS] = {
 #define HD_RF_STANDARD(title, model) {title, model},
 #include "hwmodel/rf/models/models.def"
 #undef HD_RF_FAMILY
 #undef HD_RF_STANDARD
 };
 #undef HD_RF_MODEL
-enum { STANDARDS = sizeof standards / sizeof *standards };
+static uint32_t standard_count = STANDARDS;
 
 const hd_rf_combination_info hd_rf_combinations[] = {
 #define HD_RF_COMBINATION(one, other, model, reason) {one, other, model, reason},
@@ -66,15 +88,22 @@ const hd_rf_combination_info hd_rf_combinations[] = {
 };
 const uint32_t hd_rf_combination_count = sizeof hd_rf_combinations / sizeof *hd_rf_combinations;
 
+bool hd_rf_model_add(const hd_rf_model_info *row, const char *standard_title)
+{
+    if (standard_title && !HD_ADD_ROW(standards, standard_count, &((hd_rf_family_info){standard_title, row->name})))
+        return false;
+    return HD_ADD_ROW(models, hd_rf_model_count, row);
+}
+
 const hd_rf_model_info *hd_rf_model_find(const char *name, size_t length)
 {
-    uint32_t found = HD_FIND_ROW(hd_rf_models, hd_rf_model_count, name, name, length);
+    uint32_t found = HD_FIND_ROW(models, hd_rf_model_count, name, name, length);
     return found < hd_rf_model_count ? &hd_rf_models[found] : NULL;
 }
 
 static const char *title_of(const char *model)
 {
-    for (uint32_t i = 0; i < STANDARDS; i++)
+    for (uint32_t i = 0; i < standard_count; i++)
         if (!strcmp(standards[i].model, model))
             return standards[i].name;
     return NULL;

@@ -1,10 +1,9 @@
-/* Verifies the marks of latch: a result that goes only to the latch must be read by the next instruction alone.
+/* The checker of latch: a result that goes only to the slot must be read by the next instruction alone.
  *
  * Shares nothing with the pass: what is live and what waits comes from the facts of the checkers. Each mark costs two
  * look-ups, O(log n).
  */
-#include "passes/check/check.h"
-#include "passes/check/facts.h"
+#include "latch.h"
 
 static bool may_wait(const hd_facts *facts, uint32_t ordinal)
 {
@@ -59,7 +58,7 @@ static const char *refutation(const hd_facts *facts, uint32_t ordinal)
     return NULL;
 }
 
-bool hd_check_latch(hd_function *function, hd_diagnostics *diagnostics, uint64_t *count)
+bool latch_check(hd_function *function, hd_diagnostics *diagnostics, uint64_t *count)
 {
     hd_facts facts;
     bool good = true;
@@ -68,13 +67,13 @@ bool hd_check_latch(hd_function *function, hd_diagnostics *diagnostics, uint64_t
     hd_facts_build(&facts, function);
     for (uint32_t a = 0; a < function->annotations.count; a++) {
         const hd_annotation *mark = &function->annotations.items[a];
-        if (mark->kind != HD_ANNOTATION_LATCH)
+        if (mark->kind != LATCH_MARK)
             continue;
         const char *why = refutation(&facts, mark->instruction);
         if (why)
             hd_report(diagnostics, HD_DIAG_UNSOUND_ANNOTATION, function->module->source,
                       function->instructions.items[mark->instruction].span,
-                      "the result of this instruction goes to the latch only, but %s", why);
+                      "the result of this instruction goes to the slot only, but %s", why);
         good = good && !why;
         ++*count;
     }

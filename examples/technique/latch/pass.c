@@ -1,8 +1,7 @@
-/* latch: results that only the next instruction reads. An example of a technique with a compiler side
- * (docs/adding-a-technique.md); it is of no paper.
+/* The pass of latch: marks results that only the next instruction reads.
  *
- * The hardware has a latch of one warp register for each warp, which takes every result of one word. A result that the
- * pass marks goes to the latch only, and saves its write to the register file. An instruction is marked where
+ * The hardware has a slot of one warp register for each warp, which takes every result of one word. A result that the
+ * pass marks goes to the slot only, and saves its write to the register file. An instruction is marked where
  *
  *   - it has one result in the register file, of one word, which it writes in all active lanes and as a whole, and
  *     which no other function names;
@@ -10,13 +9,13 @@
  *   - neither of the two calls, waits, yields or returns, is unknown, or is asynchronous.
  *
  * The warp then issues the two one after the other, with the same active lanes. So thread-level liveness is enough: the
- * latch takes the active lanes alone, and lanes that wait elsewhere keep their values in the file.
+ * slot takes the active lanes alone, and lanes that wait elsewhere keep their values in the file.
  *
  * Linear in operands.
  */
-#include "passes/analysis/liveness.h"
+#include "latch.h"
 
-typedef struct latch_pass {
+typedef struct walk_state {
     hd_function *function;
     const hd_storage *storage;
     const hd_liveness *live;    /* of words */
@@ -24,17 +23,17 @@ typedef struct latch_pass {
     hd_live_walk walk;
     hd_u32_array last_read; /* words that the next issued instruction reads last */
     uint64_t marked;
-} latch_pass;
+} walk_state;
 
 /* Issues at once, and lets nothing else of its warp run before the instruction after it. */
-static bool is_plain(const latch_pass *p, const hd_instruction *insn)
+static bool is_plain(const walk_state *p, const hd_instruction *insn)
 {
     uint32_t waits = HD_BEHAVE_CALL | HD_BEHAVE_BARRIER | HD_BEHAVE_YIELD | HD_BEHAVE_RETURN | HD_BEHAVE_MEET;
     return !(insn->flags & HD_INSN_OPAQUE) && !(hd_insn_form(p->function, insn)->behaviour & waits);
 }
 
 /* The register that is the only result of the instruction, HD_NONE where there is none or it may not be marked. */
-static uint32_t only_result(const latch_pass *p, const hd_instruction *insn)
+static uint32_t only_result(const walk_state *p, const hd_instruction *insn)
 {
     uint32_t result = HD_NONE, count = 0;
     bool whole = true;
@@ -50,7 +49,7 @@ static uint32_t only_result(const latch_pass *p, const hd_instruction *insn)
 }
 
 /* Is the word overwritten by the instruction, wherever it is executed? */
-static bool overwrites(const latch_pass *p, const hd_instruction *insn, uint32_t word)
+static bool overwrites(const walk_state *p, const hd_instruction *insn, uint32_t word)
 {
     bool does = false;
     HD_INSN_REGISTERS (p->function, insn, o)
@@ -60,7 +59,7 @@ static bool overwrites(const latch_pass *p, const hd_instruction *insn, uint32_t
 }
 
 /* The walk stands after the instruction. */
-static void find_last_reads(latch_pass *p, const hd_instruction *insn)
+static void find_last_reads(walk_state *p, const hd_instruction *insn)
 {
     hd_array_clear(&p->last_read);
     if (!is_plain(p, insn))
@@ -74,7 +73,7 @@ static void find_last_reads(latch_pass *p, const hd_instruction *insn)
     }
 }
 
-static bool next_reads_last(const latch_pass *p, uint32_t word)
+static bool next_reads_last(const walk_state *p, uint32_t word)
 {
     for (uint32_t i = 0; i < p->last_read.count; i++)
         if (p->last_read.items[i] == word)
@@ -82,7 +81,7 @@ static bool next_reads_last(const latch_pass *p, uint32_t word)
     return false;
 }
 
-static void mark_block(latch_pass *p, uint32_t b, const hd_block *block)
+static void mark_block(walk_state *p, uint32_t b, const hd_block *block)
 {
     hd_array_clear(&p->last_read);
     hd_live_start(&p->walk, b);
@@ -92,18 +91,18 @@ static void mark_block(latch_pass *p, uint32_t b, const hd_block *block)
             continue;
         uint32_t result = only_result(p, insn);
         if (result != HD_NONE && next_reads_last(p, p->storage->first[result])) {
-            hd_annotate(p->function, (hd_annotation){.kind = HD_ANNOTATION_LATCH, .instruction = i});
+            hd_annotate(p->function, (hd_annotation){.kind = LATCH_MARK, .instruction = i});
             p->marked++;
         }
         find_last_reads(p, insn);
     }
 }
 
-bool hd_pass_latch(hd_pass_context *context)
+bool latch_pass(hd_pass_context *context)
 {
     hd_function *f = context->function;
     const hd_cfg *cfg = hd_function_cfg(f);
-    latch_pass p = {.function = f,
+    walk_state p = {.function = f,
                     .storage = hd_analysis_get(context, HD_ANALYSIS_STORAGE),
                     .live = hd_analysis_get(context, HD_ANALYSIS_LIVE_WORDS)};
     p.in_flight = hd_async_words(f, p.storage, &context->scratch);
@@ -113,7 +112,7 @@ bool hd_pass_latch(hd_pass_context *context)
         if (cfg->blocks[b].reachable)
             mark_block(&p, b, &cfg->blocks[b]);
     hd_annotations_sort(f);
-    hd_statistic_add(context, "results to the latch only", p.marked);
+    hd_statistic_add(context, "results to the slot only", p.marked);
     hd_array_free(&p.last_read);
     return true;
 }
