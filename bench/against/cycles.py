@@ -1,15 +1,11 @@
 """Cycles, IPC and energy with leakage of each technique on its paper's machine (heddle replay --time), beside the paper's figures."""
 import functools
-import json
-import os
 
 from against import measure, products
 from against.measure import ADDRESSES, average
 
 # What the machine of CORF has and fermi-gtx480's does not: four banks, as its section 2.7 counts them.
 CORF_BANKS = "--set=timing.core.banks=4"
-COUNTED = ("rf_writes", "operand_writes", "buffer_periods", "buffer_periods_to_8", "buffer_periods_9_to_16")  # of hrf()
-TIMED = ("active_periods", "active_cycles", "inactive_periods", "inactive_cycles")
 DESIGNS = {6: 5.3, 7: 6.3}  # of LTRF's table 2: latency of the main register file
 
 
@@ -28,40 +24,15 @@ def applications(paper):
     return tuple(name for name in APPLICATIONS[paper] if name in measure.SOURCES) or tuple(measure.SOURCES)
 
 
-@functools.lru_cache(None)
-def replayed(gpu, technique, options, only):
-    done = measure.heddle("replay", "-j2", "--time", "--no-compare", "--gpu=" + gpu, "--technique=" + technique, "--format=json", *options,
-                          *(file for name, file in measure.SOURCES.items() if only is None or name in only))
-    return json.loads(done.stdout)["kernels"]
+def of_examples(only):
+    return tuple(file for name, file in measure.SOURCES.items() if only is None or name in only)
 
 
 @functools.lru_cache(None)
 def timed(gpu, technique, *options, only=None, kernels=()):
     """By example and model: cycles, energies and warps of all its launches, added up. An example with a launch that has no cycles
     for a model has none for it. only: of these examples; kernels: (example, its kernels), of those alone."""
-    examples, lost, chosen = measure.Examples(), set(), dict(kernels)
-    for kernel in replayed(gpu, technique, options, only):
-        name = os.path.basename(os.path.dirname(kernel["launch"]["file"]))
-        if kernel["name"] not in chosen.get(name, (kernel["name"],)):
-            continue
-        models = examples.setdefault(name, {})
-        for result in kernel["results"]:
-            timing = result["timing"]
-            if timing is None:
-                lost.add((name, result["model"]))
-                continue
-            total = models.setdefault(result["model"], {"unapplied": True})
-            total["unapplied"] = total["unapplied"] and result["not_applied"] is not None
-            occupied = timing["occupancy_fraction"] * timing["cycles"]
-            for key, value in (("cycles", timing["cycles"]), ("dynamic", timing["dynamic_pj"]), ("static", timing["static_pj"]), ("occupied", occupied),
-                               ("loads", result["global_loads"]), ("skipped", result["global_loads_skipped"]), ("reads", timing["l2_reads"])):
-                total[key] = total.get(key, 0) + value
-            total["skipped_most"] = max(total.get("skipped_most", 0), result["global_loads_skipped"] / result["global_loads"] if result["global_loads"] else 0)
-            total["most"] = max(total.get("most", 0), (result["allocated_registers"] or {"peak": 0})["peak"])
-            for key in COUNTED + TIMED:
-                total[key] = total.get(key, 0) + (timing if key in TIMED else result)[key]
-    for name, model in lost:
-        examples[name].pop(model, None)
+    examples = measure.added_up(("--time", "--no-compare", "--gpu=" + gpu, "--technique=" + technique, *options), of_examples(only), kernels)
     examples.setting = measure.setting("`heddle replay --time --no-compare --gpu=%s --technique='%s'%s`, %s" % (
         gpu, technique, "".join(" " + o for o in options), "the examples" if only is None else "the paper's applications") + (", those kernels that the paper's have" if kernels else ""))
     return examples
@@ -90,7 +61,7 @@ def whole(at, model):
     """Of dynamic and static energy together."""
     for models in at.values():
         for total in models.values():
-            total["whole"] = total["dynamic"] + total["static"]
+            total["whole"] = total["dynamic_pj"] + total["static_pj"]
     return change(at, model, "whole")
 
 
@@ -138,9 +109,9 @@ def corf(page):
     row.experiment("two-level schedulers of 4 warps each, as the paper has them; it does not say how many", [speedup(policy, m) for m in ("corf", "corf++")], policy)
     collectors(row, at, "fermi-gtx480", ("corf", "corf++"), CORF_BANKS)
     spread(row, at, "corf", "corf++")
-    page.row("leakage of the register file: packing / with virtualization", [-33.0, -52.0], [change(at, m, "static") for m in ("corf", "corf++-release")], at, signed=True)
-    row = page.row("dynamic energy, CORF / CORF++", [-8.5, -17.0], [change(at, m, "dynamic") for m in ("corf", "corf++")], at, signed=True)
-    row.experiment("addresses of 32 bits, as PTXPlus has them", [change(short, m, "dynamic") for m in ("corf", "corf++")], short)
+    page.row("leakage of the register file: packing / with virtualization", [-33.0, -52.0], [change(at, m, "static_pj") for m in ("corf", "corf++-release")], at, signed=True)
+    row = page.row("dynamic energy, CORF / CORF++", [-8.5, -17.0], [change(at, m, "dynamic_pj") for m in ("corf", "corf++")], at, signed=True)
+    row.experiment("addresses of 32 bits, as PTXPlus has them", [change(short, m, "dynamic_pj") for m in ("corf", "corf++")], short)
 
 
 def regmutex(page):
@@ -162,7 +133,7 @@ def release(page):
     row = page.row("cycles, RFV", [None], [change(at, "release", "cycles")], at, signed=True)
     row.note("Of that, the banks of the renamed registers alone (release-static, nothing renamed): %+.1f %%." % change(at, "release-static", "cycles"))
     spread(row, at, "release")
-    page.row("static power: RFV", [-47.0], [average(100 * (models["release"]["static"] / models["release"]["cycles"] / (models["baseline"]["static"] / models["baseline"]["cycles"]) - 1)
+    page.row("static power: RFV", [-47.0], [average(100 * (models["release"]["static_pj"] / models["release"]["cycles"] / (models["baseline"]["static_pj"] / models["baseline"]["cycles"]) - 1)
              for models in at.values() if "release" in models)], at, signed=True)
 
 
@@ -229,7 +200,7 @@ def demo(page):
 
 def power(at, model):
     """Of the register file and what is added, beside the baseline's, in percent; by example."""
-    rate = lambda total: (total["dynamic"] + total["static"]) / total["cycles"]
+    rate = lambda total: (total["dynamic_pj"] + total["static_pj"]) / total["cycles"]
     return {name: 100 * (rate(models[model]) / rate(models["baseline"]) - 1) for name, models in at.items() if model in models and "baseline" in models}
 
 
@@ -239,8 +210,8 @@ def ratio(at, model, part, whole, factor=1):
 
 def buffers_leak(at, model):
     """The leakage of the write buffers, in percent of the power of the register file."""
-    leaks = lambda total: total["static"] / total["cycles"]
-    return average(100 * (leaks(models[model]) - leaks(models["stt-ram"])) / (leaks(models[model]) + models[model]["dynamic"] / models[model]["cycles"])
+    leaks = lambda total: total["static_pj"] / total["cycles"]
+    return average(100 * (leaks(models[model]) - leaks(models["stt-ram"])) / (leaks(models[model]) + models[model]["dynamic_pj"] / models[model]["cycles"])
                    for models in at.values() if model in models and "stt-ram" in models)
 
 
@@ -306,7 +277,7 @@ def hrf(page):
 
 def shared(at, model):
     """Of the loads from global memory, in percent."""
-    return average(100 * models[model]["skipped"] / models[model]["loads"] for models in at.values() if models.get(model, {}).get("loads"))
+    return average(100 * models[model]["global_loads_skipped"] / models[model]["global_loads"] for models in at.values() if models.get(model, {}).get("global_loads"))
 
 
 def larf(page):
@@ -322,14 +293,14 @@ def larf(page):
         row.experiment(what, [speedup(other, m) for m in modelled(other, names)], other)
     spread(row, at, "larf", "larf-las")
     page.row("loads from global memory that are skipped (counted without time), LARF / LARF + LAS / unlimited table", [None, None, None], [shared(at, m) for m in models], at)
-    row = page.row("the same, the most of all applications", [80.0], [max((100 * ms["larf-las"]["skipped"] / ms["larf-las"]["loads"] for ms in at.values()
-                   if ms.get("larf-las", {}).get("loads")), default=0)], at)
+    row = page.row("the same, the most of all applications", [80.0], [max((100 * ms["larf-las"]["global_loads_skipped"] / ms["larf-las"]["global_loads"] for ms in at.values()
+                   if ms.get("larf-las", {}).get("global_loads")), default=0)], at)
     row.experiment("the most of all kernels: figures 5.7 and 5.8 are of layers, each a kernel or more", [100 * max(ms["larf-las"]["skipped_most"] for ms in at.values() if "larf-las" in ms)], at)
-    row = page.row("reads from the L2 cache, LARF / LARF + LAS / unlimited table", [None, None, None], [change(at, m, "reads") for m in models], at, signed=True)
+    row = page.row("reads from the L2 cache, LARF / LARF + LAS / unlimited table", [None, None, None], [change(at, m, "l2_reads") for m in models], at, signed=True)
     schedulers = []
     for name, options in (("two-level schedulers of 4 warps each", ("--set=timing.core.policy=two-level", "--set=timing.core.active_warps=4")), ("GTO", ("--set=timing.core.policy=gto",))):
         other = timed("pascal-larf", ",".join(models + ("release",)), *options, only=applications("larf"))
-        row.experiment(name + " in place of LRR", [change(other, m, "reads") for m in models], other)
+        row.experiment(name + " in place of LRR", [change(other, m, "l2_reads") for m in models], other)
         schedulers.append(other)
     row = page.row("figure 5.6: performance, LARF with two-level / GTO / LRR / LAS, beside LRR without LARF; LAS is best", [None] * 4,
                    [*(speedup(other, "larf", at) for other in schedulers), speedup(at, "larf"), speedup(at, "larf-las")], at, signed=True)

@@ -41,25 +41,9 @@ def timed(technique, *options, kernels=()):
 
 
 @functools.lru_cache(None)
-def replayed(technique, only):
-    done = measure.heddle("replay", "-j2", "--no-compare", "--gpu=" + GPU, "--technique=" + technique, "--format=json",
-                          *(file for name, file in measure.SOURCES.items() if only is None or name in only))
-    return json.loads(done.stdout)["kernels"]
-
-
-@functools.lru_cache(None)
 def counted(technique, only=None, kernels=()):
     """By example and model: the counters of all its launches, added up, in count mode. kernels: as of cycles.timed."""
-    examples, chosen = measure.Examples(), dict(kernels)
-    for kernel in replayed(technique, only):
-        name = os.path.basename(os.path.dirname(kernel["launch"]["file"]))
-        if kernel["name"] not in chosen.get(name, (kernel["name"],)):
-            continue
-        models = examples.setdefault(name, {})
-        for result in kernel["results"]:
-            total = models.setdefault(result["model"], {})
-            for key in ("lane_operations", "lane_operations_verified", "lane_operations_redundant", "instructions_to_verify", "instructions_verified"):
-                total[key] = total.get(key, 0) + result[key]
+    examples = measure.added_up(("--no-compare", "--gpu=" + GPU, "--technique=" + technique), cycles.of_examples(only), kernels)
     examples.setting = measure.setting("`heddle replay --no-compare --gpu=%s --technique='%s'`, %s%s" % (
         GPU, technique, "the paper's applications" if only else "the examples", ", " + FEWER if kernels else ""))
     return examples
@@ -241,8 +225,7 @@ def stencil(cells, *options):
     buffers = {"POWER": values + ", fill: {uniform: [0, 0.01], seed: 61}", "A": values + ", fill: {uniform: [320, 340], seed: 62}", "B": values}
     file = measure.launch_file("hotspot-%d" % cells, measure.MODULES["hotspot"], buffers, [("hotspot", tiles, "[16, 16]",
                                "{s32: 2}, POWER, A, B, {s32: %d}, {s32: %d}, {f32: 6.8359375e-06}, {f32: 10}, {f32: 10}, {f32: 320}, {f32: 1.4583333e-07}" % (cells, cells))])
-    done = measure.heddle("replay", "--no-compare", "--gpu=" + GPU, "--technique=warped-dmr", "--format=json", *options, file)
-    found = measure.Examples({"hotspot": {r["model"]: r for r in json.loads(done.stdout)["kernels"][0]["results"]}})
+    found = measure.Examples({"hotspot": measure.launches(("--no-compare", "--gpu=" + GPU, "--technique=warped-dmr", *options), file)[0]})
     found.setting = measure.setting("`heddle replay --no-compare --gpu=%s --technique=warped-dmr%s`, hotspot, one launch on %d x %d cells" % (GPU, "".join(" " + o for o in options), cells, cells))
     return found
 
@@ -269,11 +252,11 @@ def queue(page):
     row.experiment("without hotspot the worst is %+.1f %%" % max(rest, default=float("nan")), None, few)
     if "hotspot" in measure.SOURCES:
         large = stencil(512, "--time")
-        cost = {model: result["timing"]["cycles"] for model, result in large["hotspot"].items()}
+        cost = {model: result["cycles"] for model, result in large["hotspot"].items()}
         row.experiment("hotspot on 512 x 512 cells, as in table 4.4", [100 * (cost["warped-dmr"] / cost["baseline"] - 1)], large)
-        slots = large["hotspot"]["baseline"]["timing"]["issue_slots"]
+        slots = {key: value for key, value in large["hotspot"]["baseline"].items() if key.startswith("slots_")}
         row.note("There the baseline issues in %.0f %% of the cycles, and %.0f %% of the instructions are of one type (SP), so most of what must be repeated finds its unit taken." % (
-            100 * slots["issued"] / sum(slots.values()), shares("hotspot")[0]))
+            100 * slots["slots_issued"] / sum(slots.values()), shares("hotspot")[0]))
     row.note("The paper's text has 16 %, and 18 % for MatrixMul.")
 
 
@@ -282,10 +265,8 @@ def product(*options):
     """The cycles of the tiled product in 5 x 10 thread blocks, as table 4.4 has it, in two launches after each other, by model."""
     values, launch = "type: f32, count: 12800, fill: {uniform: [-1, 1], seed: %d}", ("matrixMul", "[5, 10]", "[16, 16]", "A, B, C, {s32: 80}, {s32: 80}")
     file = measure.launch_file("product", measure.MODULES["matrixMul"], {"A": values % 11, "B": values % 13, "C": "type: f32, count: 12800"}, [launch, launch])
-    done = measure.heddle("replay", "--time", "--no-compare", "--gpu=" + GPU, "--technique=warped-dmr(entries=1),warped-dmr(entries=5),warped-dmr", "--format=json", *options, file)
-    found = measure.Examples()
-    for number, kernel in enumerate(json.loads(done.stdout)["kernels"]):
-        found[number] = {r["model"]: {"cycles": r["timing"]["cycles"]} for r in kernel["results"]}
+    words = ("--time", "--no-compare", "--gpu=" + GPU, "--technique=warped-dmr(entries=1),warped-dmr(entries=5),warped-dmr", *options)
+    found = measure.Examples(measure.launches(words, file))
     found.setting = measure.setting("`heddle replay --time --no-compare --gpu=%s --technique='warped-dmr(entries=1),warped-dmr(entries=5),warped-dmr'%s`, the tiled product "
                                     "of 160 x 80 by 80 x 80 in 5 x 10 thread blocks, launched twice" % (GPU, "".join(" " + o for o in options)))
     return found

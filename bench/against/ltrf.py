@@ -64,7 +64,7 @@ def larger_caches():
 
 
 def lengths(page, at):
-    large = {name for name, models in at.items() if models[""]["fewest_registers"] > 16}
+    large = {name for name, models in at.items() if models["baseline"]["fewest_registers"] > 16}
     total = lambda key: sum(measure.values(at, lambda e: e["ltrf"][key]).values())
     instructions = total("interval_instructions")
     row = page.row("instructions an interval, mean of examples: real / optimal", [31.2, 34.7], [mean(at, real), mean(at, ideal)], at, unit="")
@@ -88,7 +88,7 @@ def optimality(page, at, larger):
     stricter = {name for name in at if ours[name] != edges[name]}
     row.experiment("the %d examples in which the sound order of a warp makes no more intervals than edges of control flow" % (len(at) - len(stricter)), [mean(at, of_optimal, set(at) - stricter)])
     row.experiment("the %d in which it does" % len(stricter), [mean(at, of_optimal, stricter)])
-    large = {name for name, models in at.items() if models[""]["fewest_registers"] > 16}
+    large = {name for name, models in at.items() if models["baseline"]["fewest_registers"] > 16}
     row.experiment("the %d examples whose every kernel has more than 16 registers" % len(large), [mean(at, of_optimal, large)])
 
 

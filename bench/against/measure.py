@@ -1,11 +1,12 @@
-"""Running heddle over the examples, and means over them. A replay is done once for the rows that share its setting; nothing is kept
-on disk from one run to the next. Each replay and each set of rewrites is a setting with a letter, which the page lists."""
+"""Running heddle over the examples, and means over them. A replay is a sweep, done once for the rows that share its setting. Each replay and each set of rewrites is a setting with a letter, which the page lists."""
 import functools
 import glob
+import hashlib
 import json
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
@@ -15,8 +16,6 @@ HEDDLE = os.environ.get("HEDDLE", os.path.join(BUILD, "heddle"))
 WORK = os.path.join(BUILD, "bench", "papers")
 SOURCES = {os.path.basename(os.path.dirname(f)): f for f in sorted(glob.glob(os.path.join(TOP, "examples", "*", "*.yaml")))}
 MODULES = {name: os.path.join(TOP, "examples", name, name + ".ptx") for name in SOURCES}
-EXTREMES = {"interval_shortest": min, "optimal_shortest": min, "interval_longest": max, "optimal_longest": max}
-EXTREMES.update({key: max for key in ("pool_sections", "resident_warps", "resident_warps_without")})
 ADDRESSES = "--set=address_bits=32"  # as the papers have them that use PTXPlus
 SETTINGS = []
 
@@ -47,14 +46,63 @@ def each(work, names=None):
 
 # ---- replay -----------------------------------------------------------------------------------------------------------
 
-def join(total, result):
-    for key, value in result.items():
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            continue
-        if key in EXTREMES:
-            total[key] = EXTREMES[key](x for x in (total.get(key, 0), value) if x or EXTREMES[key] is max) if total.get(key) or value else 0
+EXTREMES = {"interval_shortest": "MIN", "optimal_shortest": "MIN", "interval_longest": "MAX", "optimal_longest": "MAX", "pool_sections": "MAX",
+            "resident_warps": "MAX", "resident_warps_without": "MAX"}
+# Beside the sums of all columns; the second where there are cycles.
+COUNTED = ("MIN(general_registers) AS fewest_registers, SUM(allocated_registers_peak) AS peak, MAX(COALESCE(allocated_registers_peak, 0)) AS most,"
+           " SUM(warp_instructions) AS issued, SUM(physical_access_variation * (rf_reads + rf_writes)) AS variation_of_launches,"
+           " MAX(global_loads_skipped * 1.0 / MAX(global_loads, 1)) AS skipped_most")
+TIMED = ", SUM(occupancy_fraction * cycles) AS occupied, SUM(cycles IS NULL) AS without_cycles"
+
+
+def axes_of(options):
+    """Options of heddle replay as axes of a sweep, where each has one value."""
+    axes = {}
+    for option in options:
+        name, _, value = option[2:].partition("=")
+        if name == "set":
+            axes.setdefault(name, {}).update([value.split("=", 1)])
         else:
-            total[key] = total.get(key, 0) + value
+            axes[name] = value or "true"
+    return axes
+
+
+@functools.lru_cache(None)
+def swept(options, files):
+    """The database of a sweep over these files. Its points stay where they are, and run again where heddle or their files are others."""
+    text = json.dumps({"axes": {"input": files, **axes_of(options)}})
+    folder = os.path.join(BUILD, "bench", "sweeps", hashlib.sha256(text.encode()).hexdigest()[:16])
+    os.makedirs(folder, exist_ok=True)
+    path = os.path.join(folder, "sweep.yaml")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    heddle("sweep", "-j2", "-o", folder, path)
+    base = sqlite3.connect(os.path.join(folder, "results.sqlite"))
+    base.row_factory = sqlite3.Row
+    return base
+
+
+def launches(options, file):
+    """By launch and model, the columns of the results of one file."""
+    found = {}
+    for row in swept(tuple(options), (file,)).execute("SELECT * FROM results ORDER BY line"):
+        found.setdefault(row["launch"], {})[row["model"]] = dict(row)
+    return found
+
+
+def added_up(options, files, kernels=(), where="TRUE"):
+    """By example and model: each column of the results of all launches, added up. kernels: (example, its kernels), of those alone.
+    Without models that have no cycles for a launch, where cycles are asked for."""
+    base, examples = swept(tuple(options), tuple(files)), Examples()
+    columns = [row["name"] for row in base.execute("PRAGMA table_info(results)")]
+    sums = ["COALESCE(%s(NULLIF(%s, 0)), 0) AS %s" % (EXTREMES[c], c, c) if c in EXTREMES else "SUM(%s) AS %s" % (c, c) for c in columns if c not in ("file", "model")]
+    chosen = "".join(" AND (file NOT LIKE '%%/%s/%%' OR kernel IN (%s))" % (name, ", ".join("'%s'" % k for k in of_it)) for name, of_it in kernels)
+    for row in base.execute("SELECT file, model, %s, %s%s FROM results WHERE %s%s GROUP BY file, model ORDER BY MIN(point), MIN(line)" % (
+            ", ".join(sums), COUNTED, TIMED if "cycles" in columns else "", where, chosen)):
+        models = examples.setdefault(os.path.basename(os.path.dirname(row["file"])), {})
+        if "cycles" not in columns or not row["without_cycles"]:
+            models[row["model"]] = {key: row[key] for key in row.keys() if row[key] is not None}
+    return examples
 
 
 def accesses(total):
@@ -69,26 +117,12 @@ def variation(t):
 FUSED = "examples compiled without -fmad=false"  # whose outputs are rounded otherwise than launch files expect
 
 
-def add_kernel(models, kernel, on):
-    kernel_total = models.setdefault("", {})
-    kernel_total["fewest_registers"] = min(kernel_total.get("fewest_registers", 1 << 20), kernel["general_registers"] or 1 << 20)
-    for result in kernel["results"]:
-        if result["not_applied"] is not None:
-            continue
-        total = models.setdefault(result["model"], {})
-        join(total, result)
-        join(total, {"peak": (result["allocated_registers"] or {}).get("peak", 0), "issued": kernel["warp_instructions"],
-                     "variation_of_launches": variation(result) * accesses(result)})
-        total["unproved"] = total.get("unproved", 0) + (not result["verified"] and (not on.startswith(FUSED) or result["failed_check"] != "outputs"))
-
-
 @functools.lru_cache(None)
 def replay_files(technique, options, files, on):
-    done = heddle("replay", "-j2", "--models", "--technique=" + technique, "--format=json", *options, *files)
-    examples = Examples()
-    for kernel in json.loads(done.stdout)["kernels"]:
-        add_kernel(examples.setdefault(os.path.basename(os.path.dirname(kernel["launch"]["file"])), {}), kernel, on)
-    unproved = sorted({name for name, models in examples.items() for total in models.values() if total.get("unproved")})
+    words = ("--models", "--technique=" + technique, *options)
+    examples = added_up(words, files, where="not_applied IS NULL")
+    wrong = swept(words, files).execute("SELECT DISTINCT file FROM results WHERE verified = 0" + (" AND failed_check <> 'outputs'" if on.startswith(FUSED) else ""))
+    unproved = sorted({os.path.basename(os.path.dirname(row["file"])) for row in wrong})
     examples.setting = setting("`heddle replay --models --technique='%s'%s`, %s%s" % (
         technique, "".join(" " + o for o in options), on, ("; not proved: " + ", ".join(unproved)) if unproved else ""))
     return examples

@@ -1,7 +1,6 @@
 """Figures 5.10 and 5.11 of LARF: matrix products of 128 x 128, naive and tiled, and the experiments about them. Each kernel is launched twice
 in a launch file of its own: the first time nothing is cached."""
 import functools
-import json
 
 from against import measure, text
 from against.measure import ADDRESSES
@@ -29,9 +28,8 @@ def run(label, module, *options, kernels=(NAIVE, TILED), shape=None):
     """By kernel, for each of two launches: results by model. The first label says what the kernels are."""
     found = measure.Examples()
     for kernel in kernels:
-        done = measure.heddle("replay", "--time", "--no-compare", "--gpu=" + GPU, "--technique=" + TECHNIQUE, "--format=json", *options,
-                              file_of(kernel, label.replace(" ", "-"), module, shape or SHAPES[kernel]))
-        found[kernel] = [{r["model"]: r for r in k["results"]} for k in json.loads(done.stdout)["kernels"]]
+        found[kernel] = measure.launches(("--time", "--no-compare", "--gpu=" + GPU, "--technique=" + TECHNIQUE, *options),
+                                         file_of(kernel, label.replace(" ", "-"), module, shape or SHAPES[kernel]))
     found.setting = measure.setting("`heddle replay --time --no-compare --gpu=%s --technique='%s'%s`, %s%s, 128 x 128, each launched twice in a file of its own" % (
         GPU, TECHNIQUE, "".join(" " + o for o in options), " and ".join(kernels), label and ", " + label))
     return found
@@ -42,7 +40,7 @@ def model(at, kernel, instant=False):
 
 
 def cycles(at, kernel, launch, which="baseline"):
-    return at[kernel][launch][which]["timing"]["cycles"]
+    return at[kernel][launch][which]["cycles"]
 
 
 def sped_up(at, kernel, launch, instant=False):
@@ -56,7 +54,7 @@ def beside_naive(at, launch, instant=False):
 def held(at, which):
     """Of static allocation, in percent, of the naive product's physical registers."""
     models = at[NAIVE][0]
-    return 100 * models[which]["allocated_registers"]["mean"] / models["release"]["registers_static"]
+    return 100 * models[which]["allocated_registers_mean"] / models["release"]["registers_static"]
 
 
 def settings():
@@ -87,7 +85,7 @@ def speed(page):
     row = page.row(*FIGURES[1], [beside_naive(plain, 0)], plain, signed=True)
     for what, at, launch, instant in found:
         row.experiment(what, [beside_naive(at, launch, instant)], at)
-    count = lambda kernel: plain[kernel][0]["baseline"]["timing"]["issue_slots"]["issued"]
+    count = lambda kernel: plain[kernel][0]["baseline"]["slots_issued"]
     row.note("At equal instructions per cycle it would be %+.1f %%: the naive one issues %d instructions, the tiled one %d. No setting gives this figure together with the one above." % (
         100 * (count(NAIVE) / count(TILED) - 1), count(NAIVE), count(TILED)))
     row = page.row(*FIGURES[2], [sped_up(plain, TILED, 0)], plain, signed=True, known=False)

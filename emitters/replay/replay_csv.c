@@ -135,6 +135,9 @@ static void write_row(hd_writer *w, const hd_replay_report *report, const hd_rep
     hd_write_format(w, ",%llu,%llu,%s,%s,%s,%s,", (unsigned long long)k->warp_instructions,
                     (unsigned long long)k->thread_instructions, outputs[k->outputs], outputs[k->identical],
                     k->clock_dependent ? "true" : "", hd_replay_register_words[k->registers]);
+    if (k->registers != HD_REPLAY_VIRTUAL)
+        hd_write_format(w, "%u", k->general);
+    hd_write_char(w, ',');
     if (k->machine_sm)
         hd_write_format(w, "%u", k->machine_sm);
     hd_write_char(w, ',');
@@ -163,7 +166,7 @@ void hd_emit_replay_csv(hd_writer *w, const hd_replay_report *report)
     for (uint32_t s = 0; (setting = hd_replay_setting_at(s)); s++)
         hd_write_format(w, "%s,", setting->key);
     hd_write_string(w, "file,launch,kernel,demangled,warp_instructions,thread_instructions,outputs_ok,output_identical,"
-                       "clock_dependent,registers,machine_sm,assembled_by,model,technique");
+                       "clock_dependent,registers,general_registers,machine_sm,assembled_by,model,technique");
     for (uint32_t c = 0; c < report->counter_count; c++)
         hd_write_format(w, ",%s", report->counters[c].key);
     for (uint32_t d = 0; d < DERIVED; d++)
