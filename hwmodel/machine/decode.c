@@ -3,6 +3,7 @@
 #include "hwmodel/machine/decoder.h"
 #include "hwmodel/exec/ops/matrix.h"
 #include "hwmodel/exec/ops/special.h"
+#include "hwmodel/exec/ops/texture.h"
 
 static const hd_machine_row rows[] = {
 #define HD_MACHINE(opcode, modifiers, operands, decode, run, lanes, type) \

@@ -33,6 +33,7 @@ typedef enum hd_machine_step_kind {
     HD_STEP_HALVES,      /* packed halves of a in the order of value, an HD_HALVES_* */
     HD_STEP_FIRST,       /* a of the first lane of the mask in all lanes */
     HD_STEP_LANES,       /* the mask */
+    HD_STEP_FIELD,       /* as many bits of a as `mask` says, from bit `value` on, with their sign */
 } hd_machine_step_kind;
 typedef struct hd_machine_step {
     uint8_t kind;
@@ -151,6 +152,9 @@ hd_machine_decode hd_machine_decode_branch, hd_machine_decode_jump, hd_machine_d
 
 hd_machine_decode hd_machine_decode_product, hd_machine_decode_matrix_rows,
     hd_machine_decode_transpose; /* decode_matrix.c */
+
+hd_machine_decode hd_machine_decode_texture, hd_machine_decode_texture_query,
+    hd_machine_decode_surface; /* decode_texture.c */
 
 /* ---- run functions ----------------------------------------------------------------------------------------------- */
 hd_op_run hd_machine_run; /* of an op with steps: use.detail is its hd_machine_op */

@@ -94,6 +94,10 @@ static void run_step(hd_warp *w, const hd_machine_step *s, uint32_t mask)
         hd_spread(to, &value, 4);
         break;
     case HD_STEP_LANES: hd_spread(to, &mask, 4); break;
+    case HD_STEP_FIELD:
+        for (int i = 0; i < LANES; i++)
+            to[i] = (u32)extend_s32(a[i] >> s->value, (u32)s->mask);
+        break;
     }
 }
 

@@ -21,6 +21,8 @@
  */
 #include "base/search.h"
 #include "passes/analysis/liveness.h"
+#include "ir/machine.h"
+#include "ir/machine_image.h"
 #include "ir/sregs.h"
 
 enum { SWEEPS = 4 };
@@ -438,10 +440,27 @@ static void reach_region(spread *s, uint32_t branch)
 
 /* ---- driver ------------------------------------------------------------------------------------------------------ */
 
+/* Machine code that other functions call, or that calls others: these pass values in any register. */
+static bool shares_registers(const hd_function *f)
+{
+    const hd_machine_layout *layout = f->machine ? hd_machine_layout_of(f) : NULL;
+    if (!layout)
+        return false;
+    for (uint32_t i = 0; i < f->instructions.count && layout->is_entry; i++) {
+        const hd_machine_form *form = hd_insn_machine(f, &f->instructions.items[i]);
+        if (form->row && form->row->control == HD_SASS_CONTROL_CALL && form->variant != HD_MACHINE_LOCAL)
+            return true;
+    }
+    return !layout->is_entry;
+}
+
 static void spread_all(spread *s)
 {
     const hd_function *f = s->function;
     s->calls = has_calls(f);
+    const uint32_t shared = shares_registers(f) ? f->registers.count : 0;
+    for (uint32_t i = 0; i < shared; i++)
+        add_register(s, i);
     for (uint32_t i = 0; i < f->register_parameters.count; i++)
         add_register(s, f->register_parameters.items[i]);
     for (uint32_t i = 0; i < s->liveness->module_wide.count; i++) /* callers and callees write them */

@@ -112,10 +112,12 @@ static hd_step find_texture(const hd_op *op, hd_warp *w, uint32_t lane, hd_ref h
                          "0x%" PRIx64 " names no texture", value);
 }
 
-static bool geometry_fits(const hd_texture *t, uint8_t geometry, bool surface)
+/* Machine code samples a texture of one dimension as one of two. */
+static bool geometry_fits(const hd_texture *t, uint8_t geometry, bool surface, bool machine)
 {
     bool cube = hd_texture_is_cube(t);
-    return t->kind == geometry || (t->kind == HD_TEXTURE_BUFFER && geometry == HD_TEXTURE_1D) ||
+    return t->kind == geometry || (machine && t->kind == HD_TEXTURE_1D && geometry == HD_TEXTURE_2D) ||
+           (t->kind == HD_TEXTURE_BUFFER && geometry == HD_TEXTURE_1D) ||
            (surface && cube && geometry == HD_TEXTURE_A2D); /* surfaces number the faces as layers */
 }
 
@@ -128,7 +130,7 @@ static hd_step check_geometry(const hd_op *op, hd_warp *w, uint32_t lane, const 
                         : t->surface                  ? "surface"
                                                       : "texture",
                         surface ? "surface" : "texture");
-    if (!geometry_fits(t, geometry, surface))
+    if (!geometry_fits(t, geometry, surface, w->cta->program->machine))
         return hd_fault(op, w, 1u << lane, "%s '%s' is %s, and is used as %s", surface ? "surface" : "texture", t->name,
                         hd_texture_kind_names[t->kind], hd_texture_kind_names[geometry]);
     return HD_STEP_NEXT;
@@ -140,6 +142,8 @@ static bool type_fits(const hd_texture *t, uint8_t type)
     bool is_float = hd_texture_is_float(t), plain = hd_types[t->type].bits == 32;
     if (type == HD_TYPE_F16X2)
         return is_float;
+    if (type == HD_TYPE_NONE)
+        return true;
     return plain || (type == HD_TYPE_F32) == is_float;
 }
 

@@ -10,7 +10,7 @@
  * code->refs from op->first: op->count results or stored values, then coordinates, then offsets. */
 typedef struct hd_texture_use {
     uint8_t geometry;  /* hd_texture_kind */
-    uint8_t type;      /* hd_type of the result */
+    uint8_t type;      /* hd_type of the result; NONE: that of the texture */
     uint8_t component; /* gathered by tld4 */
     uint8_t bounds;    /* hd_surface_bounds */
     bool integer;      /* coordinates */
