@@ -302,6 +302,12 @@ static hd_step call_builtins(const hd_op *op, hd_warp *w, uint32_t mask, targets
 hd_step hd_machine_run_jump(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     targets t = {0};
+    const hd_machine_op *m = hd_machine_op_of(op);
+    if (op->count) { /* a predicate, which is a second guard */
+        mask &= hd_machine_truth(w, m->in[0]);
+        if (!mask)
+            return HD_STEP_NEXT;
+    }
     if (op->boolean != HD_MACHINE_CALL)
         return go(op, w, mask, hd_row(w, op->a), (uint64_t)op->offset);
     hd_step step = call_builtins(op, w, mask, &t);

@@ -202,6 +202,8 @@ static hd_step branch(const hd_op *op, hd_warp *w, uint32_t taken)
 /* Directly where the op has no predicate besides its guard, else as part of an hd_machine_op. */
 hd_step hd_machine_run_branch(const hd_op *op, hd_warp *w, uint32_t mask)
 {
+    if (op->count) /* all that are here, if one of them goes */
+        mask = hd_top(w)->mask;
     return branch(op, w, op->boolean ? with_predicate(op, w, mask) : mask);
 }
 

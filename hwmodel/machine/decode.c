@@ -237,9 +237,7 @@ static void place_op(hd_machine_decoder *d)
 static void set_guard(hd_machine_decoder *d)
 {
     const hd_instruction *insn = d->insn;
-    if (d->form->variant == HD_MACHINE_NEVER) {
-        d->op->guard = hd_machine_zero();
-    } else if (insn->guard != HD_NONE) {
+    if (insn->guard != HD_NONE) {
         const hd_register *r = &d->function->registers.items[insn->guard];
         d->op->guard = hd_machine_register_row(
             d, r->flags & HD_REGISTER_UNIFORM ? HD_SASS_UNIFORM_PREDICATE : HD_SASS_PREDICATE, r->index);
@@ -284,6 +282,10 @@ static void decode_instruction(hd_machine_decoder *d, uint32_t ordinal)
     d->form = hd_insn_machine(d->function, d->insn);
     d->op = &d->code->ops[ordinal];
     *d->op = empty_op();
+    if (d->form->variant == HD_MACHINE_NEVER) {
+        d->op->guard = hd_machine_zero();
+        return;
+    }
     if (!lower(d))
         return;
     place_op(d);
@@ -335,7 +337,8 @@ static void lay_frame(hd_machine_decoder *d)
     d->uniform = at;
     at += d->uniform_count * ROW_BYTES;
     d->temporaries = at;
-    d->code->register_bytes = at + (HD_MACHINE_TEMPORARIES + 1) * WIDE_ROW_BYTES;
+    d->reduction = at + (HD_MACHINE_TEMPORARIES + 1) * WIDE_ROW_BYTES;
+    d->code->register_bytes = d->reduction + 2 * ROW_BYTES;
     d->code->register_rows = hd_malloc(((size_t)f->registers.count + 1) * sizeof *d->code->register_rows);
     for (uint32_t i = 0; i < f->registers.count; i++) {
         const hd_register *r = &f->registers.items[i];

@@ -38,6 +38,7 @@ static bool set_target(hd_machine_decoder *d)
 bool hd_machine_decode_branch(hd_machine_decoder *d)
 {
     d->m.op.boolean = d->m.in_count != 0;
+    d->m.op.count = hd_machine_has(d, "ANY");
     return set_target(d);
 }
 
@@ -100,6 +101,7 @@ bool hd_machine_decode_jump(hd_machine_decoder *d)
         d->m.op.offset += d->function->machine->lines[d->ordinal].address + WORD_BYTES + o->offset;
     d->m.op.a = hd_machine_source(d, o, 'I');
     d->m.op.boolean = strcmp(d->row->opcode, "RET") == 0 ? HD_MACHINE_RETURN : HD_MACHINE_JUMP;
+    d->m.op.count = d->m.in_count != 0;
     d->m.op.join = join_of(d);
     d->m.op.flags |= HD_OP_CONTROL;
     return true;
@@ -203,20 +205,43 @@ bool hd_machine_decode_yield(hd_machine_decoder *d) { return (void)d, true; }
 
 /* ---- barriers of the thread block -------------------------------------------------------------------------------- */
 
-/* BAR.SYNC number[, threads]; BAR.RED.POPC number[, threads][, p]. */
+/* Where a barrier leaves what it has found: a row of numbers, or a word of predicates. */
+static uint32_t reduction_at(const hd_machine_decoder *d, bool is_number)
+{
+    return d->reduction + (is_number ? 0 : 4 * LANES);
+}
+
+/* B2R.RESULT d[, p]. */
+bool hd_machine_decode_barrier_result(hd_machine_decoder *d)
+{
+    d->m.op.a = HD_REF(HD_REF_FRAME, reduction_at(d, true));
+    d->m.op.b = HD_REF(HD_REF_FRAME, reduction_at(d, false));
+    d->m.ones = 1; /* the op needs its hd_machine_op */
+    return true;
+}
+
+/* BAR.SYNC number[, threads]; BAR.RED.POPC number[, threads], p. */
 bool hd_machine_decode_barrier(hd_machine_decoder *d)
 {
     hd_op *op = &d->m.op;
-    bool reduces = hd_machine_has(d, "RED");
-    if (reduces)
-        return hd_machine_unsupported(d, "a reduction");
-    if (!hd_machine_has(d, "SYNC") && !hd_machine_has(d, "ARV"))
+    bool reduces = hd_machine_has(d, "RED"), counts = hd_machine_has(d, "POPC");
+    if (!reduces && !hd_machine_has(d, "SYNC") && !hd_machine_has(d, "ARV"))
         return hd_machine_unsupported(d, "a barrier of this kind");
     op->boolean = hd_machine_has(d, "ARV") ? HD_BARRIER_ARRIVE : HD_BARRIER_SYNC;
+    if (reduces) {
+        op->boolean = counts ? HD_BARRIER_POPC : hd_machine_has(d, "AND") ? HD_BARRIER_AND : HD_BARRIER_OR;
+        op->d = HD_REF(HD_REF_FRAME, reduction_at(d, counts));
+        op->d_bytes = 4;
+    }
     op->a = hd_machine_source(d, hd_machine_next(d), 'i');
     op->b = op->c = HD_NO_REF;
-    if (d->next < d->operands.count)
+    if (d->next + reduces < d->operands.count)
         op->b = hd_machine_source(d, hd_machine_next(d), 'i');
+    if (reduces) {
+        hd_machine_predicate p = hd_machine_predicate_of(d, hd_machine_next(d));
+        op->c = p.word;
+        op->flags |= p.negated ? HD_OP_NOT_C : 0;
+    }
     op->flags |= HD_OP_RETRY | HD_OP_LAST_OF_SEGMENT;
     return d->next == d->operands.count || hd_machine_unsupported(d, "these operands");
 }

@@ -59,14 +59,22 @@ bool hd_machine_decode_lea(hd_machine_decoder *d)
     bool high = hd_machine_has(d, "HI"), sign = hd_machine_has(d, "SX32");
     const hd_machine_operand *a = hd_machine_next(d), *b = hd_machine_next(d);
     const hd_machine_operand *c = high && !sign ? hd_machine_next(d) : NULL, *shift = hd_machine_next(d);
-    if (shift->kind != HD_MACHINE_OPERAND_INTEGER || a->negative || (c && (c->negative || c->complement)))
+    if (shift->kind != HD_MACHINE_OPERAND_INTEGER || (c && (c->negative || c->complement)))
         return hd_machine_unsupported(d, "these operands");
+    hd_machine_operand plain = *a; /* its sign is that of what is shifted */
+    plain.negative = plain.complement = false;
     hd_machine_step step = {.kind = high ? sign ? HD_STEP_SIGN_HIGH : HD_STEP_SHIFT_HIGH : HD_STEP_SHIFT,
-                            .a = hd_machine_source(d, a, 'i'),
+                            .a = hd_machine_source(d, &plain, 'i'),
                             .b = c ? hd_machine_source(d, c, 'i') : hd_machine_zero(),
                             .value = shift->bits & 31};
     step.to = hd_machine_temporary(d);
     hd_machine_add_step(d, step);
+    if (a->negative || a->complement) {
+        hd_machine_step inverse = {.kind = HD_STEP_COMPLEMENT, .a = step.to, .to = hd_machine_temporary(d)};
+        hd_machine_add_step(d, inverse);
+        d->m.ones += a->negative;
+        step.to = inverse.to;
+    }
     d->m.op.a = step.to;
     d->m.op.b = hd_machine_source(d, b, 'n');
     d->m.op.use.lanes = hd_machine_ADD3;
@@ -360,14 +368,11 @@ bool hd_machine_decode_special(hd_machine_decoder *d)
     return true;
 }
 
-/* R2UR: of the first lane. */
+/* R2UR [p,] d, a: of the first lane; p of the lanes that have another, or with .OR what p was. */
 bool hd_machine_decode_first(hd_machine_decoder *d)
 {
-    if (d->m.out_count && d->m.out[0] != HD_NO_REF)
-        return hd_machine_unsupported(d, "a predicate of the result");
-    d->m.out_count = 0;
-    hd_ref row = hd_machine_temporary(d);
-    hd_machine_add_step(d, (hd_machine_step){.kind = HD_STEP_FIRST, .to = row, .a = d->m.op.a});
-    d->m.op.a = row;
+    d->m.table[0] = hd_machine_has(d, "OR");
+    d->m.uniform = false; /* its lanes are those that execute it */
+    d->m.ones = 1;        /* the op needs its hd_machine_op */
     return true;
 }

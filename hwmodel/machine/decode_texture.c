@@ -3,8 +3,8 @@
  * Values are in two vectors of registers, which the text names by their first ones: coordinates (of arrays the layer
  * first), then the handle (.B), the level (.LL, .LB), packed offsets (.AOFFI) and the depth to compare with (.DC). The
  * second vector begins after the coordinates; with .SCR after half of all, rounded up. TXD has gradients there, and the
- * layer after the coordinates. Results are in two vectors of two. Levels and gradients have no effect: a texture has one
- * level.
+ * layer after the coordinates. Results are in two vectors of two. Levels and gradients have no effect: a texture has
+ * one level.
  *
  * A handle in a constant bank or a register has the lower word only, of which the upper one is the same for all. */
 #include "hwmodel/exec/ops/texture.h"
@@ -179,8 +179,8 @@ bool hd_machine_decode_texture(hd_machine_decoder *d)
     return true;
 }
 
-/* TXQ d2, d, a, TEX_HEADER_DIMENSION[, handle], mask: one of width, height and depth, of the level in a; with .B that is
- * in the register after the handle's. */
+/* TXQ d2, d, a, TEX_HEADER_DIMENSION[, handle], mask: one of width, height and depth, of the level in a; with .B that
+ * is in the register after the handle's. */
 bool hd_machine_decode_texture_query(hd_machine_decoder *d)
 {
     hd_op *op = &d->m.op;

@@ -342,6 +342,31 @@ hd_step hd_machine_run_swap(const hd_op *op, hd_warp *w, uint32_t mask)
     return step;
 }
 
+/* Row d in all lanes receives a of the first lane; out[0] says of each whether its own differs, or with table[0] whether
+ * it did before. */
+hd_step hd_machine_run_first(const hd_op *op, hd_warp *w, uint32_t mask)
+{
+    const hd_machine_op *m = hd_machine_op_of(op);
+    const u32 *a = hd_row(w, op->a);
+    u32 value = a[__builtin_ctz(mask)], differs = 0;
+    for (u32 i = 0; i < LANES; i++)
+        differs |= (u32)(a[i] != value) << i;
+    if (m->out_count && m->out[0] != HD_NO_REF)
+        hd_set_warp_word(w, m->out[0], differs | (m->table[0] ? hd_warp_word(w, m->out[0]) : 0), mask);
+    hd_spread(hd_row_of_frame(w, op->d), &value, 4);
+    return HD_STEP_NEXT;
+}
+
+/* What a barrier left: the number in row a, the predicate in word b. */
+hd_step hd_machine_run_barrier_result(const hd_op *op, hd_warp *w, uint32_t mask)
+{
+    const hd_machine_op *m = hd_machine_op_of(op);
+    hd_merge(hd_row_of_frame(w, op->d), hd_row(w, op->a), mask, 4);
+    if (m->out_count && m->out[0] != HD_NO_REF)
+        hd_set_warp_word(w, m->out[0], hd_warp_word(w, op->b), mask);
+    return HD_STEP_NEXT;
+}
+
 /* ---- votes ------------------------------------------------------------------------------------------------------- */
 
 /* table[0]: the results are the warp's, in all lanes. */
