@@ -154,6 +154,9 @@ hd_machine_decode hd_machine_decode_branch, hd_machine_decode_jump, hd_machine_d
 hd_machine_decode hd_machine_decode_product, hd_machine_decode_matrix_rows,
     hd_machine_decode_transpose; /* decode_matrix.c */
 
+hd_machine_decode hd_machine_decode_copy, hd_machine_decode_wait,
+    hd_machine_decode_arrive_copies; /* decode_async.c */
+
 hd_machine_decode hd_machine_decode_texture, hd_machine_decode_texture_query,
     hd_machine_decode_surface; /* decode_texture.c */
 

@@ -277,7 +277,8 @@ void hd_sass_put_local(hd_sass_decoder *d, char kind, unsigned uniform_at)
 /* Both addresses of LDGSTS: shared at R16, with a uniform register in form 6, then global at R24. */
 void hd_sass_put_copy_addresses(hd_sass_decoder *d)
 {
-    bool shared_has_uniform = d->form == 6, has_descriptor = hd_sass_take(d, 76, 1);
+    bool newest = d->generation >= 100;
+    bool shared_has_uniform = d->form == 6, has_descriptor = newest || hd_sass_take(d, 76, 1);
     hd_sass_take(d, HD_SASS_UNIFORM_BIT, 1);
     hd_sass_put(d, "[");
     bool has_register = hd_sass_take(d, 16, 8) != 255 || !shared_has_uniform;
@@ -298,7 +299,7 @@ void hd_sass_put_copy_addresses(hd_sass_decoder *d)
     }
     hd_sass_put(d, "[");
     hd_sass_put_register(d, 24);
-    hd_sass_put(d, hd_sass_take(d, 70, 1) ? ".64" : ".U32");
+    hd_sass_put(d, newest || hd_sass_take(d, 70, 1) ? ".64" : ".U32");
     if (!shared_has_uniform && !has_descriptor && hd_sass_take(d, 64, 6) != 63) {
         hd_sass_put(d, "+");
         hd_sass_put_uniform(d, 64, 0);
