@@ -91,7 +91,7 @@ struct hd_machine_decoder {
     uint32_t general_count, uniform_count; /* rows for registers of all of them */
     /* the frame: offsets of rows */
     uint32_t general, uniform, predicates, uniform_predicates, barriers, temporaries;
-    uint32_t reduction; /* what a barrier has found: a row, then a word */
+    uint32_t reduction;               /* what a barrier has found: a row, then a word */
     HD_ARRAY(uint64_t) constant_keys; /* by constant row: value, then bytes */
     /* the instruction */
     uint32_t ordinal;
@@ -148,14 +148,14 @@ hd_machine_decode hd_machine_decode_load, hd_machine_decode_store, hd_machine_de
 hd_machine_decode hd_machine_decode_branch, hd_machine_decode_jump, hd_machine_decode_call, hd_machine_decode_exit,
     hd_machine_decode_push, hd_machine_decode_meet, hd_machine_decode_warp_sync, hd_machine_decode_barrier,
     hd_machine_decode_diverged, hd_machine_decode_shuffle, hd_machine_decode_vote, hd_machine_decode_break,
-    hd_machine_decode_barrier_result, hd_machine_decode_move_barrier, hd_machine_decode_yield, hd_machine_decode_match, hd_machine_decode_redux,
-    hd_machine_decode_code_address; /* decode_control.c */
+    hd_machine_decode_barrier_result, hd_machine_decode_move_barrier, hd_machine_decode_yield, hd_machine_decode_match,
+    hd_machine_decode_redux, hd_machine_decode_code_address; /* decode_control.c */
 
 hd_machine_decode hd_machine_decode_product, hd_machine_decode_matrix_rows,
     hd_machine_decode_transpose; /* decode_matrix.c */
 
-hd_machine_decode hd_machine_decode_copy, hd_machine_decode_wait,
-    hd_machine_decode_arrive_copies; /* decode_async.c */
+hd_machine_decode hd_machine_decode_copy, hd_machine_decode_wait; /* decode_async.c */
+hd_op_run hd_machine_run_copy_part;                               /* decode_async.c */
 
 hd_machine_decode hd_machine_decode_texture, hd_machine_decode_texture_query,
     hd_machine_decode_surface; /* decode_texture.c */
@@ -164,8 +164,8 @@ hd_machine_decode hd_machine_decode_texture, hd_machine_decode_texture_query,
 hd_op_run hd_machine_run; /* of an op with steps: use.detail is its hd_machine_op */
 hd_op_run hd_machine_run_sum, hd_machine_run_wide_sum, hd_machine_run_predicates, hd_machine_run_p2r,
     hd_machine_run_r2p, hd_machine_run_extreme, hd_machine_run_check_division, hd_machine_run_compare_high,
-    hd_machine_run_rows, hd_machine_run_bank, hd_machine_run_swap, hd_machine_run_vote,
-    hd_machine_run_first, hd_machine_run_barrier_result; /* run.c */
+    hd_machine_run_rows, hd_machine_run_bank, hd_machine_run_swap, hd_machine_run_vote, hd_machine_run_first,
+    hd_machine_run_barrier_result; /* run.c */
 hd_op_run hd_machine_run_branch, hd_machine_run_exit, hd_machine_run_push, hd_machine_run_meet,
     hd_machine_run_warp_sync, hd_machine_run_barrier, hd_machine_run_break, hd_machine_run_diverged,
     hd_machine_run_yield;      /* control.c */
