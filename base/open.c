@@ -75,5 +75,7 @@ int hd_open_direct_output(const char *path)
 
 const char *hd_open_why(int error)
 {
+    if (error == HD_NOT_GIVEN)
+        return "it is not among the files in memory, and no other file is read";
     return error == ETIMEDOUT ? "it is a named pipe, and nobody has its other end open" : strerror(error);
 }

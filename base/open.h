@@ -4,6 +4,7 @@
 #define HD_BASE_OPEN_H
 
 enum { HD_PIPE_SECONDS = 10 };
+enum { HD_NOT_GIVEN = -1 }; /* an errno: it is not among the files that a program gives (base/given_files.h) */
 
 int hd_open_input(const char *path);         /* to read; -1: see errno */
 int hd_open_direct_output(const char *path); /* to write what is there already, and no regular file; -1: see errno */

@@ -11,6 +11,7 @@ typedef struct entry {
 } entry;
 
 struct hd_source_files {
+    const hd_given_files *given;
     hd_arena arena;
     HD_ARRAY(entry *) entries;
     uint32_t last; /* the last one queried; most queries repeat it */
@@ -27,9 +28,11 @@ static bool names_source(const char *name)
     return false;
 }
 
-static bool read_regular(const char *path, hd_source *source)
+static bool read_regular(const hd_source_files *files, const char *path, hd_source *source)
 {
     struct stat status;
+    if (hd_given_find(files->given, path) || (files->given && files->given->only))
+        return hd_given_read(files->given, path, source);
     return stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size <= LONGEST_SOURCE_BYTES &&
            hd_source_read(source, path);
 }
@@ -39,9 +42,9 @@ static void look_for(hd_source_files *files, entry *e)
     const char *slash = strrchr(e->beside, '/');
     hd_source found;
     if (!names_source(e->name) ||
-        (!read_regular(e->name, &found) &&
+        (!read_regular(files, e->name, &found) &&
          (*e->name == '/' || !slash ||
-          !read_regular(hd_arena_printf(&files->arena, "%.*s/%s", (int)(slash - e->beside), e->beside, e->name),
+          !read_regular(files, hd_arena_printf(&files->arena, "%.*s/%s", (int)(slash - e->beside), e->beside, e->name),
                         &found))))
         return;
     hd_source_from_memory(&e->source, e->name, found.text, found.length);
@@ -53,7 +56,12 @@ static bool is_of(const entry *e, const char *name, const char *beside)
     return strcmp(e->name, name) == 0 && strcmp(e->beside, beside) == 0;
 }
 
-hd_source_files *hd_source_files_new(void) { return hd_calloc(1, sizeof(hd_source_files)); }
+hd_source_files *hd_source_files_new(const hd_given_files *given)
+{
+    hd_source_files *files = hd_calloc(1, sizeof *files);
+    files->given = given;
+    return files;
+}
 
 void hd_source_files_free(hd_source_files *files)
 {

@@ -5,11 +5,12 @@
 #ifndef HD_BASE_SOURCE_FILES_H
 #define HD_BASE_SOURCE_FILES_H
 
-#include "base/source.h"
+#include "base/given_files.h"
 
 typedef struct hd_source_files hd_source_files;
 
-hd_source_files *hd_source_files_new(void);
+/* given: searched first, and of any length; NULL: none; borrowed. */
+hd_source_files *hd_source_files_new(const hd_given_files *given);
 void hd_source_files_free(hd_source_files *files); /* NULL is allowed */
 /* `name`: as in the text; `beside`: the file that contains the text. Valid until the files are freed; equal arguments
  * give equal results. NULL: there is no file that may be shown. */

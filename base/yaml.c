@@ -228,14 +228,15 @@ static hd_yaml *new_yaml(hd_diagnostics *diagnostics)
 
 hd_yaml *hd_yaml_read(const char *path, hd_diagnostics *diagnostics)
 {
-    return hd_yaml_read_unless(path, NULL, diagnostics);
+    return hd_yaml_read_unless(path, NULL, NULL, diagnostics);
 }
 
-hd_yaml *hd_yaml_read_unless(const char *path, bool (*refuses)(hd_source *, hd_diagnostics *),
-                             hd_diagnostics *diagnostics)
+hd_yaml *hd_yaml_read_unless(const char *path, const hd_given_files *given,
+                             bool (*refuses)(hd_source *, hd_diagnostics *), hd_diagnostics *diagnostics)
 {
     hd_yaml *out = new_yaml(diagnostics);
-    if (!hd_source_read(&out->source, path)) {
+    out->given = given;
+    if (!hd_given_read(given, path, &out->source)) {
         hd_report(diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "cannot read %s: %s", path,
                   hd_source_why(errno));
         return out;

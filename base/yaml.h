@@ -16,6 +16,7 @@
 #define HD_BASE_YAML_H
 
 #include "base/diagnostics.h"
+#include "base/given_files.h"
 
 typedef enum hd_yaml_kind { HD_YAML_SCALAR, HD_YAML_SEQUENCE, HD_YAML_MAPPING } hd_yaml_kind;
 
@@ -36,14 +37,16 @@ typedef struct hd_yaml {
     hd_source source;
     hd_diagnostics *diagnostics;  /* borrowed */
     HD_ARRAY(const char *) files; /* that the text names and that were read; in the arena */
+    const hd_given_files *given;  /* among which those are searched for first; borrowed; NULL: none */
     const hd_yaml_node *root;     /* NULL: the file cannot be read or is not YAML (reported) */
     struct hd_yaml *attached;     /* owned */
 } hd_yaml;
 
 hd_yaml *hd_yaml_read(const char *path, hd_diagnostics *diagnostics); /* never NULL; "-" is standard input */
-/* The same, but a source for which `refuses` returns true (after reporting why) is not parsed. */
-hd_yaml *hd_yaml_read_unless(const char *path, bool (*refuses)(hd_source *, hd_diagnostics *),
-                             hd_diagnostics *diagnostics);
+/* The same, but the file may be a given one, and a source for which `refuses` returns true (after reporting why) is not
+ * parsed. */
+hd_yaml *hd_yaml_read_unless(const char *path, const hd_given_files *given,
+                             bool (*refuses)(hd_source *, hd_diagnostics *), hd_diagnostics *diagnostics);
 hd_yaml *hd_yaml_from_memory(const char *name, const char *text, size_t length, hd_diagnostics *diagnostics);
 void hd_yaml_free(hd_yaml *yaml);
 /* An empty document for the text of another file that the YAML names, so that diagnostics can refer to it. Freed with

@@ -48,7 +48,7 @@ static void render(hd_cli *cli, hd_writer *writer)
 {
     if (!has_diagnostics(cli))
         return;
-    hd_source_files *files = hd_source_files_new();
+    hd_source_files *files = hd_source_files_new(NULL);
     hd_emit_diagnostics(writer, &cli->diagnostics, (hd_diagnostics_format)cli->format,
                         hd_cli_has_colour(cli, STDERR_FILENO), files);
     hd_source_files_free(files);

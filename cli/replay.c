@@ -185,7 +185,7 @@ int hd_cli_replay(hd_cli *cli)
     uint32_t count = (uint32_t)cli->operand_count;
     if (hd_replay_status(replay) != HD_STATUS_DONE)
         return (int)hd_replay_status(replay);
-    if (!hd_replay_expand(&cli->arena, &paths, &count, &cli->diagnostics))
+    if (!hd_replay_expand(&cli->arena, NULL, &paths, &count, &cli->diagnostics))
         return HD_STATUS_REJECTED;
     bool about_traces = sass || options->partial || options->parse.registers;
     if (about_traces && !has_trace(paths, count)) {

@@ -44,7 +44,7 @@ static hd_report_texts find_texts(hd_arena *arena, hd_source_files *files, const
 
 static void emit_html(hd_cli *cli, hd_writer *writer, const hd_reports *reports, const hd_report_job *const *jobs)
 {
-    hd_source_files *files = hd_source_files_new();
+    hd_source_files *files = hd_source_files_new(NULL);
     hd_report_texts *texts = HD_ARENA_ARRAY(&cli->arena, hd_report_texts, reports->count);
     for (uint32_t m = 0; m < reports->count; m++)
         texts[m] = find_texts(&cli->arena, files, jobs[m]);

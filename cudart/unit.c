@@ -32,7 +32,7 @@ static void explain(hd_cu_unit *u)
 void hd_show_diagnostics(hd_cu_unit *u, const hd_diagnostics *diagnostics)
 {
     hd_writer writer;
-    hd_source_files *files = hd_source_files_new();
+    hd_source_files *files = hd_source_files_new(NULL);
     fflush(stdout);
     hd_writer_to_descriptor(&writer, STDERR_FILENO);
     hd_emit_diagnostics(&writer, diagnostics, HD_DIAGNOSTICS_TEXT, false, files);

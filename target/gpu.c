@@ -319,8 +319,13 @@ char *hd_gpu_names_with_timing(hd_arena *arena)
 
 hd_gpu *hd_gpu_load(const char *name, hd_diagnostics *diagnostics)
 {
+    return hd_gpu_load_given(name, NULL, diagnostics);
+}
+
+hd_gpu *hd_gpu_load_given(const char *name, const hd_given_files *given, hd_diagnostics *diagnostics)
+{
     hd_gpu *gpu = hd_calloc(1, sizeof *gpu);
-    gpu->yaml = is_path(name) ? hd_yaml_read(name, diagnostics) : read_built_in(name, diagnostics);
+    gpu->yaml = is_path(name) ? hd_yaml_read_unless(name, given, NULL, diagnostics) : read_built_in(name, diagnostics);
     gpu->valid = gpu->yaml && !is_launch_file(gpu->yaml) && read_gpu(gpu);
     return gpu;
 }

@@ -60,6 +60,8 @@ typedef struct hd_gpu {
  * a file: a name that ends in .yaml or .yml or contains a slash. Never NULL: check `valid`. Free it after the
  * diagnostics were printed, because they refer to it. */
 hd_gpu *hd_gpu_load(const char *name, hd_diagnostics *diagnostics);
+/* The same, of which the file may be a given one. */
+hd_gpu *hd_gpu_load_given(const char *name, const hd_given_files *given, hd_diagnostics *diagnostics);
 /* Changes values of a valid description: "timing.core.collectors=8" each, a path of keys and a YAML value. false:
  * errors were reported, and the description is no longer valid. */
 bool hd_gpu_set(hd_gpu *gpu, const char *const *settings, uint32_t count);

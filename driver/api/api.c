@@ -17,7 +17,7 @@ static hd_status run_rewrite(hd_context *context, const hd_input *input, hd_rewr
 {
     hd_source source;
     hd_module *module = NULL;
-    hd_gpu *machine = gpu ? hd_gpu_load(gpu, &context->diagnostics) : NULL;
+    hd_gpu *machine = gpu ? hd_gpu_load_given(gpu, &context->given, &context->diagnostics) : NULL;
     hd_pipeline *pipeline = passes ? hd_pipeline_parse(passes, &context->diagnostics) : NULL;
     options->passes = pipeline;
     options->pipeline.gpu = machine;
@@ -90,6 +90,7 @@ static bool read_report_settings(hd_context *context, const hd_report_settings *
                                    .ptxas_seconds = HD_REPORT_PTXAS_SECONDS,
                                    .shared_known = s->shared_known,
                                    .techniques = true,
+                                   .given = &context->given,
                                    .parse = context->parse};
     return hd_settings_take(HD_JOB_REPORT, s, options, &context->diagnostics);
 }
@@ -238,6 +239,7 @@ static const hd_replay_report *run_replay(hd_context *context, const char *const
     hd_replay_options options = {.settings = s->gpu_values,
                                  .setting_count = (uint32_t)s->gpu_value_count,
                                  .parse = context->parse,
+                                 .given = &context->given,
                                  .timeline_first = s->timeline_first,
                                  .timeline_end = s->timeline_end};
     bool good = hd_settings_take(HD_JOB_REPLAY, s, &options, &context->diagnostics) && check_together(context, s);
@@ -247,7 +249,7 @@ static const hd_replay_report *run_replay(hd_context *context, const char *const
         good = hd_replay_status(context->replay) == HD_STATUS_DONE;
         hd_arena names = {0};
         uint32_t files = (uint32_t)count;
-        bool listed = good && hd_replay_expand(&names, &launch_files, &files, &context->diagnostics);
+        bool listed = good && hd_replay_expand(&names, &context->given, &launch_files, &files, &context->diagnostics);
         if (listed)
             hd_replay_files(context->replay, launch_files, files);
         *status = good && !listed ? HD_STATUS_REJECTED : hd_replay_status(context->replay);

@@ -32,6 +32,7 @@ void hd_context_free(hd_context *context)
         return;
     drop_results(context);
     hd_diagnostics_free(&context->template);
+    hd_given_free(&context->given);
     hd_arena_free(&context->arena);
     hd_array_free(&context->messages);
     free(context);
@@ -45,6 +46,15 @@ bool hd_context_set_warning(hd_context *context, const char *what)
 {
     return hd_diagnostics_option(&context->template, what);
 }
+
+void hd_context_add_file(hd_context *context, const char *name, const void *bytes, size_t length)
+{
+    hd_given_add(&context->given, name, bytes, length);
+}
+
+void hd_context_drop_files(hd_context *context) { hd_given_free(&context->given); }
+
+void hd_context_set_only_files(hd_context *context, bool only) { context->given.only = only; }
 
 const char *hd_version(void) { return HD_VERSION; }
 
@@ -160,7 +170,7 @@ bool hd_api_read(hd_context *context, const hd_input *input, hd_source *source)
 {
     const char *name = input->name ? input->name : input->text ? "<memory>" : "";
     if (!input->text)
-        return hd_source_read(source, name) || report_unreadable(context, name, errno);
+        return hd_given_read(&context->given, name, source) || report_unreadable(context, name, errno);
     if (input->length > UINT32_MAX - 16)
         return report_unreadable(context, name, EFBIG);
     hd_source_from_memory(source, name, input->text, input->length);

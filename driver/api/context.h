@@ -11,6 +11,7 @@
 struct hd_context {
     hd_diagnostics template; /* severities only; nothing is reported in it */
     hd_parse_options parse;
+    hd_given_files given;
     hd_diagnostics diagnostics; /* of the running job */
     hd_arena arena;             /* texts of the messages */
     HD_ARRAY(hd_message) messages;

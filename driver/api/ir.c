@@ -90,7 +90,7 @@ hd_status hd_ir_run(hd_ir_module *m, const char *passes, const hd_rewrite_settin
         return HD_STATUS_USAGE;
     hd_rewrite_options options = {.parse = context->parse};
     bool good = hd_settings_take(HD_JOB_REWRITE, &s, &options, &context->diagnostics);
-    hd_gpu *gpu = good && s.gpu ? hd_gpu_load(s.gpu, &context->diagnostics) : NULL;
+    hd_gpu *gpu = good && s.gpu ? hd_gpu_load_given(s.gpu, &context->given, &context->diagnostics) : NULL;
     hd_pipeline *pipeline = good ? hd_pipeline_parse(passes, &context->diagnostics) : NULL;
     options.passes = pipeline;
     options.pipeline.gpu = gpu;

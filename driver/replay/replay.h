@@ -20,6 +20,7 @@
 #define HD_DRIVER_REPLAY_REPLAY_H
 
 #include "base/file_list.h"
+#include "base/given_files.h"
 #include "base/meter.h"
 #include "base/output.h"
 #include "driver/status.h"
@@ -74,14 +75,16 @@ typedef struct hd_replay_options {
     void (*print)(void *context, const char *text, size_t size);
     /* How many files are done; called by one thread at a time. NULL: nobody wants to know. */
     void (*progress)(void *context, uint32_t done);
-    void *print_context; /* of both */
-    const char *title;   /* what results have in place of the only file's path; NULL: the path */
-    hd_meter *meters;    /* by file: how much of it is done, with launches as items; NULL: nobody wants to know */
+    void *print_context;         /* of both */
+    const char *title;           /* what results have in place of the only file's path; NULL: the path */
+    const hd_given_files *given; /* searched first for all files that are read; NULL: none; stays */
+    hd_meter *meters; /* by file: how much of it is done, with launches as items; NULL: nobody wants to know */
 } hd_replay_options;
 
 /* Replaces lists of traces (kernelslist.g) among the paths by what they name. The result is in the arena. false: a list
  * cannot be read, or names none (reported). */
-bool hd_replay_expand(hd_arena *arena, const char *const **paths, uint32_t *count, hd_diagnostics *diagnostics);
+bool hd_replay_expand(hd_arena *arena, const hd_given_files *given, const char *const **paths, uint32_t *count,
+                      hd_diagnostics *diagnostics);
 
 typedef struct hd_replay hd_replay;
 

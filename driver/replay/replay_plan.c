@@ -113,7 +113,7 @@ static bool choose_order(replay_plan *plan, const char *option, const char *text
 
 hd_status replay_plan_open(replay_plan *plan, const hd_replay_options *options, hd_diagnostics *diagnostics)
 {
-    hd_gpu *gpu = hd_gpu_load(options->gpu ? options->gpu : HD_GPU_DEFAULT, diagnostics);
+    hd_gpu *gpu = hd_gpu_load_given(options->gpu ? options->gpu : HD_GPU_DEFAULT, options->given, diagnostics);
     hd_status status = gpu->valid ? HD_STATUS_DONE : hd_status_of(diagnostics);
     *plan = (replay_plan){.options = options, .diagnostics = diagnostics, .gpu = gpu};
     if (gpu->valid && !hd_gpu_set(gpu, options->settings, options->setting_count))

@@ -293,7 +293,7 @@ const hd_replay_profile *replay_profile_of(replay_part *part, uint32_t launch, c
         return NULL;
     profiler p = {.arena = &part->arena, .module = tally->timed_module};
     p.profile = HD_ARENA_NEW(p.arena, hd_replay_profile);
-    p.files = hd_source_files_new();
+    p.files = hd_source_files_new(part->plan->options->given);
     p.profile->is_machine = p.module->is_machine;
     p.profile->rest = counts_of(p.arena, rest);
     add_functions(&p, launch, tally->profile);

@@ -22,11 +22,12 @@ typedef HD_ARRAY(const char *) path_list;
 
 /* A line of kernelslist.g that begins with `kernel` is the name of a trace in the list's folder; others are operations
  * of the host, as copies to the device, which no register sees. */
-static bool expand_list(hd_arena *arena, const char *path, path_list *all, hd_diagnostics *diagnostics)
+static bool expand_list(hd_arena *arena, const hd_given_files *given, const char *path, path_list *all,
+                        hd_diagnostics *diagnostics)
 {
     hd_source source = {0};
     uint32_t before = all->count;
-    if (!hd_source_read(&source, path)) {
+    if (!hd_given_read(given, path, &source)) {
         hd_report(diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "cannot read %s: %s", path,
                   hd_source_why(errno));
         return false;
@@ -46,13 +47,14 @@ static bool expand_list(hd_arena *arena, const char *path, path_list *all, hd_di
     return all->count != before;
 }
 
-bool hd_replay_expand(hd_arena *arena, const char *const **paths, uint32_t *count, hd_diagnostics *diagnostics)
+bool hd_replay_expand(hd_arena *arena, const hd_given_files *given, const char *const **paths, uint32_t *count,
+                      hd_diagnostics *diagnostics)
 {
     path_list all = {0};
     bool good = true;
     for (uint32_t i = 0; i < *count; i++)
         if (hd_traced_is_list((*paths)[i]))
-            good = expand_list(arena, (*paths)[i], &all, diagnostics) && good;
+            good = expand_list(arena, given, (*paths)[i], &all, diagnostics) && good;
         else
             hd_array_push(&all, (*paths)[i]);
     *paths = hd_arena_copy(arena, all.items, all.count * sizeof *all.items);
@@ -95,7 +97,7 @@ static bool read_trace(replay_part *p)
     if (asks)
         hd_report(&in->said, HD_DIAG_UNSUPPORTED, NULL, (hd_span){0, 0},
                   "%s: a trace has no values, and no memory, for %s", p->path, asks);
-    if (asks || !hd_traced_load(p->path, &in->source, &in->said))
+    if (asks || !hd_traced_load(p->path, options->given, &in->source, &in->said))
         return false;
     const hd_traced_options traced = {
         .listing = options->listing, .registers = options->parse.registers, .partial = options->partial};
@@ -157,7 +159,8 @@ static bool read_launch(replay_part *p)
 {
     const hd_replay_options *options = p->plan->options;
     const hd_gpu *gpu = p->plan->gpu;
-    hd_launch_file *launch = p->in.launch = hd_launch_read(p->path, options->seed, &p->diagnostics);
+    hd_launch_file *launch = p->in.launch =
+        hd_launch_read_given(p->path, options->given, options->seed, &p->diagnostics);
     if (options->memory_base)
         launch->memory_base = options->memory_base;
     if (!launch->address_bits)

@@ -107,7 +107,7 @@ static bool choose_gpu(hd_report_job *job)
         return false;
     }
     job->gpu = job->options.gpu
-                   ? hd_gpu_load(job->options.gpu, job->diagnostics)
+                   ? hd_gpu_load_given(job->options.gpu, job->options.given, job->diagnostics)
                    : load_gpu_of(job, hd_names_text(&module->names, module->target), module->target_number);
     job->common.gpu = job->gpu;
     if (job->options.gpu && job->gpu->valid && !runs_on(module, job->gpu))
@@ -413,7 +413,7 @@ static void try_caps(hd_report_job *job)
 /* By one thread: the files are shared. */
 static void name_values(hd_report_job *job)
 {
-    hd_source_files *files = hd_source_files_new();
+    hd_source_files *files = hd_source_files_new(job->options.given);
     for (uint32_t i = 0; i < job->items.count; i++)
         if (job->items.items[i].reported)
             report_value_sources(files, job->common.module->source->name, &job->items.items[i].kernel, &job->arena);

@@ -8,6 +8,7 @@
 #ifndef HD_DRIVER_REPORT_REPORT_H
 #define HD_DRIVER_REPORT_REPORT_H
 
+#include "base/given_files.h"
 #include "base/meter.h"
 #include "driver/status.h"
 #include "emitters/report/report.h"
@@ -38,8 +39,9 @@ typedef struct hd_report_options {
     uint32_t threads;       /* 0: all CPUs; the report does not depend on it */
     bool no_clean;          /* the PTX as written, without simplification passes */
     bool no_demangle;
-    bool techniques; /* what each technique's pass finds */
-    hd_meter *meter; /* a unit for each function; NULL: none */
+    bool techniques;             /* what each technique's pass finds */
+    const hd_given_files *given; /* searched first for the GPU and for source files; NULL: none */
+    hd_meter *meter;             /* a unit for each function; NULL: none */
     hd_parse_options parse;
 } hd_report_options;
 

@@ -213,8 +213,17 @@ char *hd_value_path(hd_arena *arena, const char *folder, const char *name)
 }
 
 /* Reads the whole file into `bytes`; -1: see errno, 0: wrong size, 1: done. */
-static int read_exactly(const char *path, uint64_t size, unsigned char *bytes)
+static int read_exactly(const hd_given_files *given, const char *path, uint64_t size, unsigned char *bytes)
 {
+    const hd_given_file *in_memory = hd_given_find(given, path);
+    if (in_memory && in_memory->length == size && size)
+        memcpy(bytes, in_memory->bytes, size);
+    if (in_memory)
+        return in_memory->length == size;
+    if (given && given->only) {
+        errno = HD_NOT_GIVEN;
+        return -1;
+    }
     int file = hd_open_input(path);
     uint64_t filled = 0;
     ssize_t got = 1;
@@ -234,10 +243,10 @@ static int read_exactly(const char *path, uint64_t size, unsigned char *bytes)
 }
 
 /* The same of a file that zstd compressed. */
-static int unpack_exactly(const char *path, uint64_t size, unsigned char *bytes)
+static int unpack_exactly(const hd_given_files *given, const char *path, uint64_t size, unsigned char *bytes)
 {
     hd_source packed;
-    if (!hd_source_read(&packed, path))
+    if (!hd_given_read(given, path, &packed))
         return -1;
     bool fits = ZSTD_getFrameContentSize(packed.text, packed.length) == size;
     fits = fits && ZSTD_decompress(bytes, size, packed.text, packed.length) == size;
@@ -258,7 +267,8 @@ bool hd_value_read_file(const hd_yaml_node *node, const char *folder, uint64_t s
         return false;
     char *path = hd_value_path(&node->document->arena, folder, name);
     hd_array_push(&node->document->files, path);
-    int result = is_packed(path) ? unpack_exactly(path, size, bytes) : read_exactly(path, size, bytes);
+    const hd_given_files *given = node->document->given;
+    int result = is_packed(path) ? unpack_exactly(given, path, size, bytes) : read_exactly(given, path, size, bytes);
     if (result < 0)
         hd_yaml_error(node, HD_DIAG_UNREADABLE, "cannot read %s: %s", path, hd_open_why(errno));
     else if (!result)
@@ -322,7 +332,7 @@ bool hd_value_read_text(const hd_yaml_node *node, const char *folder, hd_type ty
     const char *path = hd_value_path(&node->document->arena, folder, name);
     hd_yaml *text = hd_yaml_attach(node->document);
     hd_array_push(&node->document->files, path);
-    if (!hd_source_read(&text->source, path)) {
+    if (!hd_given_read(node->document->given, path, &text->source)) {
         hd_yaml_error(node, HD_DIAG_UNREADABLE, "cannot read %s: %s", path, hd_source_why(errno));
         return false;
     }

@@ -375,10 +375,16 @@ static void drop_expectations(hd_launch_file *file)
 
 hd_launch_file *hd_launch_read(const char *path, uint32_t seed, hd_diagnostics *diagnostics)
 {
+    return hd_launch_read_given(path, NULL, seed, diagnostics);
+}
+
+hd_launch_file *hd_launch_read_given(const char *path, const hd_given_files *given, uint32_t seed,
+                                     hd_diagnostics *diagnostics)
+{
     hd_launch_file *file = hd_calloc(1, sizeof *file);
     hd_arena_init(&file->arena);
     file->path = hd_arena_string(&file->arena, path, strlen(path));
-    file->yaml = hd_yaml_read_unless(path, hd_refuse_foreign_launch, diagnostics);
+    file->yaml = hd_yaml_read_unless(path, given, hd_refuse_foreign_launch, diagnostics);
     reader r = {.file = file, .folder = folder_of(&file->arena, path), .seeding.seed = seed};
     file->valid = read_file(&r, file->yaml->root);
     if (seed && r.seeding.fills)

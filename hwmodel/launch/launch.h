@@ -165,6 +165,9 @@ typedef struct hd_launch_file {
 /* Never NULL; see `valid`. Free it after the diagnostics were printed. `seed`: changes the seeds of all random fills
  * and, where there are some, drops the file's expectations but those that name another buffer; 0: as written. */
 hd_launch_file *hd_launch_read(const char *path, uint32_t seed, hd_diagnostics *diagnostics);
+/* The same, where it and the files that it names may be given ones. */
+hd_launch_file *hd_launch_read_given(const char *path, const hd_given_files *given, uint32_t seed,
+                                     hd_diagnostics *diagnostics);
 void hd_launch_free(hd_launch_file *file);
 
 /* Reads the module, or links those of the file. The text lives in `source`, which diagnostics may refer to, as to those

@@ -11,7 +11,7 @@
 static bool read_text(const hd_launch_file *file, uint32_t index, hd_source *source, hd_diagnostics *diagnostics)
 {
     const hd_yaml_node *node = file->module->kind == HD_YAML_SEQUENCE ? file->module->items[index] : file->module;
-    if (hd_source_read(source, file->module_paths[index]))
+    if (hd_given_read(file->yaml->given, file->module_paths[index], source))
         return true;
     hd_yaml_report(diagnostics, node, HD_DIAG_UNREADABLE, "cannot read the module %s: %s", file->module_paths[index],
                    hd_source_why(errno));

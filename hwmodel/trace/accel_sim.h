@@ -27,6 +27,7 @@
 #ifndef HD_HWMODEL_TRACE_ACCEL_SIM_H
 #define HD_HWMODEL_TRACE_ACCEL_SIM_H
 
+#include "base/given_files.h"
 #include "base/index.h"
 #include "base/meter.h"
 #include "base/ordering.h"
@@ -100,7 +101,7 @@ bool hd_traced_is_name(const char *path);
 bool hd_traced_is_list(const char *path);
 
 /* Reads a file into `source`, decompressed if it is of xz. false: reported. */
-bool hd_traced_load(const char *path, hd_source *source, hd_diagnostics *diagnostics);
+bool hd_traced_load(const char *path, const hd_given_files *given, hd_source *source, hd_diagnostics *diagnostics);
 
 typedef struct hd_traced_options {
     const hd_module *listing; /* machine code that has the kernel; NULL: none */

@@ -86,11 +86,11 @@ static bool replace_by_text(hd_source *source, const char *path, hd_diagnostics 
     return true;
 }
 
-bool hd_traced_load(const char *path, hd_source *source, hd_diagnostics *diagnostics)
+bool hd_traced_load(const char *path, const hd_given_files *given, hd_source *source, hd_diagnostics *diagnostics)
 {
     static const char magic[] = "\xfd"
                                 "7zXZ";
-    if (!hd_source_read(source, path)) {
+    if (!hd_given_read(given, path, source)) {
         hd_report(diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0}, "cannot read %s: %s", path,
                   hd_source_why(errno));
         return false;

@@ -66,6 +66,20 @@ void hd_context_set_drop_stale(hd_context *context, bool drop_stale);
  * it is an error by default. */
 bool hd_context_set_warning(hd_context *context, const char *what);
 
+/* Gives a file to later jobs, with a copy of `length` bytes: where a job reads a file of that name, it gets these bytes.
+ * So launch files, GPU descriptions (a name that ends in .yaml), modules, the data of buffers, and source files may be
+ * in memory. Names that a launch file gives without a leading slash begin at the folder of its own name, and are
+ * compared as texts: "data/a.bin" of "run/launch.yaml" is "run/data/a.bin". A later file of the same name takes the
+ * place of an earlier one. */
+void hd_context_add_file(hd_context *context, const char *name, const void *bytes, size_t length);
+
+/* Later jobs find none of these files. */
+void hd_context_drop_files(hd_context *context);
+
+/* Whether later jobs read only these files: another one that an input names cannot be read, as its message says.
+ * Default: they are searched for on disk. Descriptions of GPUs that are built in can always be used. */
+void hd_context_set_only_files(hd_context *context, bool only);
+
 /* ---- messages ---------------------------------------------------------------------------------------------------- */
 
 typedef enum hd_message_severity { HD_MESSAGE_NOTE, HD_MESSAGE_WARNING, HD_MESSAGE_ERROR } hd_message_severity;

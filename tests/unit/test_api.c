@@ -339,6 +339,60 @@ static void replay(void **state)
     hd_context_free(context);
 }
 
+static void add_text(hd_context *context, const char *name, const char *text)
+{
+    hd_context_add_file(context, name, text, strlen(text));
+}
+
+/* A launch file with its module, data and GPU in memory, and what is not there. */
+static void files_in_memory(void **state)
+{
+    (void)state;
+    static const char launch[] = "module: k.ptx\n"
+                                 "buffers:\n"
+                                 "  A: {type: u64, count: 1, fill: {file: data/a.bin}, expect: {text: expected.txt}}\n"
+                                 "launches:\n  - {kernel: k, grid: [1], block: [1], params: [A]}\n";
+    static const unsigned char data[8] = {7};
+    const char *const run[] = {"run/launch.yaml"};
+    const hd_replay_report *report;
+    hd_replay_settings settings = {.size = sizeof settings, .techniques = "bow", .gpu = "mine.yaml"};
+    hd_context *context = hd_context_new();
+    char *address = with(kernel, "st.global.u64 [%r2], %r1;", "ld.global.u64 %r1, [%r2];\n\tst.global.u64 [%r2], %r1;");
+    add_text(context, "run/launch.yaml", launch);
+    add_text(context, "run/k.ptx", "what a later file of the same name replaces");
+    add_text(context, "run/k.ptx", address);
+    add_text(context, "run/expected.txt", "7 # as given");
+    hd_context_set_only_files(context, true);
+    assert_int_equal(hd_context_replay_results(context, run, 1, &settings, &report), HD_STATUS_REJECTED);
+    assert_non_null(strstr(hd_context_message(context, 0).text, "mine.yaml: it is not among the files in memory"));
+    add_text(context, "mine.yaml", "name: mine\n");
+    assert_int_not_equal(hd_context_replay_results(context, run, 1, &settings, &report), HD_STATUS_DONE);
+    assert_string_equal(hd_context_message(context, 0).file, "mine.yaml");
+    settings.gpu = "sm_80";
+    assert_int_equal(hd_context_replay_results(context, run, 1, &settings, &report), HD_STATUS_REJECTED);
+    assert_string_equal(hd_context_message(context, 0).slug, "unreadable");
+    assert_non_null(strstr(hd_context_message(context, 0).text, "run/data/a.bin: it is not among the files in memory"));
+    hd_context_add_file(context, "run/data/a.bin", data, sizeof data - 1);
+    assert_int_equal(hd_context_replay_results(context, run, 1, &settings, &report), HD_STATUS_REJECTED);
+    assert_string_equal(hd_context_message(context, 0).slug, "bad-value");
+    hd_context_add_file(context, "run/data/a.bin", data, sizeof data);
+    assert_int_equal(hd_context_replay_results(context, run, 1, &settings, &report), HD_STATUS_DONE);
+    assert_int_equal(report->kernel_count, 1);
+    assert_int_equal(report->kernels[0].outputs, HD_OUTPUTS_RIGHT);
+
+    hd_text out;
+    const hd_input input = {.name = "run/k.ptx"};
+    assert_int_equal(hd_context_rewrite(context, &input, NULL, &out), HD_STATUS_DONE);
+    assert_string_equal(out.bytes, address);
+    hd_text_free(&out);
+    const char *const standard[] = {"-"};
+    assert_int_equal(hd_context_replay_results(context, standard, 1, &settings, &report), HD_STATUS_REJECTED);
+    hd_context_drop_files(context);
+    assert_int_equal(hd_context_rewrite(context, &input, NULL, &out), HD_STATUS_REJECTED);
+    hd_context_free(context);
+    free(address);
+}
+
 static void write_text(const char *path, const char *text)
 {
     FILE *file = fopen(path, "w");
@@ -707,6 +761,7 @@ int main(void)
         cmocka_unit_test(report_findings_and_gates),
         cmocka_unit_test(comparisons),
         cmocka_unit_test(replay),
+        cmocka_unit_test(files_in_memory),
         cmocka_unit_test(replay_of_a_misspelt_kernel),
         cmocka_unit_test(replay_cycles),
         cmocka_unit_test(sizes_of_settings),
