@@ -3,9 +3,9 @@
 
 hd_status hd_status_worse(hd_status a, hd_status b)
 {
-    static const uint8_t ranks[] = {
-        [HD_STATUS_DONE] = 0,  [HD_STATUS_UNDECIDED] = 1, [HD_STATUS_REJECTED] = 2, [HD_STATUS_USAGE] = 3,
-        [HD_STATUS_FAULT] = 4, [HD_STATUS_WRONG] = 5,     [HD_STATUS_MEMORY] = 6,   [HD_STATUS_INTERNAL] = 7};
+    static const uint8_t ranks[] = {[HD_STATUS_DONE] = 0,   [HD_STATUS_UNDECIDED] = 1, [HD_STATUS_REJECTED] = 2,
+                                    [HD_STATUS_USAGE] = 3,  [HD_STATUS_FAULT] = 4,     [HD_STATUS_WRONG] = 5,
+                                    [HD_STATUS_MEMORY] = 6, [HD_STATUS_INTERNAL] = 7,  [HD_STATUS_CANCELLED] = 8};
     return ranks[b] > ranks[a] ? b : a;
 }
 

@@ -2,6 +2,7 @@
  * severities of the context. */
 #include "driver/api/context.h"
 #include "driver/api/settings.h"
+#include "driver/api/watch.h"
 #include "driver/check.h"
 #include "driver/report/gates.h"
 #include "driver/rewrite.h"
@@ -242,18 +243,26 @@ static const hd_replay_report *run_replay(hd_context *context, const char *const
                                  .given = &context->given,
                                  .timeline_first = s->timeline_first,
                                  .timeline_end = s->timeline_end};
+    hd_api_watch watch;
     bool good = hd_settings_take(HD_JOB_REPLAY, s, &options, &context->diagnostics) && check_together(context, s);
     *status = HD_STATUS_USAGE;
+    hd_api_watch_open(&watch, s, &options);
     if (good) {
         context->replay = hd_replay_new(&options, &context->diagnostics);
         good = hd_replay_status(context->replay) == HD_STATUS_DONE;
         hd_arena names = {0};
         uint32_t files = (uint32_t)count;
         bool listed = good && hd_replay_expand(&names, &context->given, &launch_files, &files, &context->diagnostics);
-        if (listed)
+        if (listed) {
+            hd_api_watch_start(&watch, files, &options);
             hd_replay_files(context->replay, launch_files, files);
+        }
         *status = good && !listed ? HD_STATUS_REJECTED : hd_replay_status(context->replay);
         hd_arena_free(&names);
+    }
+    if (hd_api_watch_close(&watch)) {
+        good = false;
+        *status = HD_STATUS_CANCELLED;
     }
     hd_api_end(context);
     return good ? hd_replay_report_of(context->replay) : NULL;

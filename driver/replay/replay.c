@@ -166,7 +166,9 @@ static void replay_one(void *context, uint32_t index, uint32_t worker)
     hd_replay *r = context;
     replay_part *p = &r->parts[index];
     (void)worker;
-    p->out.status = replay_read(p); /* the launch file, its module and the original of that; or the trace */
+    p->out.status = replay_is_cancelled(p->plan)
+                        ? HD_STATUS_CANCELLED
+                        : replay_read(p); /* the launch file, its module and the original of that; or the trace */
     if (p->out.status == HD_STATUS_DONE)
         p->out.status = replay_prepare(p); /* registers, rewritten copies, models: a run for each code */
     if (p->out.status == HD_STATUS_DONE)

@@ -24,8 +24,10 @@
 #include "base/meter.h"
 #include "base/output.h"
 #include "driver/status.h"
+#include "heddle/replay_event.h"
 #include "heddle/replay_result.h"
 #include "parser/parse.h"
+#include <pthread.h>
 
 typedef struct hd_replay_options {
     /* What runs of a module in PTX: "ptx", "machine", the machine code that ptxas makes of it, or "auto", machine code
@@ -78,7 +80,16 @@ typedef struct hd_replay_options {
     void *print_context;         /* of both */
     const char *title;           /* what results have in place of the only file's path; NULL: the path */
     const hd_given_files *given; /* searched first for all files that are read; NULL: none; stays */
-    hd_meter *meters; /* by file: how much of it is done, with launches as items; NULL: nobody wants to know */
+    /* For a program that listens to what happens: to all events of a model, or to those of the mask `events`, a bit for
+     * each hd_replay_event_kind; model NULL: the baseline. Called under the lock; what returns other than 0 sets
+     * *cancel, which is then given. NULL: nobody listens. */
+    int (*event)(void *user, const hd_replay_event *event);
+    uint32_t events;
+    const char *event_model;
+    void *event_user;
+    pthread_mutex_t *event_lock;
+    atomic_bool *cancel; /* the replay ends soon after another thread has set it, unfinished; NULL: nobody does */
+    hd_meter *meters;    /* by file: how much of it is done, with launches as items; NULL: nobody wants to know */
 } hd_replay_options;
 
 /* Replaces lists of traces (kernelslist.g) among the paths by what they name. The result is in the arena. false: a list

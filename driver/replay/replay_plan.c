@@ -109,6 +109,18 @@ static bool choose_order(replay_plan *plan, const char *option, const char *text
            refuse(plan, hd_arena_printf(&plan->arena, "--%s takes " HD_ORDERING_FORM ", not '%s'", option, text), NULL);
 }
 
+/* Whether the program listens to a model that is replayed. false: reported. */
+static bool has_events(replay_plan *plan)
+{
+    for (uint32_t m = 0; m < plan->model_count; m++)
+        if (replay_events_are_of(plan, m))
+            return true;
+    return refuse(plan,
+                  hd_arena_printf(&plan->arena, "there are no events of '%s': no such model is replayed",
+                                  plan->options->event_model ? plan->options->event_model : "baseline"),
+                  NULL);
+}
+
 /* ---- the plan ---------------------------------------------------------------------------------------------------- */
 
 hd_status replay_plan_open(replay_plan *plan, const hd_replay_options *options, hd_diagnostics *diagnostics)
@@ -138,6 +150,8 @@ hd_status replay_plan_open(replay_plan *plan, const hd_replay_options *options, 
     if (options->time && !can_be_timed(plan))
         status = HD_STATUS_USAGE;
     if (!replay_choose_models(plan, options->techniques ? options->techniques : "all"))
+        status = HD_STATUS_USAGE;
+    if (options->event && status == HD_STATUS_DONE && !has_events(plan))
         status = HD_STATUS_USAGE;
     if (options->lane_fault && status == HD_STATUS_DONE && !choose_fault(plan))
         status = HD_STATUS_USAGE;

@@ -181,6 +181,12 @@ static void add_views(replay_run *run, uint32_t m)
 {
     const hd_replay_options *options = run->part->plan->options;
     replay_views *views = &run->code.views[m];
+    if (replay_events_are_of(run->part->plan, m))
+        views->events = replay_events_new(run->part, run->code.module, m);
+    if (views->events && run->code.timer) {
+        const hd_sm_listener listener = replay_events_listener(views->events);
+        hd_timer_listen(run->code.timer, run->code.model_index[m], &listener);
+    }
     if (options->timeline_end) {
         const hd_timeline_range range = {options->timeline_sm, options->timeline_first, options->timeline_end};
         views->timeline = hd_timeline_new(&range);
@@ -207,8 +213,7 @@ static void add_model(replay_run *run, uint32_t m, const char **refusal)
     }
     run->code.model_index[m] = hd_count_models(run->code.count);
     hd_count_add(run->code.count, model);
-    if (run->code.timer)
-        add_views(run, m);
+    add_views(run, m);
 }
 
 /* Adds models with the same passes together, with the annotations of these; then the module is restored. Sets their

@@ -311,6 +311,7 @@ void replay_close(replay_part *p)
         for (uint32_t m = 0; run->code.views && m < p->plan->model_count; m++) {
             hd_timeline_free(run->code.views[m].timeline);
             hd_profile_free(run->code.views[m].profile);
+            replay_events_free(run->code.views[m].events);
         }
         hd_count_free(run->code.count);
         hd_rf_module_free(run->code.rf);

@@ -82,6 +82,14 @@ static hd_rf_residency residency_of(const replay_run *run, uint32_t launch, cons
                              .use = use};
 }
 
+/* Where no cycles are simulated, whose SMs would say it. */
+static void show_launch(const replay_run *run, uint32_t launch, bool begins)
+{
+    for (uint32_t m = 0; m < run->part->plan->model_count && !is_timed(run); m++)
+        if (run->code.views[m].events)
+            replay_events_launch(run->code.views[m].events, launch, begins);
+}
+
 static void launch_starts(void *context, uint32_t launch, const hd_grid *grid)
 {
     const watch *w = context;
@@ -91,6 +99,7 @@ static void launch_starts(void *context, uint32_t launch, const hd_grid *grid)
         hd_meter_next_item(run->part->meter);
     const hd_rf_residency residency = residency_of(run, launch, grid);
     hd_count_residency(run->code.count, &residency);
+    show_launch(run, launch, true);
     if (!is_timed(run))
         return;
     const hd_function *kernel = hd_module_find_function(module, run->part->out.rows.items[launch].name);
@@ -110,6 +119,7 @@ static void launch_ran(void *context, uint32_t launch, hd_exec_status status, co
     }
     hd_array_push(&w->executed, e);
     hd_count_end(w->run->code.count);
+    show_launch(w->run, launch, false);
     if (is_timed(w->run))
         hd_timer_end(w->run->code.timer);
 }
@@ -171,6 +181,7 @@ static void open_timer(replay_run *run)
                                      .limit = HD_TRACED_LIMIT};
     hd_timer_show(run->code.timer, &run->timing_meter);
     hd_timer_sample(run->code.timer, options->sample);
+    hd_timer_cancel(run->code.timer, options->cancel);
     hd_timer_open(run->code.timer, run->part->in.traced ? &traced : &run->session->memory, run->part->threads,
                   &run->part->budget);
 }
@@ -249,6 +260,7 @@ static bool open_session(replay_run *run)
     to->threads = p->threads;
     to->budget = &p->budget;
     to->stop = &run->stop;
+    to->cancel = options->cancel;
     to->meter = &run->meter;
     to->block_order = p->plan->block_order;
     /* the original looks for uninitialized values, where the code was allocated from it */
@@ -273,7 +285,7 @@ static hd_exec_status play_trace(replay_run *run, const hd_session_watch *sessio
     memcpy(grid.block, t->block, sizeof grid.block);
     session_watch->starts(session_watch->context, 0, &grid);
     bool good = hd_traced_play(t, session_watch->sinks, session_watch->sink_count, &played,
-                               run->part->plan->block_order, &run->meter);
+                               run->part->plan->block_order, &run->meter, run->part->plan->options->cancel);
     statistics->warp_instructions += played.warp_instructions;
     statistics->thread_instructions += played.thread_instructions;
     hd_exec_status status = good ? HD_EXEC_DONE : HD_EXEC_STOPPED;
@@ -286,13 +298,16 @@ static hd_exec_status execute_watched(watch *w, hd_exec_statistics *statistics)
 {
     replay_run *run = w->run;
     replay_part *p = run->part;
-    hd_sink sinks[2] = {hd_count_sink(run->code.count)};
+    hd_sink sinks[2] = {hd_count_sink(run->code.count)}; /* then the timer's, or that of who listens without cycles */
     hd_session_watch watched = {sinks, p->plan->model_count ? 1 : 0, launch_ran, w, launch_starts};
     hd_count_launches(run->code.count, launch_is_counted, w);
     if (is_timed(run)) {
         open_timer(run);
         sinks[watched.sink_count++] = hd_timer_sink(run->code.timer);
     }
+    for (uint32_t m = 0; m < p->plan->model_count && !is_timed(run); m++)
+        if (run->code.views[m].events && replay_events_sink(run->code.views[m].events, &sinks[watched.sink_count]))
+            watched.sink_count++;
     hd_exec_status status =
         p->in.traced ? play_trace(run, &watched, statistics) : hd_session_run(run->session, &watched, statistics);
     if (!hd_count_flush(run->code.count) && status == HD_EXEC_DONE)
@@ -397,7 +412,7 @@ static void run_one(void *context, uint32_t index, uint32_t worker)
     replay_part *p = r->part;
     replay_run *run = &p->runs[index];
     (void)worker;
-    if (!atomic_load(&run->stop))
+    if (!atomic_load(&run->stop) && !replay_is_cancelled(p->plan))
         execute(run);
     pthread_mutex_lock(&r->lock);
     run->over = true;
@@ -406,7 +421,7 @@ static void run_one(void *context, uint32_t index, uint32_t worker)
     /* A thread that ends a run also joins later runs that waited for it. */
     for (; r->joined < p->run_count && p->runs[r->joined].over; r->joined++) {
         replay_run *next = &p->runs[r->joined];
-        if (!atomic_load(&next->stop)) {
+        if (!atomic_load(&next->stop) && !replay_is_cancelled(p->plan)) {
             replay_join(next);
             hd_diagnostics_join(&p->diagnostics, &next->own);
         }

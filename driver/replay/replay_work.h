@@ -97,10 +97,13 @@ typedef struct replay_tally {
     const hd_profile *profile; /* of that code; NULL: none */
 } replay_tally;
 
+typedef struct replay_events replay_events; /* replay_events.c */
+
 /* What listens to the SMs of a model; NULL: was not asked for. */
 typedef struct replay_views {
     hd_timeline *timeline;
     hd_profile *profile;
+    replay_events *events; /* without cycles, to the interpreter */
 } replay_views;
 
 /* A module with the models that see it; made by replay_prepare. */
@@ -172,7 +175,22 @@ typedef struct replay_part {
     bool done;           /* under the lock of the turns */
 } replay_part;
 
+/* Whether the program that uses the library has ended the replay. */
+static inline bool replay_is_cancelled(const replay_plan *plan)
+{
+    return plan->options->cancel && atomic_load_explicit(plan->options->cancel, memory_order_relaxed);
+}
+
 /* ---- phases: a file calls only files before it ------------------------------------------------------------------- */
+
+/* replay_events.c: events of a model for the program that listens. */
+bool replay_events_are_of(const replay_plan *plan, uint32_t m);
+replay_events *replay_events_new(const replay_part *p, hd_module *module, uint32_t m);
+void replay_events_free(replay_events *events); /* NULL is allowed */
+hd_sm_listener replay_events_listener(replay_events *events);
+/* Where no cycles are simulated: a sink of the run, false: none is needed; and its launches. */
+bool replay_events_sink(replay_events *events, hd_sink *sink);
+void replay_events_launch(replay_events *events, uint32_t launch, bool begins);
 
 /* replay_choose.c: sets plan->models from the list of --technique. false: reported. */
 bool replay_choose_models(replay_plan *plan, const char *list);

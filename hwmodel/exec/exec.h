@@ -116,6 +116,7 @@ typedef struct hd_exec_options {
     /* NULL: all `threads` run this grid; else the caller's, and as many as the budget has when the grid begins */
     hd_thread_budget *budget;
     const atomic_bool *stop;    /* NULL: none; else the run ends soon, with STOPPED, after another thread has set it */
+    const atomic_bool *cancel;  /* the same, of another one who may ask */
     hd_meter *meter;            /* a unit for each CTA that has ended; NULL: none */
     hd_faulty_lane *lane_fault; /* NULL: none; else all blocks run on one thread, and it counts in there */
     hd_ordering block_order;    /* in which CTAs start, and in which those of a cooperative grid take turns */

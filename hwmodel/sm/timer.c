@@ -25,6 +25,7 @@ struct hd_timer {
     hd_sm_code *code;
     const hd_machine *machine;
     uint32_t sms, sample;
+    const atomic_bool *cancel; /* NULL: none */
     hd_meter *meter;
     HD_ARRAY(timed) techniques;
     hd_recorder *recorder;
@@ -150,6 +151,8 @@ void hd_timer_listen(hd_timer *t, uint32_t technique, const hd_sm_listener *list
 
 void hd_timer_sample(hd_timer *t, uint32_t waves) { t->sample = waves; }
 
+void hd_timer_cancel(hd_timer *t, const atomic_bool *cancel) { t->cancel = cancel; }
+
 void hd_timer_show(hd_timer *t, hd_meter *meter) { t->meter = meter; }
 
 void hd_timer_open(hd_timer *t, const hd_memory *spaces, uint32_t threads, hd_thread_budget *budget)
@@ -164,6 +167,7 @@ void hd_timer_open(hd_timer *t, const hd_memory *spaces, uint32_t threads, hd_th
                                  .models = of->models,
                                  .sms = t->sms,
                                  .sample = t->sample,
+                                 .cancel = t->cancel,
                                  .listeners = of->listeners.items,
                                  .listener_count = of->listeners.count};
         of->timing = hd_timing_new(&setup);

@@ -44,6 +44,8 @@ void hd_timer_show(hd_timer *timer, hd_meter *meter);
 void hd_timer_listen(hd_timer *timer, uint32_t technique, const hd_sm_listener *listener);
 /* Before hd_timer_open: of each launch, only so many waves are measured (sample.h). */
 void hd_timer_sample(hd_timer *timer, uint32_t waves);
+/* Before hd_timer_open: all timings end soon after another thread has set it. */
+void hd_timer_cancel(hd_timer *timer, const atomic_bool *cancel);
 /* With at least one technique, before the first launch: threads besides the caller's, and where the windows of the
  * address space are. */
 void hd_timer_open(hd_timer *timer, const hd_memory *spaces, uint32_t threads, hd_thread_budget *budget);

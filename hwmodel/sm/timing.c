@@ -113,6 +113,8 @@ static hd_timing_status go_on(hd_timing *t)
     uint64_t next = next_cycle(t);
     if (next == UINT64_MAX)
         return HD_TIMING_LOCKED;
+    if (t->setup.cancel && atomic_load_explicit(t->setup.cancel, memory_order_relaxed))
+        return HD_TIMING_CANCELLED;
     t->now = next;
     return handle_cycle(t);
 }

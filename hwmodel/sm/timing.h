@@ -22,7 +22,8 @@ typedef struct hd_timing_setup { /* borrowed while the timing lives, but for its
     bool every_cycle; /* the clock does not jump: for tests */
     const hd_sm_listener *listeners;
     uint32_t listener_count;
-    uint32_t sample; /* waves of a grid that are measured (sample.h); 0: all blocks are timed */
+    const atomic_bool *cancel; /* NULL: none; else the timing ends soon, CANCELLED, after another thread has set it */
+    uint32_t sample;           /* waves of a grid that are measured (sample.h); 0: all blocks are timed */
 } hd_timing_setup;
 
 typedef struct hd_timing_counts { /* of a launch */
@@ -45,6 +46,7 @@ typedef enum hd_timing_status {
     HD_TIMING_DONE,
     HD_TIMING_WRONG,  /* an operand was not proved: hd_timing_failure */
     HD_TIMING_LOCKED, /* the warps of an SM can never go on, or the next block can never start: hd_timing_waits */
+    HD_TIMING_CANCELLED,
 } hd_timing_status;
 
 /* A launch: begin, its thread blocks in the order of their index, end. A block becomes the timing's; the clock goes on

@@ -2,7 +2,7 @@
  *
  *   hd_traced *traced = hd_traced_read(&source, &options, diagnostics);   NULL: reported
  *   hd_module *module = hd_traced_module(traced);                         its code
- *   hd_traced_play(traced, sinks, count, &statistics, order, meter);      the events of the launch
+ *   hd_traced_play(traced, sinks, count, &statistics, order, meter, NULL);      the events of the launch
  *
  * A text is a header of `-key = value` lines, then a line for each warp instruction: grouped by thread block and warp
  * (.traceg), or as they arrived, each with its thread block and warp (.trace). Versions of the tracer up to 6 are read;
@@ -118,9 +118,10 @@ hd_module *hd_traced_module(hd_traced *traced);
 typedef struct hd_traced_statistics {
     uint64_t warp_instructions, thread_instructions;
 } hd_traced_statistics;
-/* The launch's events, with its blocks in that order. false: a sink stopped it. */
+/* The launch's events, with its blocks in that order. false: a sink stopped it, or another thread, which set *cancel
+ * (NULL: none does). */
 bool hd_traced_play(const hd_traced *traced, const hd_sink *sinks, uint32_t count, hd_traced_statistics *statistics,
-                    hd_ordering order, hd_meter *meter);
+                    hd_ordering order, hd_meter *meter, const atomic_bool *cancel);
 
 /* ---- private to accel_sim*.c ------------------------------------------------------------------------------------- */
 

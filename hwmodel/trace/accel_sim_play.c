@@ -145,13 +145,15 @@ static void play_cta(player *p)
 }
 
 bool hd_traced_play(const hd_traced *t, const hd_sink *sinks, uint32_t count, hd_traced_statistics *statistics,
-                    hd_ordering order, hd_meter *meter)
+                    hd_ordering order, hd_meter *meter, const atomic_bool *cancel)
 {
     player p = {.t = t, .sinks = sinks, .sink_count = count, .statistics = statistics};
     emit(&p, &(hd_event){.kind = HD_EVENT_LAUNCH});
     for (uint32_t c = 0; c < t->ctas.count && !p.stopped; c++) {
         p.cta = &t->ctas.items[hd_ordering_at(order, t->ctas.count, c)];
-        play_cta(&p);
+        p.stopped = cancel && atomic_load_explicit(cancel, memory_order_relaxed);
+        if (!p.stopped)
+            play_cta(&p);
         hd_meter_step(meter, 1);
     }
     if (!p.stopped)

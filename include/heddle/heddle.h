@@ -29,6 +29,7 @@
 #define HEDDLE_HEDDLE_H
 
 #include "heddle/diff_result.h"
+#include "heddle/replay_event.h"
 #include "heddle/replay_result.h"
 #include "heddle/report_result.h"
 #include "heddle/status.h"
@@ -66,11 +67,11 @@ void hd_context_set_drop_stale(hd_context *context, bool drop_stale);
  * it is an error by default. */
 bool hd_context_set_warning(hd_context *context, const char *what);
 
-/* Gives a file to later jobs, with a copy of `length` bytes: where a job reads a file of that name, it gets these bytes.
- * So launch files, GPU descriptions (a name that ends in .yaml), modules, the data of buffers, and source files may be
- * in memory. Names that a launch file gives without a leading slash begin at the folder of its own name, and are
- * compared as texts: "data/a.bin" of "run/launch.yaml" is "run/data/a.bin". A later file of the same name takes the
- * place of an earlier one. */
+/* Gives a file to later jobs, with a copy of `length` bytes: where a job reads a file of that name, it gets these. So
+ * launch files, GPU descriptions (a name that ends in .yaml), modules, the data of buffers, and source files may be in
+ * memory. Names that a launch file gives without a leading slash begin at the folder of its own name, and are compared
+ * as texts: "data/a.bin" of "run/launch.yaml" is "run/data/a.bin". A later file of the same name takes the place of an
+ * earlier one. */
 void hd_context_add_file(hd_context *context, const char *name, const void *bytes, size_t length);
 
 /* Later jobs find none of these files. */
@@ -232,16 +233,26 @@ typedef struct hd_replay_settings {
     uint32_t seed; /* changes the seeds of random fills; what the files expect is then not compared; 0: as written */
     /* in which thread blocks start, and buffers lie in memory: "linear" (NULL), "reverse", "random", "random:SEED" */
     const char *block_order, *buffer_order;
+    /* Called for what happens while it runs (replay_event.h): for events of the mask, 1 << HD_REPLAY_ISSUE and so on,
+     * 0: all, of a model, NULL: the baseline. Calls come from threads of the library, of this and `progress` never two
+     * at a time; those of one launch file in its order. A call that returns other than 0 cancels the replay. */
+    int (*event)(void *user, const hd_replay_event *event);
+    uint32_t events;
+    const char *event_model;
+    /* Called at the begin, at the end and several times a second in between, with the share that is done, 0 to 1. A
+     * call that returns other than 0 cancels the replay. */
+    int (*progress)(void *user, double done);
+    void *user; /* of both */
 } hd_replay_settings;
 
 /* Runs launch files, or plays traces, in the hardware model (see heddle-replay(1), heddle-trace(5)) and returns the
- * results as data. *report is set whatever the outcome, but NULL if a setting is invalid. It belongs to the context and
- * is valid until its next job. */
+ * results as data. *report is set whatever the outcome, but NULL if a setting is invalid, or where the program has
+ * cancelled the replay (HD_STATUS_CANCELLED). It belongs to the context and is valid until its next job. */
 hd_status hd_context_replay_results(hd_context *context, const char *const *launch_files, size_t count,
                                     const hd_replay_settings *settings, const hd_replay_report **report);
 
 /* The same, as a text in the requested format. `settings` may be NULL. *report is set whatever the outcome, unless a
- * setting is invalid, and covers everything that ran. The outcome is the worst of all files. */
+ * setting is invalid or the replay cancelled, and covers everything that ran. The outcome is the worst of all files. */
 hd_status hd_context_replay(hd_context *context, const char *const *launch_files, size_t count,
                             const hd_replay_settings *settings, hd_text *report);
 

@@ -11,6 +11,7 @@ typedef enum hd_status {
     HD_STATUS_FAULT = 5,     /* the kernel faulted in the model */
     HD_STATUS_UNDECIDED = 6, /* an instruction that the model does not implement, or a required tool is missing */
     HD_STATUS_MEMORY = 7,    /* the system is out of memory; the process ends with it */
+    HD_STATUS_CANCELLED = 8, /* a function of the program that uses the library has ended the job */
 } hd_status;
 
 #endif

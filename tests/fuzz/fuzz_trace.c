@@ -25,7 +25,7 @@ static void replay(hd_traced *t)
     hd_function_cfg(module->functions.items[0]);
     hd_sink sink = {.take = take, .context = t, .columns = HD_COLUMN_ADDRESSES | HD_COLUMN_BARRIERS};
     hd_traced_statistics statistics = {0};
-    demand(hd_traced_play(t, &sink, 1, &statistics, (hd_ordering){HD_ORDERING_LINEAR, 0}, NULL));
+    demand(hd_traced_play(t, &sink, 1, &statistics, (hd_ordering){HD_ORDERING_LINEAR, 0}, NULL, NULL));
     module->source = NULL;
     hd_module_free(module);
 }

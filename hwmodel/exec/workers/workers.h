@@ -89,7 +89,8 @@ hd_workers_result hd_workers_finish(hd_workers *workers); /* unless DONE, memory
 /* Whether another thread has requested the run to stop. */
 static inline bool hd_asked_to_stop(const hd_exec_options *options)
 {
-    return options->stop && atomic_load_explicit(options->stop, memory_order_relaxed);
+    return (options->stop && atomic_load_explicit(options->stop, memory_order_relaxed)) ||
+           (options->cancel && atomic_load_explicit(options->cancel, memory_order_relaxed));
 }
 
 #endif
