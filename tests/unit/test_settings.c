@@ -72,6 +72,9 @@ static void settings_are_copied(void **state)
                                      .time = true,
                                      .sms = 1024,
                                      .sample = 4,
+                                     .seed = UINT32_MAX,
+                                     .block_order = "reverse",
+                                     .buffer_order = "random:3",
                                      .timeline_sm = 1023,
                                      .profile = true}};
     assert_true(take(HD_JOB_REPLAY, &from, &to));
@@ -86,6 +89,9 @@ static void settings_are_copied(void **state)
     assert_int_equal(to.replay.sms, 1024);
     assert_int_equal(to.replay.sample, 4);
     assert_int_equal(to.replay.timeline_sm, 1023);
+    assert_int_equal(to.replay.seed, UINT32_MAX);
+    assert_string_equal(to.replay.block_order, "reverse");
+    assert_string_equal(to.replay.buffer_order, "random:3");
     assert_int_equal(to.replay.latency, 0);
 }
 
