@@ -68,8 +68,8 @@ static bool bank_byte(const hd_machine_kernel *k, const hd_cta *cta, uint32_t ba
     uint32_t base = parameter_base(k);
     if (!bank && driver_byte(k, cta, at, byte))
         return true;
-    if (!bank && is_in(at, base, k->parameter_bytes)) {
-        *byte = cta ? cta->grid->parameters[at - base] : 0;
+    if (!bank && is_in(at, base, (k->parameter_bytes + 3) / 4 * 4)) { /* words are read whole */
+        *byte = cta && at - base < k->parameter_bytes ? cta->grid->parameters[at - base] : 0;
         return true;
     }
     const hd_machine_bank *image = bank < HD_MACHINE_BANKS ? &k->banks[bank] : NULL;

@@ -207,10 +207,13 @@ hd_step hd_machine_run_branch(const hd_op *op, hd_warp *w, uint32_t mask)
     return branch(op, w, op->boolean ? with_predicate(op, w, mask) : mask);
 }
 
+/* BRA.DIV takes all lanes if those that its guard leaves are not the mask. */
 hd_step hd_machine_run_diverged(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     uint32_t members = ((const uint32_t *)hd_row(w, op->a))[__builtin_ctz(mask)];
-    return branch(op, w, (mask == members) == op->boolean ? mask : 0);
+    if ((mask == members) != op->boolean)
+        return branch(op, w, 0);
+    return branch(op, w, op->boolean ? mask : hd_top(w)->mask);
 }
 
 hd_step hd_machine_run_exit(const hd_op *op, hd_warp *w, uint32_t mask)

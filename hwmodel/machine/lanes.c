@@ -33,6 +33,7 @@ static inline s32 most_s(s32 a, s32 b, s32 c)
 static inline s32 positive(s32 a) { return a > 0 ? a : 0; }
 /* The upper half of a double, of which subnormal ones are zero. */
 static inline u32 flushed_high(u64 high) { return high & 0x7ff00000 ? (u32)high : (u32)high & 0x80000000u; }
+static inline u32 nearest(s32 a, s32 least, s32 most) { return (u32)(a < least ? least : a > most ? most : a); }
 static inline u32 difference_u8(u32 a, u32 b)
 {
     a &= 255;

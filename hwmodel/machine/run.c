@@ -342,8 +342,8 @@ hd_step hd_machine_run_swap(const hd_op *op, hd_warp *w, uint32_t mask)
     return step;
 }
 
-/* Row d in all lanes receives a of the first lane; out[0] says of each whether its own differs, or with table[0] whether
- * it did before. */
+/* Row d in all lanes receives a of the first lane; out[0] says of each whether its own differs, or with table[0]
+ * whether it did before. */
 hd_step hd_machine_run_first(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     const hd_machine_op *m = hd_machine_op_of(op);

@@ -114,7 +114,7 @@ static void tell_reason(campaign *c, const hd_diagnostics *d, uint32_t index)
  * what they do. */
 static bool is_open(const campaign *c, uint64_t seed)
 {
-    static const uint64_t open[] = {292, 831, 844, 857, 971, 1042, 1063, 1098, 1103};
+    static const uint64_t open[] = {33, 94, 288, 292, 301, 831, 844, 857, 883, 971, 1042, 1063, 1098, 1103};
     for (uint32_t i = 0; !c->single && number_from("MACHINE_COUNT", PROGRAMS) > 1 && i < sizeof open / sizeof *open;
          i++)
         if (open[i] == seed)
@@ -273,13 +273,15 @@ static void routes_agree(void **state)
         puts("skip machine programs: no ptxas");
         return;
     }
+    uint64_t singles = c->left; /* instructions that do not run alone */
+    assert_true(singles <= ARCHITECTURES * 3);
     for (uint64_t seed = first, next; seed < first + count; seed = next) {
         next = (seed / BATCH + 1) * BATCH;
         next = next < first + count ? next : first + count;
         run_batch(c, seed, (uint32_t)(next - seed), architecture_of(seed), seed / BATCH / ARCHITECTURES % 4 ? 3 : 1);
     }
     report(c);
-    assert_true(c->left <= PROGRAM_OPS + count / 2);
+    assert_true(c->left - singles <= 1 + count / 50);
 }
 
 int main(void)
