@@ -1,4 +1,4 @@
-/* What HTML pages share: texts of users, the head with its content security policy, style. Private to emitters.
+/* What HTML pages share: texts of users, the head with its content security policy, style.
  *
  * User texts (names, paths, PTX, source) may contain any byte. In markup they are escaped by page_text; in data, which
  * is in <script type="application/json"> elements, by hd_json_quote_in_page. Invalid UTF-8 becomes U+FFFD.

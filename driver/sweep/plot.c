@@ -1,5 +1,5 @@
 /* Figures of a sweep's results: the file of a figure, its rows, and the script of gnuplot. See plot.h. */
-#include "driver/sweep/plot.h"
+#include "driver/sweep/plot_work.h"
 
 #include "base/temporary.h"
 #include "driver/build/process.h"
@@ -13,7 +13,7 @@
 
 static const char *const kind_words[] = {"bars", "lines", "stacked", "scatter"};
 static const char *const mean_words[] = {"none", "arithmetic", "geometric", "harmonic", "total"};
-static const char *const mean_titles[] = {"", "mean", "geo. mean", "harm. mean", "total"};
+const char *const plot_mean_titles[] = {"", "mean", "geo. mean", "harm. mean", "total"};
 
 /* ---- the file ---------------------------------------------------------------------------------------------------- */
 
@@ -87,21 +87,7 @@ void hd_plot_free(hd_plot *p)
 
 /* ---- its rows ---------------------------------------------------------------------------------------------------- */
 
-HD_ARRAY_TYPE(names, const char *);
-
-typedef struct row {
-    uint32_t label, series;
-    double x, y, least, most; /* x: of a scatter plot; the bounds are y where the query has none */
-    double over, under;       /* what of totals y is the quotient of */
-} row;
-
-typedef struct figure {
-    hd_arena arena;
-    names labels, series; /* in the order in which the rows name them */
-    HD_ARRAY(row) rows;
-} figure;
-
-static uint32_t take_name(names *list, hd_arena *arena, const unsigned char *text)
+static uint32_t take_name(plot_names *list, hd_arena *arena, const unsigned char *text)
 {
     const char *name = text ? (const char *)text : "";
     for (uint32_t i = 0; i < list->count; i++)
@@ -118,7 +104,7 @@ static double number_at(sqlite3_stmt *rows, int column, double otherwise)
                : otherwise;
 }
 
-static bool read_rows(const hd_plot *p, const char *folder, figure *f, hd_diagnostics *diagnostics)
+bool plot_read_rows(const hd_plot *p, const char *folder, plot_figure *f, hd_diagnostics *diagnostics)
 {
     sweep_base base;
     const char *path = hd_arena_printf(&f->arena, "%s/results.sqlite", folder);
@@ -143,7 +129,7 @@ static bool read_rows(const hd_plot *p, const char *folder, figure *f, hd_diagno
                                : "label, series and value",
                   sqlite3_column_count(rows));
     while (good && sweep_step(&base, rows) == SQLITE_ROW) {
-        row r = {.y = factor * number_at(rows, first, NAN)};
+        plot_row r = {.y = factor * number_at(rows, first, NAN)};
         if (isnan(r.y))
             continue;
         r.label = take_name(&f->labels, &f->arena, sqlite3_column_text(rows, 0));
@@ -163,8 +149,15 @@ static bool read_rows(const hd_plot *p, const char *folder, figure *f, hd_diagno
     return good && f->rows.count;
 }
 
-/* The row of a label and a series; NULL: there is none. */
-static const row *find_row(const figure *f, uint32_t label, uint32_t series)
+void plot_free_rows(plot_figure *f)
+{
+    hd_array_free(&f->labels);
+    hd_array_free(&f->series);
+    hd_array_free(&f->rows);
+    hd_arena_free(&f->arena);
+}
+
+const plot_row *plot_find_row(const plot_figure *f, uint32_t label, uint32_t series)
 {
     for (uint32_t i = 0; i < f->rows.count; i++)
         if (f->rows.items[i].label == label && f->rows.items[i].series == series)
@@ -172,8 +165,7 @@ static const row *find_row(const figure *f, uint32_t label, uint32_t series)
     return NULL;
 }
 
-/* Over the labels that have a value; NaN: none has, or a geometric or harmonic mean of what is not positive. */
-static double mean_of(const hd_plot *p, const figure *f, uint32_t series)
+double plot_mean_of(const hd_plot *p, const plot_figure *f, uint32_t series)
 {
     double sum = 0, over = 0, under = 0;
     uint32_t count = 0;
@@ -220,7 +212,7 @@ static void write_number(hd_writer *w, double number)
         hd_write_string(w, " NaN");
 }
 
-static bool are_numbers(const names *labels)
+static bool are_numbers(const plot_names *labels)
 {
     for (uint32_t l = 0; l < labels->count; l++) {
         char *end;
@@ -232,7 +224,7 @@ static bool are_numbers(const names *labels)
 }
 
 /* A line for each label: its place on the x axis, its name, and y, least and most of each series. */
-static void write_data(hd_writer *w, const hd_plot *p, const figure *f)
+static void write_data(hd_writer *w, const hd_plot *p, const plot_figure *f)
 {
     uint32_t labels =
         f->labels.count + (p->mean != HD_PLOT_NO_MEAN && !(p->kind == HD_PLOT_LINES && are_numbers(&f->labels)));
@@ -242,10 +234,10 @@ static void write_data(hd_writer *w, const hd_plot *p, const figure *f)
             hd_write_format(w, "%s ", f->labels.items[l]);
         else
             hd_write_format(w, "%u ", l);
-        write_text(w, l < f->labels.count ? f->labels.items[l] : mean_titles[p->mean]);
+        write_text(w, l < f->labels.count ? f->labels.items[l] : plot_mean_titles[p->mean]);
         for (uint32_t s = 0; s < f->series.count; s++) {
-            const row *r = l < f->labels.count ? find_row(f, l, s) : NULL;
-            double mean = l < f->labels.count ? NAN : mean_of(p, f, s);
+            const plot_row *r = l < f->labels.count ? plot_find_row(f, l, s) : NULL;
+            double mean = l < f->labels.count ? NAN : plot_mean_of(p, f, s);
             write_number(w, r ? r->y : mean);
             write_number(w, r ? r->least : mean);
             write_number(w, r ? r->most : mean);
@@ -255,7 +247,7 @@ static void write_data(hd_writer *w, const hd_plot *p, const figure *f)
     hd_write_string(w, "EOD\n");
 }
 
-static void write_points(hd_writer *w, const figure *f)
+static void write_points(hd_writer *w, const plot_figure *f)
 {
     for (uint32_t s = 0; s < f->series.count; s++) {
         hd_write_format(w, "$data%u << EOD\n", s);
@@ -300,7 +292,7 @@ static void write_style(hd_writer *w, const hd_plot *p)
     }
 }
 
-static void write_plot(hd_writer *w, const hd_plot *p, const figure *f)
+static void write_plot(hd_writer *w, const hd_plot *p, const plot_figure *f)
 {
     bool numbers = are_numbers(&f->labels);
     if (p->kind == HD_PLOT_BARS || p->kind == HD_PLOT_STACKED)
@@ -334,7 +326,7 @@ static void write_plot(hd_writer *w, const hd_plot *p, const figure *f)
     hd_write_char(w, '\n');
 }
 
-static void write_script(hd_writer *w, const hd_plot *p, const figure *f, const char *terminal)
+static void write_script(hd_writer *w, const hd_plot *p, const plot_figure *f, const char *terminal)
 {
     if (p->about)
         hd_write_format(w, "# %s\n", p->about);
@@ -364,7 +356,7 @@ static bool copy_file(const char *path, hd_writer *w)
     return any;
 }
 
-static hd_status run_gnuplot(hd_plot_form form, const hd_plot *p, const figure *f, hd_arena *arena, hd_writer *w,
+static hd_status run_gnuplot(hd_plot_form form, const hd_plot *p, const plot_figure *f, hd_arena *arena, hd_writer *w,
                              hd_diagnostics *diagnostics)
 {
     const char *temporary = getenv("TMPDIR");
@@ -417,7 +409,7 @@ static void write_value(hd_writer *w, double y, double least, double most)
         hd_write_format(w, " $\\pm$ %.2g", (most - least) / 2);
 }
 
-static void write_latex(hd_writer *w, const hd_plot *p, const figure *f)
+static void write_latex(hd_writer *w, const hd_plot *p, const plot_figure *f)
 {
     if (p->about)
         hd_write_format(w, "%% %s\n", p->about);
@@ -433,15 +425,15 @@ static void write_latex(hd_writer *w, const hd_plot *p, const figure *f)
     for (uint32_t l = 0; l < f->labels.count; l++) {
         hd_write_latex_text(w, f->labels.items[l]);
         for (uint32_t s = 0; s < f->series.count; s++) {
-            const row *r = find_row(f, l, s);
+            const plot_row *r = plot_find_row(f, l, s);
             write_value(w, r ? r->y : NAN, r ? r->least : NAN, r ? r->most : NAN);
         }
         hd_write_string(w, " \\\\\n");
     }
     if (p->mean != HD_PLOT_NO_MEAN) {
-        hd_write_format(w, "\\midrule\n%s", mean_titles[p->mean]);
+        hd_write_format(w, "\\midrule\n%s", plot_mean_titles[p->mean]);
         for (uint32_t s = 0; s < f->series.count; s++) {
-            double mean = mean_of(p, f, s);
+            double mean = plot_mean_of(p, f, s);
             write_value(w, mean, mean, mean);
         }
         hd_write_string(w, " \\\\\n");
@@ -452,8 +444,8 @@ static void write_latex(hd_writer *w, const hd_plot *p, const figure *f)
 hd_status hd_plot_draw(const hd_plot *p, const char *folder, hd_plot_form form, hd_writer *w,
                        hd_diagnostics *diagnostics)
 {
-    figure f = {0};
-    if (read_rows(p, folder, &f, diagnostics)) {
+    plot_figure f = {0};
+    if (plot_read_rows(p, folder, &f, diagnostics)) {
         if (form == HD_PLOT_SCRIPT)
             write_script(w, p, &f, NULL);
         else if (form == HD_PLOT_LATEX)
@@ -461,9 +453,6 @@ hd_status hd_plot_draw(const hd_plot *p, const char *folder, hd_plot_form form, 
         else
             run_gnuplot(form, p, &f, &f.arena, w, diagnostics);
     }
-    hd_array_free(&f.labels);
-    hd_array_free(&f.series);
-    hd_array_free(&f.rows);
-    hd_arena_free(&f.arena);
+    plot_free_rows(&f);
     return hd_status_of(diagnostics);
 }

@@ -20,7 +20,7 @@ typedef enum hd_plot_mean {
     HD_PLOT_HARMONIC,
     HD_PLOT_TOTAL /* the quotient of the sums of two more columns */
 } hd_plot_mean;
-typedef enum hd_plot_form { HD_PLOT_SCRIPT, HD_PLOT_SVG, HD_PLOT_PDF, HD_PLOT_LATEX } hd_plot_form;
+typedef enum hd_plot_form { HD_PLOT_SCRIPT, HD_PLOT_SVG, HD_PLOT_PDF, HD_PLOT_LATEX, HD_PLOT_HTML } hd_plot_form;
 
 typedef struct hd_plot {
     hd_yaml *yaml;
@@ -48,7 +48,12 @@ extern const hd_figure_file hd_figure_files[];
 extern const uint32_t hd_figure_file_count;
 hd_plot *hd_plot_like(const hd_figure_file *file, hd_diagnostics *diagnostics);
 
-/* Draws the results of a sweep's folder. UNDECIDED where gnuplot is missing (reported). */
+/* A page with the figures of a sweep's folder, as tables with bars. Where there are several, those without rows are
+ * left out, and it is an error if all are. */
+hd_status hd_plot_page(hd_plot *const *plots, uint32_t count, const char *folder, hd_writer *writer,
+                       hd_diagnostics *diagnostics);
+
+/* Draws the results of a sweep's folder in another form. UNDECIDED where gnuplot is missing (reported). */
 hd_status hd_plot_draw(const hd_plot *plot, const char *folder, hd_plot_form form, hd_writer *writer,
                        hd_diagnostics *diagnostics);
 
