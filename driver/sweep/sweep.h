@@ -7,8 +7,8 @@
  *
  * A point is one call of heddle replay or heddle run, as a user could make it in the folder of the sweep's file. It
  * runs in a process of its own, so a point that dies, or is killed, costs no other point. Its key is a hash of all that
- * its results depend on: the words of the command, the program heddle itself, and the contents of the files it reads
- * (of `program`, only of the program). A point whose key has a result is not run again.
+ * its results depend on: the words of the command, the program heddle itself, its plug-ins, and the contents of the
+ * files it reads (of `program`, only of the program). A point whose key has a result is not run again.
  *
  * The folder of a sweep:
  *
@@ -60,8 +60,9 @@ typedef struct hd_sweep {
     hd_arena arena;
     hd_yaml *yaml;
     hd_sweep_options options;
-    const char *path, *folder; /* folder: of the file, where points run */
-    const char *command;       /* "replay", or "run" where there is an axis `program` */
+    const char *path, *folder;      /* folder: of the file, where points run */
+    const char *command;            /* "replay", or "run" where there is an axis `program` */
+    HD_ARRAY(const char *) plugins; /* that every point loads */
     HD_ARRAY(hd_sweep_axis) axes;
     HD_ARRAY(hd_sweep_point) points;
     const hd_yaml_node *slurm; /* what sbatch gets; NULL: nothing */

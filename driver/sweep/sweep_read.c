@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/minmax.h"
 #include "base/path.h"
+#include "driver/plugin/load.h"
 #include "hwmodel/launch/launch.h"
 #include "hwmodel/trace/accel_sim.h"
 
@@ -12,7 +13,7 @@
 #include <glob.h>
 #include <unistd.h>
 
-static const char input_axis[] = "input", program_axis[] = "program", set_axis[] = "set";
+static const char input_axis[] = "input", program_axis[] = "program", set_axis[] = "set", plugin_axis[] = "plugin";
 
 typedef struct reader {
     hd_sweep *sweep;
@@ -261,11 +262,13 @@ static void add_named(reader *r, const hd_yaml_node *points)
 /* false: there is nothing to run. */
 static bool make_words(hd_sweep *s, hd_sweep_point *p)
 {
-    const char **words = HD_ARENA_ARRAY(&s->arena, const char *, s->axes.count + 8), *input = NULL;
+    const char **words = HD_ARENA_ARRAY(&s->arena, const char *, s->axes.count + s->plugins.count + 8), *input = NULL;
     uint32_t count = 0;
     words[count++] = s->command;
     words[count++] = "-j1";
     words[count++] = "--format=csv";
+    for (uint32_t i = 0; i < s->plugins.count; i++)
+        words[count++] = hd_arena_printf(&s->arena, "--plugin=%s", s->plugins.items[i]);
     for (uint32_t a = 0; a < s->axes.count; a++) {
         const char *name = s->axes.items[a].name, *value = p->values[a];
         if (!value)
@@ -323,6 +326,12 @@ static void hash_input(hd_hasher *h, const char *path)
     hd_diagnostics_free(&unseen);
 }
 
+/* As the points find it: they run in the folder of the sweep's file. */
+static void hash_plugin(hd_sweep *s, hd_hasher *h, const char *name)
+{
+    hash_file(h, joined(&s->arena, s->folder, hd_plugin_file(&s->arena, name)));
+}
+
 /* Of all files that a value of the axis names; 0: it names none. */
 static uint64_t content_of(hd_sweep *s, const hd_sweep_axis *axis, const char *value)
 {
@@ -332,6 +341,8 @@ static uint64_t content_of(hd_sweep *s, const hd_sweep_axis *axis, const char *v
     const char *path = joined(&s->arena, s->folder, word);
     if (is_input)
         hash_input(h, path);
+    else if (strcmp(axis->name, plugin_axis) == 0)
+        hash_plugin(s, h, value);
     else if (is_program || strchr(value, '/') || strcmp(axis->name, "gpu") == 0)
         hash_file(h, path);
     uint64_t hash = hd_hasher_value(h);
@@ -343,6 +354,8 @@ static void make_keys(hd_sweep *s)
 {
     hd_hasher *tool = hd_hasher_new();
     hash_file(tool, s->options.heddle);
+    for (uint32_t i = 0; i < s->plugins.count; i++)
+        hash_plugin(s, tool, s->plugins.items[i]);
     uint64_t heddle = hd_hasher_value(tool);
     hd_hasher_free(tool);
     for (uint32_t p = 0; p < s->points.count; p++) {
@@ -367,11 +380,22 @@ static void make_keys(hd_sweep *s)
     }
 }
 
+/* One name, or a list. */
+static void read_plugins(reader *r, const hd_yaml_node *plugins)
+{
+    uint32_t count = !plugins ? 0 : plugins->kind == HD_YAML_SEQUENCE ? plugins->count : 1;
+    for (uint32_t i = 0; i < count; i++) {
+        const char *name;
+        if (hd_yaml_string(plugins->kind == HD_YAML_SEQUENCE ? plugins->items[i] : plugins, &name))
+            hd_array_push(&r->sweep->plugins, name);
+    }
+}
+
 /* ---- the file ---------------------------------------------------------------------------------------------------- */
 
 static void read_all(reader *r, const hd_yaml_node *root)
 {
-    static const char *const keys[] = {"axes", "repeat", "only", "exclude", "points", "slurm"};
+    static const char *const keys[] = {"axes", "repeat", "only", "exclude", "points", "slurm", "plugins"};
     hd_sweep *s = r->sweep;
     if (!hd_yaml_mapping(root) || !hd_yaml_known_keys(root, keys, sizeof keys / sizeof *keys))
         return;
@@ -380,6 +404,7 @@ static void read_all(reader *r, const hd_yaml_node *root)
     s->slurm = hd_yaml_get(root, "slurm");
     if (!axes || (s->slurm && !hd_yaml_mapping(s->slurm)))
         return;
+    read_plugins(r, hd_yaml_get(root, "plugins"));
     read_axes(r, axes);
     read_named_axes(r, points);
     read_repeat(r, hd_yaml_get(root, "repeat"));
@@ -419,6 +444,7 @@ void hd_sweep_free(hd_sweep *s)
     for (uint32_t a = 0; a < s->axes.count; a++)
         hd_array_free(&s->axes.items[a].values);
     hd_array_free(&s->axes);
+    hd_array_free(&s->plugins);
     hd_array_free(&s->points);
     hd_yaml_free(s->yaml);
     hd_arena_free(&s->arena);
