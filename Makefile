@@ -61,10 +61,11 @@ LIB_Y := $(wildcard $(LIB_DIRS:%=%/*.y))
 CLI_C := $(wildcard cli/*.c)
 GPU_FILES := $(sort $(wildcard target/gpus/*.yaml))
 TEMPLATE_FILES := $(addprefix examples/technique/latch/,README.md Makefile latch.h latch.c pass.c check.c model.c kernel.ptx kernel.yaml)
+PLUGIN_KERNELS := $(sort $(wildcard driver/plugin/kernels/*.ptx))
 FIGURE_FILES := $(sort $(wildcard driver/sweep/figures/*.yaml))
 PAGE_FILES := $(sort $(wildcard emitters/page/*.css emitters/report/*.css emitters/report/*.js))
 GEN_C := $(LIB_RE:%.re=$(O)/gen/%.re.c) $(LIB_Y:%.y=$(O)/gen/%.tab.c) $(O)/gen/target/gpu_files.c $(O)/gen/emitters/page_files.c $(O)/gen/driver/sweep/figure_files.c \
-         $(O)/gen/driver/plugin/template_files.c
+         $(O)/gen/driver/plugin/template_files.c $(O)/gen/driver/plugin/kernel_files.c
 GEN_H := $(LIB_Y:%.y=$(O)/gen/%.tab.h) $(O)/gen/driver/plugin/headers.h
 LIB_OBJ := $(LIB_C:%.c=$(O)/obj/%.o) $(GEN_C:$(O)/gen/%.c=$(O)/obj/%.o)
 CLI_OBJ := $(CLI_C:%.c=$(O)/obj/%.o)
@@ -126,7 +127,7 @@ $(O)/gen/%.tab.c $(O)/gen/%.tab.h &: %.y | $(O)/.tools
 	@echo "  BISON   $<"
 	$(Q)mkdir -p $(@D) && $(BISON) -Wall -Werror --header=$(O)/gen/$*.tab.h -o $(O)/gen/$*.tab.c $<
 
-# The GPU descriptions, figures of papers, the files of heddle new, and the style and scripts of HTML pages, built into the library.
+# The GPU descriptions, figures of papers, the files of heddle new and heddle check-plugin, and the style and scripts of HTML pages, built into the library.
 $(O)/gen/target/gpu_files.c: $(GPU_FILES) tools/embed
 	@echo "  EMBED   target/gpus"
 	$(Q)mkdir -p $(@D) && tools/embed target/gpu.h hd_gpu_file $(GPU_FILES) >$@
@@ -136,6 +137,9 @@ $(O)/gen/driver/sweep/figure_files.c: $(FIGURE_FILES) tools/embed
 $(O)/gen/driver/plugin/template_files.c: $(TEMPLATE_FILES) tools/embed
 	@echo "  EMBED   examples/technique/latch"
 	$(Q)mkdir -p $(@D) && tools/embed --whole driver/plugin/template.h hd_template_file $(TEMPLATE_FILES) >$@
+$(O)/gen/driver/plugin/kernel_files.c: $(PLUGIN_KERNELS) tools/embed
+	@echo "  EMBED   driver/plugin/kernels"
+	$(Q)mkdir -p $(@D) && tools/embed --whole driver/plugin/check.h hd_plugin_kernel $(PLUGIN_KERNELS) >$@
 $(O)/gen/emitters/page_files.c: $(PAGE_FILES) tools/embed
 	@echo "  EMBED   emitters/page emitters/report"
 	$(Q)mkdir -p $(@D) && tools/embed emitters/page.h hd_page_file $(PAGE_FILES) >$@
@@ -297,7 +301,7 @@ metrics:
 format:
 	clang-format -i $$(tools/check-format --list)
 
-# Programs, libraries, headers, manual pages, completions of shells, GPU descriptions, what makefiles and CMake include,
+# Programs, libraries, headers (those of plug-ins in a folder of their own), manual pages, completions of shells, GPU descriptions, what makefiles and CMake include,
 # documents and examples.
 DOC = $(DESTDIR)$(PREFIX)/share/doc/heddle
 COMPLETIONS := bash:bash-completion/completions/heddle zsh:zsh/site-functions/_heddle fish:fish/vendor_completions.d/heddle.fish
@@ -310,6 +314,10 @@ install: all
 	$(if $(RUNTIME),$(call into,$(DESTDIR)$(PREFIX)/lib/heddle,644,$(RUNTIME)) && \
 	    for n in $(RUNTIME_NAMES); do ln -sf $(notdir $(RUNTIME)) $(call quoted,$(DESTDIR)$(PREFIX)/lib/heddle)/$$n; done)
 	$(call into,$(DESTDIR)$(PREFIX)/include/heddle,644,$(wildcard include/heddle/*.h))
+	install -d $(call quoted,$(DESTDIR)$(PREFIX)/lib/heddle/plugins) $(call quoted,$(DESTDIR)$(PREFIX)/include/heddle/plugin)
+	tar -cf - $(PLUGIN_HEADERS) -C $(O)/gen driver/plugin/headers.h | \
+	    tar -C $(call quoted,$(DESTDIR)$(PREFIX)/include/heddle/plugin) --no-same-owner -xf -
+	chmod -R u+rwX,go+rX,go-w $(call quoted,$(DESTDIR)$(PREFIX)/include/heddle/plugin)
 	install -d $(call quoted,$(DESTDIR)$(LIBDIR)/pkgconfig)
 	sed $(call quoted,s|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|) driver/api/heddle.pc.in \
 	    >$(call quoted,$(DESTDIR)$(LIBDIR)/pkgconfig/heddle.pc)
