@@ -230,9 +230,9 @@ typedef struct hd_replay_settings {
     const char *code;
     bool no_cache; /* do not keep what ptxas makes in the cache (heddle-cache(1)), nor take it from there */
     bool profile;  /* with `time`: a profile of the baseline, by instruction and source line (JSON, text and HTML) */
-    uint32_t seed; /* changes the seeds of random fills; what the files expect is then not compared; 0: as written */
     /* in which thread blocks start, and buffers lie in memory: "linear" (NULL), "reverse", "random", "random:SEED" */
     const char *block_order, *buffer_order;
+    uint32_t seed; /* changes the seeds of random fills; what the files expect is then not compared; 0: as written */
     /* Called for what happens while it runs (replay_event.h): for events of the mask, 1 << HD_REPLAY_ISSUE and so on,
      * 0: all, of a model, NULL: the baseline. Calls come from threads of the library, of this and `progress` never two
      * at a time; those of one launch file in its order. A call that returns other than 0 cancels the replay. */

@@ -502,6 +502,15 @@ static void sizes_of_settings(void **state)
     assert_non_null(report.bytes);
     hd_text_free(&report);
     test_free(old);
+    enum { PROFILE_END = offsetof(hd_replay_settings, profile) + sizeof(bool), PADDED = (PROFILE_END + 7) / 8 * 8 };
+    old = test_malloc(PADDED); /* of the version that ended with `profile`: its padding may be anything */
+    memset(old, 0, PADDED);
+    memset((char *)old + PROFILE_END, 0xff, PADDED - PROFILE_END);
+    old->size = PADDED;
+    const hd_replay_report *results;
+    assert_int_equal(hd_context_replay_results(context, files_to_run, 1, old, &results), HD_STATUS_DONE);
+    assert_int_equal(results->kernels[0].outputs, HD_OUTPUTS_RIGHT);
+    test_free(old);
     assert_int_equal(hd_context_replay(context, files_to_run, 1, &later.known, &report), HD_STATUS_DONE);
     hd_text_free(&report);
     later.unknown = 1;
