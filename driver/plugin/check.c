@@ -24,7 +24,7 @@ enum {
 typedef struct checking {
     const hd_plugin *plugin;
     const hd_rf_model_info *model; /* under test */
-    hd_watch *watch;               /* of it */
+    hd_model_watch *watch;         /* of it */
     hd_writer *out;
     hd_arena arena;
     const char *folder;
@@ -159,7 +159,7 @@ static bool same_access(const hd_rf_access *a, const hd_rf_access *b)
 }
 
 /* The next step of the warp from *at on; NULL: none. */
-static const hd_watch_step *next_step(const hd_watch_run *run, uint32_t warp, uint32_t *at)
+static const hd_model_watch_step *next_step(const hd_model_watch_run *run, uint32_t warp, uint32_t *at)
 {
     while (*at < run->steps.count)
         if (run->steps.items[(*at)++].warp == warp)
@@ -168,11 +168,12 @@ static const hd_watch_step *next_step(const hd_watch_run *run, uint32_t warp, ui
 }
 
 /* What one run has of a warp, and the other one has otherwise; NULL: nothing. */
-static const char *compare_warp(checking *c, const hd_watch_run *one, const hd_watch_run *other, uint32_t warp)
+static const char *compare_warp(checking *c, const hd_model_watch_run *one, const hd_model_watch_run *other,
+                                uint32_t warp)
 {
     uint32_t i = 0, k = 0;
     for (;;) {
-        const hd_watch_step *x = next_step(one, warp, &i), *y = next_step(other, warp, &k);
+        const hd_model_watch_step *x = next_step(one, warp, &i), *y = next_step(other, warp, &k);
         if (!y)
             return NULL; /* the warp ran on another SM */
         bool same = x && x->function == y->function && x->instruction == y->instruction && x->count == y->count;
@@ -188,17 +189,17 @@ static const char *compare_warp(checking *c, const hd_watch_run *one, const hd_w
 
 static const char *compare_clocks(checking *c, const char *launch)
 {
-    hd_watch_clear(c->watch);
-    if (replay(c, launch, hd_watch_name(c->watch), true, true).status != HD_STATUS_DONE)
+    hd_model_watch_clear(c->watch);
+    if (replay(c, launch, hd_model_watch_name(c->watch), true, true).status != HD_STATUS_DONE)
         return c->why;
     const char *why = NULL;
-    uint32_t warps = THREADS / 32 * BLOCKS, runs = hd_watch_runs(c->watch), looked_at = 0, first = 0;
-    while (first < runs && !hd_watch_run_at(c->watch, first)->steps.count)
+    uint32_t warps = THREADS / 32 * BLOCKS, runs = hd_model_watch_runs(c->watch), looked_at = 0, first = 0;
+    while (first < runs && !hd_model_watch_run_at(c->watch, first)->steps.count)
         first++;
     for (uint32_t r = first + 1; r < runs; r++) {
-        looked_at += hd_watch_run_at(c->watch, r)->steps.count != 0;
+        looked_at += hd_model_watch_run_at(c->watch, r)->steps.count != 0;
         for (uint32_t w = 0; w < warps && !why; w++)
-            why = compare_warp(c, hd_watch_run_at(c->watch, first), hd_watch_run_at(c->watch, r), w);
+            why = compare_warp(c, hd_model_watch_run_at(c->watch, first), hd_model_watch_run_at(c->watch, r), w);
     }
     return why ? why : first == runs || looked_at ? NULL : "there is no run in cycles";
 }
@@ -215,7 +216,7 @@ static void check_clocks(checking *c, const char *const *launches)
     say(c, "both clocks", why);
 }
 
-static const char *describe_unmoved(checking *c, const char *launch, const hd_watch_unmoved *u)
+static const char *describe_unmoved(checking *c, const char *launch, const hd_model_watch_unmoved *u)
 {
     const char *name = strrchr(launch, '/');
     return hd_arena_printf(
@@ -230,11 +231,11 @@ static void check_moved(checking *c, const char *const *launches)
     const char *why = NULL;
     bool untold = false;
     for (uint32_t k = 0; k < hd_plugin_kernel_count && !why; k++) {
-        hd_watch_clear(c->watch);
-        replayed r = replay(c, launches[k], hd_watch_name(c->watch), false, true);
+        hd_model_watch_clear(c->watch);
+        replayed r = replay(c, launches[k], hd_model_watch_name(c->watch), false, true);
         why = r.status == HD_STATUS_DONE ? NULL : c->why;
-        for (uint32_t i = 0; i < hd_watch_runs(c->watch) && !why; i++) {
-            const hd_watch_run *run = hd_watch_run_at(c->watch, i);
+        for (uint32_t i = 0; i < hd_model_watch_runs(c->watch) && !why; i++) {
+            const hd_model_watch_run *run = hd_model_watch_run_at(c->watch, i);
             why = run->unmoved.lanes ? describe_unmoved(c, launches[k], &run->unmoved) : NULL;
             for (uint32_t s = 0; s < HD_STRUCTURE_COUNT; s++)
                 untold = untold || run->untold[s];
@@ -255,12 +256,12 @@ static void check_faults(checking *c, const char *const *launches)
     }
     for (uint32_t k = 0; k < hd_plugin_kernel_count; k++)
         for (uint32_t fault = 1; fault <= MOST_FAULTS / hd_plugin_kernel_count; fault++) {
-            hd_watch_clear(c->watch);
-            hd_watch_fault(c->watch, fault);
-            noticed += replay(c, launches[k], hd_watch_name(c->watch), false, true).status == HD_STATUS_WRONG;
+            hd_model_watch_clear(c->watch);
+            hd_model_watch_fault(c->watch, fault);
+            noticed += replay(c, launches[k], hd_model_watch_name(c->watch), false, true).status == HD_STATUS_WRONG;
             planted++;
         }
-    hd_watch_fault(c->watch, 0);
+    hd_model_watch_fault(c->watch, 0);
     say(c, "faults",
         noticed ? NULL
                 : hd_arena_printf(&c->arena,
@@ -448,11 +449,11 @@ static void write_access(hd_writer *to, const hd_rf_access *a)
     hd_write_format(to, " %s %s 0x%08" PRIx32, kinds[a->kind], operand, a->lanes);
 }
 
-static void write_run(hd_writer *to, const hd_watch_run *run)
+static void write_run(hd_writer *to, const hd_model_watch_run *run)
 {
     for (uint32_t w = 0; w < THREADS / 32 * BLOCKS; w++) {
         uint32_t at = 0;
-        for (const hd_watch_step *s; (s = next_step(run, w, &at));) {
+        for (const hd_model_watch_step *s; (s = next_step(run, w, &at));) {
             hd_write_format(to, "%" PRIu32 " %" PRIu32 "/%" PRIu32, w, s->function, s->instruction);
             for (uint32_t a = 0; a < s->count; a++) {
                 hd_write_string(to, a ? ", " : ": ");
@@ -467,10 +468,10 @@ static void write_run(hd_writer *to, const hd_watch_run *run)
 static void write_trace(checking *c, const char *const *launches, hd_writer *to)
 {
     for (uint32_t k = 0; k < hd_plugin_kernel_count; k++) {
-        hd_watch_clear(c->watch);
-        replay(c, launches[k], hd_watch_name(c->watch), false, true);
-        for (uint32_t r = 0; r < hd_watch_runs(c->watch); r++) {
-            const hd_watch_run *run = hd_watch_run_at(c->watch, r);
+        hd_model_watch_clear(c->watch);
+        replay(c, launches[k], hd_model_watch_name(c->watch), false, true);
+        for (uint32_t r = 0; r < hd_model_watch_runs(c->watch); r++) {
+            const hd_model_watch_run *run = hd_model_watch_run_at(c->watch, r);
             if (!run->steps.count)
                 continue;
             hd_write_format(to, "kernel %s model %s storage_bits %" PRIu64 "\n", hd_plugin_kernels[k].name,
@@ -534,13 +535,13 @@ static bool open_folder(checking *c, const char **launches, hd_diagnostics *diag
 }
 
 /* The rows of the plug-in's models in the table, then their watches. */
-static bool find_models(const hd_plugin *p, const hd_rf_model_info **rows, hd_watch **watches,
+static bool find_models(const hd_plugin *p, const hd_rf_model_info **rows, hd_model_watch **watches,
                         hd_diagnostics *diagnostics)
 {
     for (uint32_t i = 0; i < p->model_count; i++) {
         const char *name = p->models[i].row.name;
         rows[i] = hd_rf_model_find(name, strlen(name));
-        watches[i] = rows[i] ? hd_watch_new(rows[i]) : NULL;
+        watches[i] = rows[i] ? hd_model_watch_new(rows[i]) : NULL;
         if (!watches[i]) {
             hd_report(diagnostics, HD_DIAG_BAD_PLUGIN, NULL, (hd_span){0, 0},
                       "plug-in '%s' has too many models to be tested: at most %d", p->name, HD_PLUGIN_ROWS / 2);
@@ -565,7 +566,7 @@ hd_status hd_plugin_check(const hd_plugin *plugin, const char *reference, hd_wri
                           hd_diagnostics *diagnostics)
 {
     const hd_rf_model_info *rows[HD_PLUGIN_ROWS];
-    hd_watch *watches[HD_PLUGIN_ROWS];
+    hd_model_watch *watches[HD_PLUGIN_ROWS];
     checking c = {.plugin = plugin, .out = out};
     hd_source expected = {0};
     hd_writer found;
@@ -579,7 +580,7 @@ hd_status hd_plugin_check(const hd_plugin *plugin, const char *reference, hd_wri
     for (uint32_t i = 0; i < plugin->model_count && good; i++) {
         c.model = rows[i];
         c.watch = watches[i];
-        hd_watch_clear(c.watch);
+        hd_model_watch_clear(c.watch);
         check_model(&c, launches, reference || trace ? &found : NULL);
     }
     hd_write_char(&found, '\0');

@@ -5,20 +5,20 @@
 #include <pthread.h>
 #include <stdio.h>
 
-struct hd_watch {
+struct hd_model_watch {
     const hd_rf_ops *inner;
     hd_rf_ops outer;
     char name[80];
     uint32_t fault;
-    HD_ARRAY(hd_watch_run) runs;
+    HD_ARRAY(hd_model_watch_run) runs;
 };
 
-/* That of the latest call of hd_watch_clear. */
-static hd_watch *used;
+/* That of the latest call of hd_model_watch_clear. */
+static hd_model_watch *used;
 /* SMs may be simulated by other threads. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static hd_watch_run *run_of(const hd_rf_model *model)
+static hd_model_watch_run *run_of(const hd_rf_model *model)
 {
     for (uint32_t r = used->runs.count; r-- > 0;)
         if (used->runs.items[r].model == model)
@@ -28,7 +28,7 @@ static hd_watch_run *run_of(const hd_rf_model *model)
 
 /* ---- what was moved where ---------------------------------------------------------------------------------------- */
 
-static uint32_t *moved_at(hd_watch_run *run, const hd_rf_warp *warp, uint32_t index, uint32_t structure)
+static uint32_t *moved_at(hd_model_watch_run *run, const hd_rf_warp *warp, uint32_t index, uint32_t structure)
 {
     while (run->moved.count <= warp->slot)
         hd_array_push(&run->moved, (hd_u32_array){0});
@@ -39,7 +39,7 @@ static uint32_t *moved_at(hd_watch_run *run, const hd_rf_warp *warp, uint32_t in
 }
 
 /* The registers from the index on are no more. */
-static void forget_from(hd_watch_run *run, const hd_rf_warp *warp, uint32_t index)
+static void forget_from(hd_model_watch_run *run, const hd_rf_warp *warp, uint32_t index)
 {
     if (warp->slot >= run->moved.count)
         return;
@@ -56,7 +56,7 @@ static uint32_t source_of(const hd_access_sink *sink, const hd_rf_access *a)
     return a->operand && !(a->operand & HD_ACCESS_RESULT) ? a->operand - 1u : HD_NONE;
 }
 
-static void look_at_read(hd_watch_run *run, const hd_rf_step *step, const hd_rf_access *a)
+static void look_at_read(hd_model_watch_run *run, const hd_rf_step *step, const hd_rf_access *a)
 {
     uint32_t word = step->sources[a->operand - 1];
     uint32_t wrong = a->lanes & ~step->effective, idle = wrong;
@@ -64,16 +64,17 @@ static void look_at_read(hd_watch_run *run, const hd_rf_step *step, const hd_rf_
         !run->untold[a->structure])
         wrong = a->lanes & ~*moved_at(run, step->warp, hd_rf_index(step, word), a->structure);
     if (wrong && !run->unmoved.lanes)
-        run->unmoved = (hd_watch_unmoved){.lanes = wrong,
-                                          .warp = step->warp->identity.warp,
-                                          .function = step->function,
-                                          .instruction = step->instruction,
-                                          .word = word,
-                                          .structure = a->structure,
-                                          .idle = idle != 0};
+        run->unmoved = (hd_model_watch_unmoved){.lanes = wrong,
+                                                .warp = step->warp->identity.warp,
+                                                .function = step->function,
+                                                .instruction = step->instruction,
+                                                .word = word,
+                                                .structure = a->structure,
+                                                .idle = idle != 0};
 }
 
-static void look_at_fill(hd_watch_run *run, const hd_rf_step *step, const hd_access_sink *sink, const hd_rf_access *a)
+static void look_at_fill(hd_model_watch_run *run, const hd_rf_step *step, const hd_access_sink *sink,
+                         const hd_rf_access *a)
 {
     uint32_t source = source_of(sink, a), lanes = a->lanes;
     if (a->after && a->after <= sink->accesses.count && sink->accesses.items[a->after - 1].kind == HD_RF_READ)
@@ -85,7 +86,7 @@ static void look_at_fill(hd_watch_run *run, const hd_rf_step *step, const hd_acc
 }
 
 /* Reads come before the writes of the results, which make what was moved before old. */
-static void look_at_lanes(hd_watch_run *run, const hd_rf_step *step, const hd_access_sink *sink)
+static void look_at_lanes(hd_model_watch_run *run, const hd_rf_step *step, const hd_access_sink *sink)
 {
     for (uint32_t i = 0; i < sink->accesses.count; i++) {
         const hd_rf_access *a = &sink->accesses.items[i];
@@ -117,7 +118,7 @@ static hd_rf_model *watch_create(const hd_rf_module *code, const char *options, 
         for (uint32_t r = 0; r < used->runs.count; r++) /* memory of one that is no more */
             if (used->runs.items[r].model == model)
                 used->runs.items[r].model = NULL;
-        hd_array_push(&used->runs, ((hd_watch_run){.model = model}));
+        hd_array_push(&used->runs, ((hd_model_watch_run){.model = model}));
     }
     pthread_mutex_unlock(&lock);
     return model;
@@ -154,12 +155,12 @@ static void watch_execute(hd_rf_model *model, const hd_rf_step *step, hd_access_
 {
     used->inner->execute(model, step, sink);
     pthread_mutex_lock(&lock);
-    hd_watch_run *run = run_of(model);
-    hd_array_push(&run->steps, ((hd_watch_step){.warp = step->warp->identity.warp,
-                                                .function = step->function,
-                                                .instruction = step->instruction,
-                                                .first = run->accesses.count,
-                                                .count = sink->accesses.count}));
+    hd_model_watch_run *run = run_of(model);
+    hd_array_push(&run->steps, ((hd_model_watch_step){.warp = step->warp->identity.warp,
+                                                      .function = step->function,
+                                                      .instruction = step->instruction,
+                                                      .first = run->accesses.count,
+                                                      .count = sink->accesses.count}));
     for (uint32_t a = 0; a < sink->accesses.count; a++)
         hd_array_push(&run->accesses, sink->accesses.items[a]);
     look_at_lanes(run, step, sink);
@@ -168,9 +169,9 @@ static void watch_execute(hd_rf_model *model, const hd_rf_step *step, hd_access_
 
 /* ---- the watch --------------------------------------------------------------------------------------------------- */
 
-hd_watch *hd_watch_new(const hd_rf_model_info *row)
+hd_model_watch *hd_model_watch_new(const hd_rf_model_info *row)
 {
-    hd_watch *w = hd_calloc(1, sizeof *w);
+    hd_model_watch *w = hd_calloc(1, sizeof *w);
     hd_rf_model_info own = *row;
     w->inner = row->ops;
     w->outer = *row->ops;
@@ -189,12 +190,12 @@ hd_watch *hd_watch_new(const hd_rf_model_info *row)
     return NULL;
 }
 
-const char *hd_watch_name(const hd_watch *w) { return w->name; }
+const char *hd_model_watch_name(const hd_model_watch *w) { return w->name; }
 
-void hd_watch_clear(hd_watch *w)
+void hd_model_watch_clear(hd_model_watch *w)
 {
     for (uint32_t r = 0; r < w->runs.count; r++) {
-        hd_watch_run *run = &w->runs.items[r];
+        hd_model_watch_run *run = &w->runs.items[r];
         hd_array_free(&run->steps);
         hd_array_free(&run->accesses);
         for (uint32_t s = 0; s < run->moved.count; s++)
@@ -205,6 +206,6 @@ void hd_watch_clear(hd_watch *w)
     used = w;
 }
 
-void hd_watch_fault(hd_watch *w, uint32_t fault) { w->fault = fault; }
-uint32_t hd_watch_runs(const hd_watch *w) { return w->runs.count; }
-const hd_watch_run *hd_watch_run_at(const hd_watch *w, uint32_t run) { return &w->runs.items[run]; }
+void hd_model_watch_fault(hd_model_watch *w, uint32_t fault) { w->fault = fault; }
+uint32_t hd_model_watch_runs(const hd_model_watch *w) { return w->runs.count; }
+const hd_model_watch_run *hd_model_watch_run_at(const hd_model_watch *w, uint32_t run) { return &w->runs.items[run]; }
