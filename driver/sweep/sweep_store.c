@@ -59,9 +59,18 @@ bool sweep_do(sweep_base *b, const char *sql)
 sqlite3_stmt *sweep_prepare(sweep_base *b, const char *sql)
 {
     sqlite3_stmt *statement = NULL;
-    if (sqlite3_prepare_v2(b->handle, sql, -1, &statement, NULL) != SQLITE_OK)
+    static const char missing[] = "no such column";
+    if (sqlite3_prepare_v2(b->handle, sql, -1, &statement, NULL) == SQLITE_OK)
+        return statement;
+    if (strncmp(sqlite3_errmsg(b->handle), missing, strlen(missing)) == 0)
+        hd_report(
+            b->diagnostics, HD_DIAG_UNREADABLE, NULL, (hd_span){0, 0},
+            "cannot query '%s': %s; cycles, energies and stalls are columns where the sweep has 'time: true', and "
+            "heddle sweep export lists the columns that there are",
+            b->path, sqlite3_errmsg(b->handle));
+    else
         report(b, "cannot query");
-    return statement;
+    return NULL;
 }
 
 int sweep_step(sweep_base *b, sqlite3_stmt *statement)
