@@ -252,6 +252,44 @@ static void lanes_leave_a_barrier(void **state)
     close_small(&s);
 }
 
+/* Lanes 0 and 1 call code that returns to one of two places, and return apart: where their split ends, a barrier has
+ * brought them together with the others, whose branch meets nowhere. All lanes go on from there as one group. */
+static void lanes_that_met_stay_together(void **state)
+{
+    (void)state;
+    small s;
+    open_small(&s, HEAD "        /*0000*/                   S2R R0, SR_LANEID ;\n"
+                        "        /*0010*/                   ISETP.GE.AND P0, PT, R0, 0x2, PT ;\n"
+                        "        /*0020*/                   ISETP.NE.AND P1, PT, R0, RZ, PT ;\n"
+                        "        /*0030*/                   ISETP.EQ.AND P2, PT, R0, 0x20, PT ;\n"
+                        "        /*0040*/               @P2 BRA `(.L_x_3) ;\n"
+                        "        /*0050*/                   BSSY B1, `(.L_x_2) ;\n"
+                        "        /*0060*/               @P0 BRA `(.L_x_5) ;\n"
+                        "        /*0070*/                   MOV R4, 0x90 ;\n"
+                        "        /*0080*/                   CALL.REL.NOINC `(.L_x_4) ;\n"
+                        ".L_x_1:\n"
+                        "        /*0090*/                   BSYNC B1 ;\n"
+                        ".L_x_2:\n"
+                        "        /*00a0*/                   MOV R3, 0x1 ;\n"
+                        "        /*00b0*/                   EXIT ;\n"
+                        ".L_x_3:\n"
+                        "        /*00c0*/                   MOV R4, 0xe0 ;\n"
+                        "        /*00d0*/                   CALL.REL.NOINC `(.L_x_4) ;\n"
+                        "        /*00e0*/                   BRA `(.L_x_2) ;\n"
+                        ".L_x_4:\n"
+                        "        /*00f0*/                   MOV R5, RZ ;\n"
+                        "        /*0100*/               @P1 RET.REL.NODEC R4 `(k) ;\n"
+                        "        /*0110*/                   MOV R6, 0x1 ;\n"
+                        "        /*0120*/                   RET.REL.NODEC R4 `(k) ;\n"
+                        ".L_x_5:\n"
+                        "        /*0130*/               @P2 EXIT ;\n"
+                        "        /*0140*/                   BRA `(.L_x_1) ;\n");
+    assert_non_null(s.program);
+    assert_int_equal(run_small(&s), HD_EXEC_DONE);
+    assert_int_equal(s.issued, 7 + 4 + 2 + 2 + 3 + 2); /* the BSYNC three times, and what follows it once */
+    close_small(&s);
+}
+
 static void faults_name_the_instruction(void **state)
 {
     (void)state;
@@ -276,6 +314,7 @@ int main(void)
         cmocka_unit_test(spinning_lanes_let_others_go_on),
         cmocka_unit_test(lanes_meet_at_the_post_dominator),
         cmocka_unit_test(lanes_leave_a_barrier),
+        cmocka_unit_test(lanes_that_met_stay_together),
         cmocka_unit_test(faults_name_the_instruction),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -114,7 +114,7 @@ static void tell_reason(campaign *c, const hd_diagnostics *d, uint32_t index)
  * what they do. */
 static bool is_open(const campaign *c, uint64_t seed)
 {
-    static const uint64_t open[] = {33, 94, 288, 292, 301, 831, 844, 857, 883, 971, 1042, 1063, 1098, 1103};
+    static const uint64_t open[] = {33, 94, 288, 292, 301, 831, 844, 857, 883, 1042, 1063, 1098};
     for (uint32_t i = 0; !c->single && number_from("MACHINE_COUNT", PROGRAMS) > 1 && i < sizeof open / sizeof *open;
          i++)
         if (open[i] == seed)

@@ -49,17 +49,16 @@ static void drop_splits(hd_warp *w)
 
 /* ---- meeting ----------------------------------------------------------------------------------------------------- */
 
-/* Makes one group of the lanes that can run at an instruction, if they are in several, and puts it on top. */
+/* Makes one group of the lanes that can run at an instruction, if they are in several, and puts it on top. Lanes that a
+ * BSYNC has put into a group with them stay in it. */
 static void join_lanes(hd_warp *w, uint32_t pc, uint32_t lanes)
 {
     uint32_t kept = bottom_of(w), met = 0;
     for (uint32_t i = kept; i < w->stack.count; i++) {
         hd_entry e = w->stack.items[i];
-        if (e.pc == pc && e.mask & lanes) {
-            met |= e.mask & lanes;
-            e.mask &= ~lanes;
-        }
-        if (e.mask)
+        if (e.pc == pc && e.mask & lanes)
+            met |= e.mask;
+        else
             w->stack.items[kept++] = e;
     }
     w->stack.count = kept;
