@@ -6,13 +6,14 @@
 /* Offsets in bank 0; HD_NONE: not there. */
 typedef struct layout {
     uint32_t from; /* the first architecture */
-    uint32_t block, grid, stack, descriptor, shared_window, local_window, workspace, parameters;
+    uint32_t block, grid, stack, descriptor, shared_window, local_window, workspace, constants, parameters;
 } layout;
+enum { USER_BANK = 3 }; /* of __constant__ variables */
 static const layout layouts[] = {
-    {70, 0x0, 0xc, 0x28, HD_NONE, 0x18, 0x20, 0x8c, 0x160},
-    {80, 0x0, 0xc, 0x28, 0x118, 0x18, 0x20, 0x8c, 0x160},
-    {90, 0x0, 0xc, 0x28, 0x208, 0x18, 0x20, 0x44, 0x210},
-    {100, 0x360, 0x370, 0x37c, 0x358, HD_NONE, 0x2f8, HD_NONE, 0x380},
+    {70, 0x0, 0xc, 0x28, HD_NONE, 0x18, 0x20, 0x8c, 0x50, 0x160},
+    {80, 0x0, 0xc, 0x28, 0x118, 0x18, 0x20, 0x8c, 0x50, 0x160},
+    {90, 0x0, 0xc, 0x28, 0x208, 0x18, 0x20, 0x44, 0xd0, 0x210},
+    {100, 0x360, 0x370, 0x37c, 0x358, HD_NONE, 0x2f8, HD_NONE, 0x120, 0x380},
 };
 
 static const layout *layout_of(uint32_t sm)
@@ -56,6 +57,9 @@ static bool driver_byte(const hd_machine_kernel *k, const hd_cta *cta, uint32_t 
     } else if (is_in(at, l->workspace, 8)) { /* %envreg1 and %envreg2: the upper half is first */
         begin = l->workspace;
         value = cta ? cta->grid->workspace << 32 | cta->grid->workspace >> 32 : 0;
+    } else if (is_in(at, l->constants, 8)) { /* where generic addresses of constants count from */
+        begin = l->constants;
+        value = k->banks[USER_BANK].address;
     } else {
         return false;
     }

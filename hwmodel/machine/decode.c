@@ -263,7 +263,8 @@ static void list_written(hd_machine_decoder *d)
     op->written_count = code->written.count - op->written;
     if (op->written_count == 1)
         hd_array_last(&code->written).single = true;
-    if (op->written_count > HD_MOST_WRITTEN)
+    bool call = hd_insn_form(d->function, d->insn)->behaviour & HD_BEHAVE_CALL;
+    if (op->written_count > (call ? HD_MOST_RETURNED : HD_MOST_WRITTEN))
         hd_machine_unsupported(d, "so many results in registers");
 }
 

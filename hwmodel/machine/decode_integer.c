@@ -324,7 +324,8 @@ static hd_ref special_source(hd_machine_decoder *d, const hd_machine_operand *o,
     *time = false;
     if (o->kind != HD_MACHINE_OPERAND_WORD)
         return HD_NO_REF;
-    if (hd_machine_operand_is(o, "SRZ"))
+    bool stack_end = hd_machine_operand_is(o, "SR_LMEMHIOFF"); /* where local memory begins */
+    if (stack_end || hd_machine_operand_is(o, "SRZ"))
         return hd_machine_zero();
     if (hd_machine_operand_is(o, "SR_SWINHI"))
         return hd_machine_constant(d, window >> 32, 4);

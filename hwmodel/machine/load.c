@@ -142,7 +142,7 @@ hd_machine_kernel hd_machine_kernel_of(const hd_function *function, const hd_ima
     for (uint32_t i = 1; i < HD_MACHINE_BANKS; i++) {
         const hd_allocation *a = l->banks[i] == HD_NONE ? NULL : allocation_of(image, &l->image->sections[l->banks[i]]);
         if (a)
-            k.banks[i] = (hd_machine_bank){a->bytes, (uint32_t)a->size};
+            k.banks[i] = (hd_machine_bank){a->bytes, (uint32_t)a->size, a->base};
     }
     return k;
 }

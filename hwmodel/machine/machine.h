@@ -26,6 +26,7 @@
 typedef struct hd_machine_bank { /* the content of a constant bank in the file */
     const unsigned char *bytes;  /* borrowed; NULL: zeros */
     uint32_t size;
+    uint64_t address; /* in device memory */
 } hd_machine_bank;
 
 /* What a file says of a kernel beyond its code. */

@@ -163,7 +163,7 @@ struct hd_cta {
     uint64_t copied_to[LANES], copied_bytes[LANES]; /* of the last cp.async: as in hd_event */
     uint64_t sectors[HD_EVENT_SECTORS];             /* of the last texture op, as in hd_event; */
     uint32_t sector_count;                          /* 0 once it is reported */
-    uint32_t results[LANES * HD_MOST_WRITTEN];
+    uint32_t results[LANES * HD_MOST_RETURNED];
     hd_width widths[HD_MOST_RETURNED];
     _Alignas(64) unsigned char scratch[4][LANES * 16]; /* rows: result, three sources */
 };
