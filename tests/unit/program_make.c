@@ -203,12 +203,22 @@ static uint16_t make_together(maker *m, uint32_t depth)
     return at;
 }
 
+/* One lane's value, of a lane that may have ended, is undefined, and ptxas takes it as the same in all lanes. */
+static void take_no_ended_lane(const maker *m, program_node *n)
+{
+    enum { BFLY = 2, IDX = 3 };
+    if (m->target != PROGRAM_ANY && n->kind == DO_SHUFFLE && n->op == IDX)
+        n->op = BFLY;
+}
+
 static void make_top(maker *m, program_list *list, uint32_t depth, bool exits)
 {
     for (uint32_t i = 0; i < MOST_ITEMS && has_room(m); i++) {
         uint32_t choice = below(m, 10);
         if (choice < 4) {
             uint16_t at = make_together(m, depth);
+            if (exits)
+                take_no_ended_lane(m, &m->p->nodes[at]);
             if (m->p->nodes[at].kind == DO_REPEAT) {
                 program_list inner = {0};
                 make_top(m, &inner, depth + 1, exits);

@@ -110,16 +110,23 @@ static void tell_reason(campaign *c, const hd_diagnostics *d, uint32_t index)
     c->left++;
 }
 
-/* Programs that differ, or end in a fault, and whose cause is not found yet: docs/machine.md. MACHINE_COUNT=1 shows
- * what they do. */
-static bool is_open(const campaign *c, uint64_t seed)
+/* The fault of ptxas 13.0 (docs/machine.md has the PTX of each) for which a program differs or ends in a fault;
+ * NULL: it may not. MACHINE_COUNT=1 shows what such programs do. */
+static const char *fault_of_ptxas(const campaign *c, uint64_t seed)
 {
-    static const uint64_t open[] = {33, 94, 288, 292, 301, 831, 844, 857, 883, 1042, 1063, 1098};
-    for (uint32_t i = 0; !c->single && number_from("MACHINE_COUNT", PROGRAMS) > 1 && i < sizeof open / sizeof *open;
+    static const char predicate[] = "a predicate from before a loop", sum[] = "mad.hi in a loop",
+                      amount[] = "a shift by cnot", uniform[] = "uniform registers of two sides";
+    static const struct {
+        uint64_t seed;
+        const char *fault;
+    } known[] = {{94, predicate},   {288, predicate}, {292, predicate},   {301, predicate},
+                 {831, uniform},    {844, predicate}, {883, sum},         {1042, predicate},
+                 {1063, predicate}, {1098, amount},   {20208, predicate}, {20213, predicate}};
+    for (uint32_t i = 0; !c->single && number_from("MACHINE_COUNT", PROGRAMS) > 1 && i < sizeof known / sizeof *known;
          i++)
-        if (open[i] == seed)
-            return true;
-    return false;
+        if (known[i].seed == seed)
+            return known[i].fault;
+    return NULL;
 }
 
 /* false: it does not run. */
@@ -153,7 +160,7 @@ static bool run_machine(campaign *c, hd_module *module, uint32_t index, uint64_t
     if (!code)
         tell_reason(c, &said, index);
     else if (status != HD_EXEC_DONE) {
-        c->wrong += !is_open(c, seed);
+        c->wrong += !fault_of_ptxas(c, seed);
         print_error("seed %llu: %s\n", (unsigned long long)seed, said.first ? said.first->message : "?");
     }
     hd_program_free(code);
@@ -190,8 +197,9 @@ static void compare(campaign *c, hd_module *module, uint32_t index, uint64_t see
     c->ran++;
     if (i == p->threads * RESULT_WORDS)
         return;
-    if (is_open(c, seed)) {
-        printf("# seed %llu differs: open\n", (unsigned long long)seed);
+    const char *fault = fault_of_ptxas(c, seed);
+    if (fault) {
+        printf("# seed %llu differs: a fault of ptxas, %s\n", (unsigned long long)seed, fault);
         return;
     }
     c->wrong++;
