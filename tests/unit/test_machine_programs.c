@@ -119,9 +119,9 @@ static const char *fault_of_ptxas(const campaign *c, uint64_t seed)
     static const struct {
         uint64_t seed;
         const char *fault;
-    } known[] = {{94, predicate},   {288, predicate}, {292, predicate},   {301, predicate},
-                 {831, uniform},    {844, predicate}, {883, sum},         {1042, predicate},
-                 {1063, predicate}, {1098, amount},   {20208, predicate}, {20213, predicate}};
+    } known[] = {{94, predicate},    {288, predicate},   {292, predicate},  {301, predicate},  {831, uniform},
+                 {844, predicate},   {883, sum},         {1042, predicate}, {1063, predicate}, {1098, amount},
+                 {20208, predicate}, {20213, predicate}, {21052, predicate}};
     for (uint32_t i = 0; !c->single && number_from("MACHINE_COUNT", PROGRAMS) > 1 && i < sizeof known / sizeof *known;
          i++)
         if (known[i].seed == seed)
