@@ -110,6 +110,17 @@ bool hd_machine_decode_store(hd_machine_decoder *d)
            (d->next == d->operands.count || hd_machine_unsupported(d, "these operands"));
 }
 
+void hd_machine_set_pair(hd_machine_decoder *d, const hd_machine_operand *o)
+{
+    if (o->number == HD_SASS_NO_NUMBER)
+        return;
+    d->m.split = 1;
+    d->m.low = hd_machine_register_row(d, o->class, o->number);
+    d->m.high = hd_machine_register_row(d, o->class, o->number + 1u);
+    d->m.op.d = hd_machine_temporary(d);
+    d->m.op.d_bytes = 8;
+}
+
 /* ---- atomics ----------------------------------------------------------------------------------------------------- */
 
 static hd_type atomic_type(const hd_machine_decoder *d, bool bits)

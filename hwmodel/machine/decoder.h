@@ -128,6 +128,8 @@ hd_ref hd_machine_bank_row(hd_machine_decoder *d, uint32_t bank, int64_t offset,
 /* A source by its letter in a row's operands: see opcodes.def. */
 hd_ref hd_machine_source(hd_machine_decoder *d, const hd_machine_operand *o, char letter);
 hd_machine_predicate hd_machine_predicate_of(hd_machine_decoder *d, const hd_machine_operand *o);
+/* The op writes a pair, as a row of 64 bits; RZ: nothing. */
+void hd_machine_set_pair(hd_machine_decoder *d, const hd_machine_operand *o);
 const hd_machine_operand *hd_machine_next(hd_machine_decoder *d);            /* an empty word after the last */
 uint32_t hd_machine_push(hd_machine_decoder *d, hd_ref ref, uint32_t bytes); /* to code->refs */
 
@@ -154,8 +156,11 @@ hd_machine_decode hd_machine_decode_branch, hd_machine_decode_jump, hd_machine_d
 hd_machine_decode hd_machine_decode_product, hd_machine_decode_matrix_rows,
     hd_machine_decode_transpose; /* decode_matrix.c */
 
-hd_machine_decode hd_machine_decode_copy, hd_machine_decode_wait; /* decode_async.c */
-hd_op_run hd_machine_run_copy_part;                               /* decode_async.c */
+hd_machine_decode hd_machine_decode_copy, hd_machine_decode_wait, hd_machine_decode_exchange, hd_machine_decode_arrive,
+    hd_machine_decode_phase, hd_machine_decode_invalidate, hd_machine_decode_arrive_after_copies,
+    hd_machine_decode_arrive_word; /* decode_async.c */
+hd_op_run hd_machine_run_copy_part, hd_machine_run_arrive_word,
+    hd_machine_run_arrive_word_after_copies; /* decode_async.c */
 
 hd_machine_decode hd_machine_decode_texture, hd_machine_decode_texture_query,
     hd_machine_decode_surface; /* decode_texture.c */

@@ -87,6 +87,15 @@ static void put_uniform_constant(hd_sass_decoder *d, unsigned offset_at, unsigne
     hd_sass_put(d, "]");
 }
 
+/* [UR4+0x8] */
+static void put_uniform_address(hd_sass_decoder *d)
+{
+    hd_sass_put(d, "[");
+    hd_sass_put_uniform(d, 24, 0);
+    hd_sass_put_offset(d, hd_sass_take_signed(d, 40, 24), false);
+    hd_sass_put(d, "]");
+}
+
 static void put_special_register(hd_sass_decoder *d)
 {
     uint64_t number = hd_sass_take(d, 72, 8);
@@ -154,6 +163,8 @@ static void put_named(hd_sass_decoder *d, const char *name, size_t length)
         put_uniform_constant(d, 38, 16);
     else if (IS("uindexed2"))
         put_uniform_constant(d, 37, 17);
+    else if (IS("uniform"))
+        put_uniform_address(d);
     else if (IS("copy"))
         hd_sass_put_copy_addresses(d);
     else if (IS("threads"))

@@ -29,7 +29,7 @@ void hd_mbarrier_change(hd_cta *cta, uint32_t offset, uint64_t before, uint64_t 
 uint64_t hd_mbarrier_settle(uint32_t pending, uint32_t expected, int32_t transactions, uint32_t phase)
 {
     bool complete = !pending && !transactions;
-    return hd_mbarrier_make(complete ? expected : pending, expected, transactions, (phase + complete) & 3);
+    return hd_mbarrier_make(complete ? expected : pending, expected, transactions, phase ^ complete);
 }
 
 const char *hd_mbarrier_arrive(uint64_t *object, uint32_t count)

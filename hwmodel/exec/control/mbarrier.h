@@ -1,13 +1,15 @@
-/* Barriers in shared memory (mbarrier objects): eight bytes, whose layout is this model's own.
+/* Barriers in shared memory (mbarrier objects): eight bytes, in the layout of sm_90, with which machine code makes and
+ * reads them.
  *
- *   bits 0..19   pending arrivals of the current phase
- *   bits 20..39  arrivals that the next phase will expect
- *   bits 40..60  pending transactions (bytes) of the current phase, two's complement
- *   bit 61       set: an initialized object
- *   bits 62..63  number of the current phase modulo 4; its lowest bit is the phase's parity
+ *   bit 0        set where the next phase expects no arrivals, so that no object is all zeros
+ *   bits 1..20   arrivals that the next phase will expect, negated
+ *   bits 21..42  pending transactions (bytes) of the current phase, two's complement
+ *   bits 43..62  pending arrivals of the current phase, negated
+ *   bit 63       parity of the current phase
  *
  * A phase ends when neither arrivals nor transactions are pending; the next one begins at once. The state that an
- * arrival returns is the object's previous value. */
+ * arrival returns is the object's previous value. Programs may ask only for the current phase and the one before, so
+ * the parity says which. Bit 0 and the place of the transactions, which no program sees, are this model's own. */
 #ifndef HD_HWMODEL_EXEC_CONTROL_MBARRIER_H
 #define HD_HWMODEL_EXEC_CONTROL_MBARRIER_H
 
@@ -15,15 +17,16 @@
 
 enum { HD_MBARRIER_MOST = (1 << 20) - 1 }; /* maximum arrivals and transactions of a phase */
 
-static inline uint32_t hd_mbarrier_pending(uint64_t v) { return (uint32_t)v & HD_MBARRIER_MOST; }
-static inline uint32_t hd_mbarrier_expected(uint64_t v) { return (uint32_t)(v >> 20) & HD_MBARRIER_MOST; }
-static inline int32_t hd_mbarrier_transactions(uint64_t v) { return (int32_t)((int64_t)(v << 3) >> 43); }
-static inline uint32_t hd_mbarrier_phase(uint64_t v) { return (uint32_t)(v >> 62); }
-static inline bool hd_mbarrier_valid(uint64_t v) { return v >> 61 & 1; }
+static inline uint32_t hd_mbarrier_pending(uint64_t v) { return -(uint32_t)(v >> 43) & HD_MBARRIER_MOST; }
+static inline uint32_t hd_mbarrier_expected(uint64_t v) { return -(uint32_t)(v >> 1) & HD_MBARRIER_MOST; }
+static inline int32_t hd_mbarrier_transactions(uint64_t v) { return (int32_t)((int64_t)(v << 21) >> 42); }
+static inline uint32_t hd_mbarrier_phase(uint64_t v) { return (uint32_t)(v >> 63); }
+static inline bool hd_mbarrier_valid(uint64_t v) { return v & 0x1fffff; }
 static inline uint64_t hd_mbarrier_make(uint32_t pending, uint32_t expected, int32_t transactions, uint32_t phase)
 {
-    return (uint64_t)pending | (uint64_t)expected << 20 | ((uint64_t)transactions & 0x1fffff) << 40 | 1ull << 61 |
-           (uint64_t)phase << 62;
+    return (uint64_t)!expected | (uint64_t)(-expected & HD_MBARRIER_MOST) << 1 |
+           ((uint64_t)transactions & 0x3fffff) << 21 | (uint64_t)(-pending & HD_MBARRIER_MOST) << 43 |
+           (uint64_t)(phase & 1) << 63;
 }
 
 /* The object with these numbers, in its next phase if nothing is pending. */
