@@ -379,13 +379,20 @@ static bool is_of_generation(const char *list, uint32_t generation)
     return false;
 }
 
+/* Its guard is a uniform predicate. */
+static bool is_of_uniform_datapath(const char *text)
+{
+    static const char exchange[] = "SYNCS.EXCH";
+    return text[0] == 'U' || strncmp(text, exchange, sizeof exchange - 1) == 0;
+}
+
 /* Whether the row fits; the text is complete then. */
 static bool try_encoding(const encoding *e, hd_sass_decoder *d)
 {
     d->seen[0] = d->seen[1] = 0;
     d->length = 0;
     d->fits = true;
-    d->is_uniform = e->text[0] == 'U';
+    d->is_uniform = is_of_uniform_datapath(e->text);
     d->to->has_target = false;
     d->to->text[0] = '\0';
     hd_sass_take(d, 0, 12);
