@@ -104,6 +104,26 @@ static double number_at(sqlite3_stmt *rows, int column, double otherwise)
                : otherwise;
 }
 
+const plot_row *plot_find_row(const plot_figure *f, uint32_t label, uint32_t series)
+{
+    for (uint32_t i = 0; i < f->rows.count; i++)
+        if (f->rows.items[i].label == label && f->rows.items[i].series == series)
+            return &f->rows.items[i];
+    return NULL;
+}
+
+/* A place of the figure has one value: of two, one would not be drawn, and both be in the mean. */
+static bool is_new(const hd_plot *p, const plot_figure *f, const plot_row *r, hd_diagnostics *diagnostics)
+{
+    if (!plot_find_row(f, r->label, r->series))
+        return true;
+    hd_report(diagnostics, HD_DIAG_BAD_VALUE, NULL, (hd_span){0, 0},
+              "%s: the query gives two values of the series '%s' for '%s': the results differ in more, such as the "
+              "column 'variant', which the series can name, or a condition choose (heddle-plot(5))",
+              p->yaml->source.name, f->series.items[r->series], f->labels.items[r->label]);
+    return false;
+}
+
 bool plot_read_rows(const hd_plot *p, const char *folder, plot_figure *f, hd_diagnostics *diagnostics)
 {
     sweep_base base;
@@ -139,6 +159,7 @@ bool plot_read_rows(const hd_plot *p, const char *folder, plot_figure *f, hd_dia
         r.most = factor * number_at(rows, first + 2, r.y / factor);
         r.over = factor * number_at(rows, first + 3, NAN);
         r.under = number_at(rows, first + 4, NAN);
+        good = p->kind == HD_PLOT_SCATTER || is_new(p, f, &r, diagnostics);
         hd_array_push(&f->rows, r);
     }
     sqlite3_finalize(rows);
@@ -155,14 +176,6 @@ void plot_free_rows(plot_figure *f)
     hd_array_free(&f->series);
     hd_array_free(&f->rows);
     hd_arena_free(&f->arena);
-}
-
-const plot_row *plot_find_row(const plot_figure *f, uint32_t label, uint32_t series)
-{
-    for (uint32_t i = 0; i < f->rows.count; i++)
-        if (f->rows.items[i].label == label && f->rows.items[i].series == series)
-            return &f->rows.items[i];
-    return NULL;
 }
 
 double plot_mean_of(const hd_plot *p, const plot_figure *f, uint32_t series)
@@ -321,7 +334,7 @@ static void write_plot(hd_writer *w, const hd_plot *p, const plot_figure *f)
         write_text(w, f->series.items[s]);
         hd_write_format(w, " lt %u", s % COLOURS + 1);
         if (p->kind == HD_PLOT_BARS || p->kind == HD_PLOT_STACKED)
-            hd_write_format(w, " fs pattern %d", patterns[s % COLOURS]);
+            hd_write_format(w, " fs pattern %d", patterns[(s + s / COLOURS) % COLOURS]);
     }
     hd_write_char(w, '\n');
 }

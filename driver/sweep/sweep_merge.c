@@ -368,6 +368,26 @@ static void write_identity(merge *m, hd_writer *text, bool application, const ch
             hd_write_format(text, format, m->columns.items[c].name, m->columns.items[c].name);
 }
 
+/* variant: the values of all other axes that vary, so that model and variant together name a series. "gpu" stands for
+ * itself; of the others the name is there, too. Empty where nothing else varies. */
+static void write_variant(merge *m, hd_writer *text)
+{
+    hd_write_string(text, ", TRIM(''");
+    sqlite3_stmt *axes = sweep_prepare(&m->base, "SELECT \"column\" FROM axes WHERE NOT repeated AND \"column\" NOT IN "
+                                                 "('input', 'technique') ORDER BY axis");
+    while (axes && sweep_step(&m->base, axes) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(axes, 0);
+        sqlite3_stmt *values = sweep_prepare(
+            &m->base, hd_arena_printf(&m->arena, "SELECT COUNT(DISTINCT IFNULL(\"%s\", '')) FROM points", name));
+        if (values && sweep_step(&m->base, values) == SQLITE_ROW && sqlite3_column_int(values, 0) > 1)
+            hd_write_format(text, " || IFNULL(' %s%s' || \"%s\", '')", strcmp(name, "gpu") == 0 ? "" : name,
+                            strcmp(name, "gpu") == 0 ? "" : "=", name);
+        sqlite3_finalize(values);
+    }
+    sqlite3_finalize(axes);
+    hd_write_string(text, ") AS variant");
+}
+
 static bool is_axis(merge *m, const char *name)
 {
     sqlite3_stmt *axes = sweep_prepare(&m->base, "SELECT 1 FROM axes WHERE \"column\" = ?");
@@ -401,6 +421,7 @@ static bool make_spread(merge *m, hd_writer *text)
 {
     hd_write_string(text, "CREATE VIEW spread AS SELECT COUNT(*) AS lines");
     write_identity(m, text, false, ", \"%s\"");
+    write_variant(m, text);
     for (uint32_t c = 0; c < m->columns.count; c++) {
         const column *k = &m->columns.items[c];
         if (!is_identity(k->name, false) && !k->has_text && !is_axis(m, k->name))
@@ -416,6 +437,7 @@ static bool make_application_spread(merge *m, hd_writer *text)
 {
     hd_write_string(text, "CREATE VIEW application_spread AS SELECT COUNT(*) AS lines");
     write_identity(m, text, true, ", \"%s\"");
+    write_variant(m, text);
     for (size_t f = 0; f < FIGURES; f++)
         if (is_result(m, figures[f]))
             write_bounds(text, figures[f]);
@@ -441,6 +463,7 @@ static bool make_comparison(merge *m, hd_writer *text, bool application)
         return true;
     hd_write_format(text, "CREATE VIEW %s AS SELECT s.lines AS lines", view);
     write_identity(m, text, application, ", s.\"%s\"");
+    hd_write_string(text, ", s.variant AS variant");
     for (size_t f = 0; f < FIGURES; f++) {
         const char *n = figures[f];
         if (is_result(m, n))
