@@ -13,15 +13,17 @@
 #include <unistd.h>
 
 enum { SIGNALLED = 128, NOT_RUN = 127 };
-static const int forwarded[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP};
+static const int forwarded[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT};
 enum { FORWARDED = sizeof forwarded / sizeof *forwarded };
 
-static volatile sig_atomic_t group, must_end;
+static volatile sig_atomic_t group, must_end, stopped;
 
+/* Where heddle has stopped with the program, await_end() makes it go on, once it has the terminal. Without, a process of the
+ * program may have stopped alone: a shell waits, and does not stop, while what it started by vfork is stopped. */
 static void forward(int number)
 {
     int error = errno;
-    if (group)
+    if (group && !(number == SIGCONT && stopped))
         kill(-group, number);
     if (number == SIGTERM || number == SIGHUP)
         must_end = 1;
@@ -82,7 +84,9 @@ static int await_end(pid_t child, bool has_terminal)
             return WIFEXITED(status) ? WEXITSTATUS(status) : SIGNALLED + WTERMSIG(status);
         } else {
             give_terminal(has_terminal, getpgrp());
+            stopped = true;
             raise(SIGSTOP);
+            stopped = false;
             give_terminal(has_terminal, child);
             kill(-child, SIGCONT);
         }
