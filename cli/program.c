@@ -18,8 +18,8 @@ enum { FORWARDED = sizeof forwarded / sizeof *forwarded };
 
 static volatile sig_atomic_t group, must_end, stopped;
 
-/* Where heddle has stopped with the program, await_end() makes it go on, once it has the terminal. Without, a process
- * of the program may have stopped alone: a shell waits, and does not stop, while what it started by vfork is stopped. */
+/* Where heddle has stopped with the program, await_end() makes it go on, once it has the terminal. Otherwise one of the
+ * program's processes may have stopped alone: a shell does not stop while it waits for what it started by vfork. */
 static void forward(int number)
 {
     int error = errno;

@@ -13,7 +13,7 @@ typedef struct hd_sass_word {
 enum { HD_SASS_TEXT_BYTES = 256, HD_SASS_WORD_BYTES = 16, HD_SASS_FIRST_GENERATION = 70 };
 
 typedef struct hd_sass_text {
-    char guard[12];                 /* "@!P0 ", or empty */
+    char guard[12];                /* "@!P0 ", or empty */
     char text[HD_SASS_TEXT_BYTES]; /* opcode and operands, without the semicolon */
     bool has_target;               /* the last operand is the address of code, which `text` leaves out */
     uint64_t target;               /* in bytes from the section's beginning, which may be outside of it */
