@@ -78,7 +78,7 @@ PLANTED_OBJ := $(if $(SHARED),,$(patsubst %.c,$(O)/obj/planted/%.o,$(wildcard hw
 FUZZ_C := $(wildcard $(or $(FUZZ:%=tests/fuzz/fuzz_%.c),tests/fuzz/fuzz_*.c))
 FUZZERS := $(FUZZ_C:%.c=$(O)/%)
 # What looks at sources and texts is the same with sanitizers, and left to the plain build; so are suites that compare numbers of
-# commands which others run with sanitizers, and the one that builds the project again.
+# commands which others run with sanitizers, and the one whose plug-ins have none.
 STATIC := tools/check-format tools/check-layers tools/check-headers tools/check-man tools/check-words tests/layers/run tests/words/run
 PLAIN := $(STATIC) tests/manual/run tests/numbers/run tests/cycles/run tests/papers/run tests/technique/run
 SUITES := $(filter-out $(if $(SANITIZE),$(PLAIN)),$(sort $(wildcard $(STATIC) tests/*/run)))
