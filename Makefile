@@ -269,10 +269,10 @@ campaign-sass: all
 # What holds of cycles by construction: all examples of the suite on all GPUs.
 campaign-timing: all
 	$(Q)$(ENVIRONMENT) TIMING_ALL=1 tests/timing/run
-# Every command with each of its allocations failing in turn, on a full disk, and with signals.
+# Every command with each of its allocations failing in turn, on a full disk, and with signals; wrong values of every option.
 campaign-failures: all
 	$(Q)$(ENVIRONMENT) FAILURES=0 tests/failures/run
-	$(Q)$(ENVIRONMENT) FAILURES=0 tests/cli/run
+	$(Q)$(ENVIRONMENT) FAILURES=0 FULL=1 tests/cli/run
 # N single faults, drawn from SEED, in passes, checkers, models and interpreter: which no test notices, and the share of the others.
 # MINUTES=M stops after so long; T=GLOB takes only the test suites of that name.
 mutation: missing-deps
