@@ -5,7 +5,8 @@ import math
 import os
 import struct
 
-from program import case, heddle, launch_file
+import toolkit
+from program import HEDDLE, case, heddle, launch_file
 
 WORD = (1 << 64) - 1
 BLOCKS, WARPS = 37, 2
@@ -144,7 +145,8 @@ def counts(report):
 
 def figures(_):
     """Every order proves; counts of single warps depend on none, and no figure on where buffers lie."""
-    for name in ("reduction", "transpose", "bfs"):
+    names = ("reduction", "transpose", "bfs")
+    for name in toolkit.drawn(names, 3, HEDDLE) if toolkit.is_slow(os.path.dirname(HEDDLE)) else names:
         replay = lambda *words: heddle("replay", "--models", "--format=json", "--technique=bow,demo,corf,ltrf,regmutex,release", *words, launch_file(name))
         plain = replay()
         for order in ("reverse", "random:1"):
