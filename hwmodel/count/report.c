@@ -65,10 +65,11 @@ bool hd_rf_report_failure(const hd_rf_module *code, const hd_rf_failure *f, cons
         snprintf(why, sizeof why, "%s never got it in these lanes", structure);
     hd_storage_spell(&code->functions[f->function]->storage, f->word, name, sizeof name);
     hd_diagnostic *d = hd_report(diagnostics, HD_DIAG_PROOF_FAILED, code->module->source, span,
-                                 "%s delivers another value of %s than the baseline reads: %s (lanes 0x%08x)", model,
-                                 name, why, f->lanes);
-    hd_note_add(diagnostics, d, NULL, (hd_span){0, 0}, "the first of these lanes is %d; the rule: %s",
-                __builtin_ctz(f->lanes), rule_of(f->wrong));
+                                 "%s delivers another value of %s than the baseline reads: %s", model, name, why);
+    if (f->lanes)
+        hd_note_add(diagnostics, d, NULL, (hd_span){0, 0}, "in lanes 0x%08x, of which the first is %d", f->lanes,
+                    __builtin_ctz(f->lanes));
+    hd_note_add(diagnostics, d, NULL, (hd_span){0, 0}, "the rule: %s", rule_of(f->wrong));
     note_warp(diagnostics, d, f->warp, f->cta);
     return true;
 }

@@ -85,7 +85,8 @@ typedef struct hd_rf_failure {
     hd_rf_wrong wrong;
     uint8_t structure;  /* hd_structure, of a STALE, FOREIGN or UNMOVED value */
     uint32_t warp, cta; /* of the launch */
-    uint32_t function, instruction, word, lanes;
+    uint32_t function, instruction, word;
+    uint32_t lanes; /* 0: the whole register, such as one whose storage is shared */
 } hd_rf_failure;
 
 typedef struct hd_rf_repeat { /* an instruction that is executed again, to compare its results */
