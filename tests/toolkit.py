@@ -64,6 +64,12 @@ def drawn(cases, every, program):
     return list(cases)[first::every]
 
 
+def groups_of(groups, program):
+    """All groups of a suite's cases; of a slow build (is_slow) every second one, since starts of its program take most of the time.
+    Which half follows from the program's bytes, FULL=1 takes both."""
+    return drawn(groups, 2, program) if is_slow(os.path.dirname(program)) else list(groups)
+
+
 def find_tool(name):
     """Its path, or None."""
     homes = [os.environ.get("CUDA_HOME"), "/usr/local/cuda"]
