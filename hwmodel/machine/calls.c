@@ -9,6 +9,7 @@
  * A call of code in the same function is a jump. One of another function makes a call frame, with all registers of the
  * caller, whose values are copied, as are those that it leaves; the lanes that do not call wait for it, and so does the
  * rest of a warp that calls several functions. A GPU has no such frames: the callee's lanes go on when they return. */
+#include "hwmodel/exec/checks/checks.h"
 #include "hwmodel/exec/control/events.h"
 #include "hwmodel/exec/control/frame.h"
 #include "hwmodel/exec/control/groups.h"
@@ -118,27 +119,27 @@ static hd_step enter(const hd_op *op, hd_warp *w, uint32_t mask)
                            hd_fault(op, w, same, "stack overflow: the call stack has %u frames", w->frame_count));
     hd_push_frame(w, code, same, caller.local_base);
     memcpy(hd_top_frame(w)->registers, caller.registers, code->register_bytes);
+    if (w->cta->checks)
+        hd_checks_enter(w, &caller);
     hd_top(w)->pc = pc;
     hd_top_frame(w)->call = call;
     hd_top_frame(w)->rest = mask & ~same;
     return w->cta->sink_count && !hd_emit_event(w, HD_EVENT_CALL) ? hd_stop(w) : HD_STEP_JUMPED;
 }
 
-/* The registers of a frame that is left, of its lanes; uniform ones, which are the warp's, of all. */
-static void pass_registers(hd_warp *w, const hd_frame *left, uint32_t lanes)
+/* The registers of a frame that is left, or their shadows, of its lanes; uniform ones, which are the warp's, of all. */
+static void pass_registers(const hd_machine_rows *rows, unsigned char *to, const unsigned char *left, uint32_t lanes)
 {
-    hd_frame *to = hd_top_frame(w);
-    const hd_machine_rows *rows = w->cta->program->machine_rows;
     for (uint32_t at = 0; at < rows->barriers; at += 4) {
         uint32_t old, new;
-        memcpy(&old, to->registers + at, 4);
-        memcpy(&new, left->registers + at, 4);
+        memcpy(&old, to + at, 4);
+        memcpy(&new, left + at, 4);
         new = (old & ~lanes) | (new &lanes);
-        memcpy(to->registers + at, &new, 4);
+        memcpy(to + at, &new, 4);
     }
     for (uint32_t at = rows->barriers; at < rows->uniform; at += 4 * LANES)
-        hd_merge(to->registers + at, left->registers + at, lanes, 4);
-    memcpy(to->registers + rows->uniform, left->registers + rows->uniform, rows->temporaries - rows->uniform);
+        hd_merge(to + at, left + at, lanes, 4);
+    memcpy(to + rows->uniform, left + rows->uniform, rows->temporaries - rows->uniform);
 }
 
 hd_step hd_machine_leave(hd_warp *w)
@@ -148,7 +149,10 @@ hd_step hd_machine_leave(hd_warp *w)
         w->splits.count--;
     w->stack.count = left.bottom;
     hd_rebase(w);
-    pass_registers(w, &left, left.lanes);
+    const hd_machine_rows *rows = w->cta->program->machine_rows;
+    pass_registers(rows, hd_top_frame(w)->registers, left.registers, left.lanes);
+    if (w->cta->checks && w->cta->checks->uninitialized)
+        pass_registers(rows, hd_top_frame(w)->shadow, left.shadow, left.lanes);
     hd_top(w)->mask &= w->lanes;
     if (w->cta->sink_count && !hd_emit_event(w, HD_EVENT_RETURN))
         return hd_stop(w);
@@ -185,6 +189,8 @@ static void give_result(hd_warp *w, const hd_builtin *b, const hd_call_copy *cop
         if (b->result_bytes == 8)
             high[lane] = (uint32_t)(from[lane] >> 32);
     }
+    for (uint32_t k = 0; k < b->result_bytes / 4u; k++)
+        hd_checks_define(w, w->cta->program->machine_rows->general + (FIRST_ARGUMENT + k) * 4u * LANES, mask);
 }
 
 void hd_machine_add_builtins(hd_machine_decoder *d)

@@ -68,9 +68,7 @@ hd_step hd_checks_step(const hd_op *op, hd_warp *w, uint32_t active, uint32_t ma
 {
     const hd_checks *c = w->cta->checks;
     bool synthetic = op->flags & HD_OP_SYNTHETIC;
-    if (c->uninitialized && !synthetic &&
-        (hd_uninitialized_guard(op, w, active) == HD_STEP_STOP ||
-         (mask && hd_uninitialized_before(op, w, mask) == HD_STEP_STOP)))
+    if (c->uninitialized && !synthetic && hd_uninitialized_before(op, w, active, mask) == HD_STEP_STOP)
         return HD_STEP_STOP;
     if (c->races && w->cta->program->independent)
         hd_races_together(w, active);

@@ -20,8 +20,12 @@ struct hd_checks {
 
 void hd_checks_open(hd_cta *cta); /* creates cta->checks if the options enable any check */
 void hd_checks_close(hd_cta *cta);
-void hd_checks_start(hd_cta *cta);                  /* resets for a new CTA */
-void hd_checks_frame(hd_warp *w, hd_frame *f);      /* a new frame: all of it is undefined */
+void hd_checks_start(hd_cta *cta);             /* resets for a new CTA */
+void hd_checks_frame(hd_warp *w, hd_frame *f); /* a new frame: all of it is undefined */
+/* Machine code: registers of a new call frame are as defined as those of the caller's, whose values they have; these
+ * lanes of a register's row are defined. */
+void hd_checks_enter(hd_warp *w, const hd_frame *caller);
+void hd_checks_define(hd_warp *w, hd_ref row, uint32_t lanes);
 void hd_checks_grow(hd_warp *w, uint32_t capacity); /* local memory grows to this size, in bytes per lane */
 uint32_t hd_checks_races(const hd_cta *cta);        /* number of races found so far */
 /* Executes the op with all checks. `active`: lanes on top of the stack; `mask`: those whose guard holds. */
@@ -31,9 +35,8 @@ hd_step hd_checks_step(const hd_op *op, hd_warp *w, uint32_t active, uint32_t ma
 hd_step hd_checks_done(const hd_op *op, hd_warp *w, uint32_t lanes);
 
 /* uninitialized.c */
-hd_step hd_uninitialized_guard(const hd_op *op, hd_warp *w, uint32_t active);
-/* for ops whose shadow depends on registers only */
-hd_step hd_uninitialized_before(const hd_op *op, hd_warp *w, uint32_t mask);
+/* before the op executes; computes the shadows of results that depend on registers only */
+hd_step hd_uninitialized_before(const hd_op *op, hd_warp *w, uint32_t active, uint32_t mask);
 void hd_uninitialized_meet(const hd_op *op, hd_warp *w, uint32_t lanes);    /* the same for ops at which lanes meet */
 hd_step hd_uninitialized_after(const hd_op *op, hd_warp *w, uint32_t mask); /* for memory accesses and calls */
 /* Marks bytes [at, at + bytes) of a lane's local memory as (un)defined. */

@@ -5,6 +5,15 @@
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
 
+/* Convergence barriers begin empty. */
+static void define_barriers(hd_frame *f)
+{
+    const hd_function *function = f->code->function;
+    for (uint32_t i = 0; i < function->registers.count; i++)
+        if (function->registers.items[i].type == HD_TYPE_BARRIER)
+            memset(f->shadow + f->code->register_rows[i], 0, (size_t)4 * LANES);
+}
+
 void hd_checks_frame(hd_warp *w, hd_frame *f)
 {
     const hd_code *code = f->code;
@@ -20,9 +29,25 @@ void hd_checks_frame(hd_warp *w, hd_frame *f)
     }
     if (f->shadow)
         memset(f->shadow, 0xff, code->register_bytes + origins);
+    define_barriers(f);
+    if (w->cta->program->independent && w->frame_count > 1)
+        return; /* the stack is the caller's, too */
     if (w->shadow_local)
         memset(w->shadow_local + (size_t)f->local_base / 4 * 4 * LANES, 0xff,
                (size_t)(f->local_end - f->local_base + 3) / 4 * 4 * LANES);
+}
+
+void hd_checks_enter(hd_warp *w, const hd_frame *caller)
+{
+    hd_frame *f = hd_top_frame(w);
+    if (w->cta->checks->uninitialized)
+        memcpy(f->shadow, caller->shadow, f->code->register_bytes);
+}
+
+void hd_checks_define(hd_warp *w, hd_ref row, uint32_t lanes)
+{
+    if (w->cta->checks && w->cta->checks->uninitialized)
+        hd_shadow_set(hd_shadow_row(w, row), 4, lanes, 0);
 }
 
 void hd_checks_grow(hd_warp *w, uint32_t capacity)

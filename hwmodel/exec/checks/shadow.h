@@ -28,6 +28,21 @@ void hd_shadow_origin(const hd_op *op, hd_warp *w, uint32_t mask, bool loads);
 /* Computes the shadows of an op's results before it executes, if they depend on registers only. */
 void hd_shadow_spread(const hd_op *op, hd_warp *w, uint32_t mask, const hd_form *form);
 
+/* uninitialized.c: faults, each of the first register that is undefined in a lane; NEXT: there is none */
+hd_step hd_uninitialized_report(const hd_op *op, hd_warp *w, uint32_t lanes, uint32_t reg, const char *use);
+hd_step hd_uninitialized_addresses(const hd_op *op, hd_warp *w, uint32_t mask); /* registers in ADDRESS operands */
+hd_step hd_uninitialized_all(const hd_op *op, hd_warp *w, uint32_t mask, const char *use); /* all that are read */
+/* After a load or a store: the shadows of what was read or written. */
+void hd_shadow_load(const hd_op *op, hd_warp *w, uint32_t mask);
+hd_step hd_shadow_store(const hd_op *op, hd_warp *w, uint32_t mask);
+void hd_shadow_define_bytes(const hd_op *op, hd_warp *w, uint32_t mask); /* what was accessed is defined */
+/* Whether bytes with these undefined bits, stored to global memory, are a fault. */
+bool hd_shadow_has_no_value(const hd_warp *w, const unsigned char *bits, uint32_t bytes);
+
+/* uninitialized_machine.c */
+hd_step hd_uninitialized_machine_before(const hd_op *op, hd_warp *w, uint32_t active, uint32_t mask);
+hd_step hd_uninitialized_machine_after(const hd_op *op, hd_warp *w, uint32_t mask);
+
 /* shadow_matrix.c: before the op executes. Returns STOP, reported, for an access that the op itself will not
  * perform. */
 hd_step hd_shadow_matrix_load(const hd_op *op, hd_warp *w, uint32_t mask);

@@ -12,14 +12,14 @@
  *   - a completely undefined value of 32 bits or more, stored to global memory or used by an atomic
  *
  * Results of votes, matches, reductions and textures are assumed defined; matrices: shadow_matrix.c. The destination of
- * a cp.async is undefined until it has been waited for. */
+ * a cp.async is undefined until it has been waited for. Machine code: uninitialized_machine.c. */
 #include "hwmodel/exec/checks/shadow.h"
 #include "hwmodel/exec/ops/access.h"
 #include "hwmodel/exec/state/fault.h"
 
 /* ---- reports ----------------------------------------------------------------------------------------------------- */
 
-static hd_step report(const hd_op *op, hd_warp *w, uint32_t lanes, uint32_t reg, const char *use)
+hd_step hd_uninitialized_report(const hd_op *op, hd_warp *w, uint32_t lanes, uint32_t reg, const char *use)
 {
     const hd_code *code = hd_shadow_code(w);
     char name[128];
@@ -31,19 +31,19 @@ static hd_step report(const hd_op *op, hd_warp *w, uint32_t lanes, uint32_t reg,
     return step;
 }
 
-hd_step hd_uninitialized_guard(const hd_op *op, hd_warp *w, uint32_t active)
+static hd_step check_guard(const hd_op *op, hd_warp *w, uint32_t active)
 {
     const hd_instruction *insn = hd_shadow_insn(op, hd_shadow_code(w));
     if (insn->guard == HD_NONE)
         return HD_STEP_NEXT;
     uint32_t bad = hd_shadow_register(w, insn->guard) & active;
-    return bad ? report(op, w, bad, insn->guard, "a guard") : HD_STEP_NEXT;
+    return bad ? hd_uninitialized_report(op, w, bad, insn->guard, "a guard") : HD_STEP_NEXT;
 }
 
 /* ---- uses -------------------------------------------------------------------------------------------------------- */
 
 /* Checks the registers of addresses: elements of ADDRESS operands. */
-static hd_step check_addresses(const hd_op *op, hd_warp *w, uint32_t mask)
+hd_step hd_uninitialized_addresses(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     const hd_code *code = hd_shadow_code(w);
     const hd_instruction *insn = hd_shadow_insn(op, code);
@@ -52,19 +52,19 @@ static hd_step check_addresses(const hd_op *op, hd_warp *w, uint32_t mask)
         for (const hd_operand *e = o; o->kind == HD_OPERAND_ADDRESS && e < o + hd_operand_extent(o); e++) {
             uint32_t bad = e->kind == HD_OPERAND_REGISTER ? hd_shadow_register(w, e->value) & mask : 0;
             if (bad)
-                return report(op, w, bad, e->value, "an address");
+                return hd_uninitialized_report(op, w, bad, e->value, "an address");
         }
     return HD_STEP_NEXT;
 }
 
 /* Checks every register that is read, because each affects control flow. */
-static hd_step check_all(const hd_op *op, hd_warp *w, uint32_t mask, const char *use)
+hd_step hd_uninitialized_all(const hd_op *op, hd_warp *w, uint32_t mask, const char *use)
 {
     const hd_code *code = hd_shadow_code(w);
     HD_INSN_REGISTERS (code->function, hd_shadow_insn(op, code), o) {
         uint32_t bad = o->flags & HD_OPERAND_USE ? hd_shadow_register(w, o->value) & mask : 0;
         if (bad)
-            return report(op, w, bad, o->value, use);
+            return hd_uninitialized_report(op, w, bad, o->value, use);
     }
     return HD_STEP_NEXT;
 }
@@ -76,7 +76,7 @@ static hd_step check_callee(const hd_op *op, hd_warp *w, uint32_t mask)
     uint32_t bad = call->indirect ? hd_shadow_undefined(w, op->a, op->a_bytes) & mask : 0;
     HD_INSN_REGISTERS (code->function, hd_shadow_insn(op, code), o)
         if (bad && o->flags & HD_OPERAND_USE && code->register_rows[o->value] == op->a)
-            return report(op, w, bad, o->value, "a function's address");
+            return hd_uninitialized_report(op, w, bad, o->value, "a function's address");
     return HD_STEP_NEXT;
 }
 
@@ -88,7 +88,7 @@ static hd_step report_stored(const hd_op *op, hd_warp *w, uint32_t lanes, hd_ref
     const hd_code *code = hd_shadow_code(w);
     HD_INSN_REGISTERS (code->function, hd_shadow_insn(op, code), o)
         if (o->flags & HD_OPERAND_USE && code->register_rows[o->value] == ref)
-            return report(op, w, lanes, o->value, "a value in global memory");
+            return hd_uninitialized_report(op, w, lanes, o->value, "a value in global memory");
     return HD_STEP_NEXT;
 }
 
@@ -103,29 +103,37 @@ static hd_step before_matrix(const hd_op *op, hd_warp *w, uint32_t mask, const h
     return bad == HD_NO_REF ? step : report_stored(op, w, mask, bad);
 }
 
-hd_step hd_uninitialized_before(const hd_op *op, hd_warp *w, uint32_t mask)
+static hd_step before(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     const hd_code *code = hd_shadow_code(w);
     const hd_form *form = hd_insn_form(code->function, hd_shadow_insn(op, code));
     if (form->behaviour & HD_BEHAVE_CALL)
         return check_callee(op, w, mask);
     if (is_access(form->behaviour) && !(form->behaviour & HD_BEHAVE_TEXTURE)) {
-        hd_step step = check_addresses(op, w, mask);
+        hd_step step = hd_uninitialized_addresses(op, w, mask);
         return step == HD_STEP_NEXT ? before_matrix(op, w, mask, form) : step;
     }
     if (form->behaviour & HD_BEHAVE_BRANCH)
-        return check_all(op, w, mask, "a branch's index");
+        return hd_uninitialized_all(op, w, mask, "a branch's index");
     if (form->behaviour & HD_BEHAVE_BARRIER)
-        return check_all(op, w, mask, "an operand of a barrier");
+        return hd_uninitialized_all(op, w, mask, "an operand of a barrier");
     if (!hd_op_meets(op))
         hd_shadow_spread(op, w, mask, form);
     return HD_STEP_NEXT;
 }
 
+hd_step hd_uninitialized_before(const hd_op *op, hd_warp *w, uint32_t active, uint32_t mask)
+{
+    if (w->cta->program->independent)
+        return hd_uninitialized_machine_before(op, w, active, mask);
+    hd_step step = check_guard(op, w, active);
+    return step == HD_STEP_NEXT && mask ? before(op, w, mask) : step;
+}
+
 void hd_uninitialized_meet(const hd_op *op, hd_warp *w, uint32_t lanes)
 {
     const hd_code *code = hd_shadow_code(w);
-    if (w->cta->checks && w->cta->checks->uninitialized)
+    if (w->cta->checks && w->cta->checks->uninitialized && !w->cta->program->independent)
         hd_shadow_spread(op, w, lanes, hd_insn_form(code->function, hd_shadow_insn(op, code)));
 }
 
@@ -171,7 +179,7 @@ static bool load_bits(const hd_op *op, hd_warp *w, uint32_t lane, uint32_t k, co
     return any != 0;
 }
 
-static void after_load(const hd_op *op, hd_warp *w, uint32_t mask)
+void hd_shadow_load(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     bool any = false;
     HD_EACH_BIT (lane, mask) {
@@ -185,23 +193,32 @@ static void after_load(const hd_op *op, hd_warp *w, uint32_t mask)
         hd_shadow_origin(op, w, mask, true);
 }
 
-/* Sets the shadow of the bytes of element k that a lane stores; true if all are undefined. */
+/* Bytes that are stored. In machine code, whose values may have been scaled: uninitialized_machine.c. */
+bool hd_shadow_has_no_value(const hd_warp *w, const unsigned char *bits, uint32_t bytes)
+{
+    uint32_t undefined = 0;
+    for (uint32_t b = 0; b < bytes; b++) {
+        if (w->cta->program->independent ? !bits[b] : bits[b] != 0xff)
+            return false;
+        undefined += (uint32_t)__builtin_popcount(bits[b]);
+    }
+    return undefined >= bytes * 6;
+}
+
+/* Sets the shadow of the bytes of element k that a lane stores; true if the element has no value. */
 static bool store_bits(const hd_op *op, const hd_warp *w, uint32_t lane, uint32_t k, unsigned char bits[16])
 {
     const hd_code *code = hd_shadow_code(w);
     hd_ref ref = code->refs.items[op->first + k];
     uint32_t width = code->widths.items[op->first + k];
-    bool all = true;
-    for (uint32_t b = 0; b < op->item_bytes; b++) {
+    for (uint32_t b = 0; b < op->item_bytes; b++)
         bits[b] = hd_shadow_has(ref) && b < width
                       ? hd_shadow_row(w, ref)[(size_t)(b / 8) * 8 * LANES + lane * hd_min(width, 8) + b % 8]
                       : 0;
-        all = all && bits[b] == 0xff;
-    }
-    return all;
+    return hd_shadow_has_no_value(w, bits, op->item_bytes);
 }
 
-static hd_step after_store(const hd_op *op, hd_warp *w, uint32_t mask)
+hd_step hd_shadow_store(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     HD_EACH_BIT (lane, mask) {
         hd_region r;
@@ -219,12 +236,12 @@ static hd_step after_store(const hd_op *op, hd_warp *w, uint32_t mask)
     return HD_STEP_NEXT;
 }
 
-static void define_bytes(const hd_op *op, hd_warp *w, uint32_t mask)
+void hd_shadow_define_bytes(const hd_op *op, hd_warp *w, uint32_t mask)
 {
     HD_EACH_BIT (lane, mask) {
         hd_region r;
         uint64_t at;
-        for (uint32_t b = 0; region_of(op, w, lane, &r, &at) && b < op->item_bytes; b++)
+        for (uint32_t b = 0; region_of(op, w, lane, &r, &at) && b < op->item_bytes * hd_max(op->count, 1u); b++)
             *shadow_byte(w, &r, at + b, lane) = 0;
     }
 }
@@ -248,9 +265,9 @@ static hd_step after_atomic(const hd_op *op, hd_warp *w, uint32_t mask)
     HD_INSN_REGISTERS (code->function, hd_shadow_insn(op, code), o) {
         uint32_t bad = o->flags & HD_OPERAND_USE ? hd_shadow_register(w, o->value) & mask : 0;
         if (bad)
-            return report(op, w, bad, o->value, "an operand of an atomic");
+            return hd_uninitialized_report(op, w, bad, o->value, "an operand of an atomic");
     }
-    define_bytes(op, w, mask);
+    hd_shadow_define_bytes(op, w, mask);
     return HD_STEP_NEXT;
 }
 
@@ -269,12 +286,14 @@ static void after_builtin(const hd_op *op, hd_warp *w, uint32_t mask)
 
 hd_step hd_uninitialized_after(const hd_op *op, hd_warp *w, uint32_t mask)
 {
+    if (w->cta->program->independent)
+        return hd_uninitialized_machine_after(op, w, mask);
     const hd_code *code = hd_shadow_code(w);
     const hd_form *form = hd_insn_form(code->function, hd_shadow_insn(op, code));
     switch (form->opcode) {
     case HD_OP_LD:
-    case HD_OP_LDU: after_load(op, w, mask); return HD_STEP_NEXT;
-    case HD_OP_ST: return after_store(op, w, mask);
+    case HD_OP_LDU: hd_shadow_load(op, w, mask); return HD_STEP_NEXT;
+    case HD_OP_ST: return hd_shadow_store(op, w, mask);
     case HD_OP_ATOM:
     case HD_OP_RED: return after_atomic(op, w, mask);
     case HD_OP_CALL: after_builtin(op, w, mask); return HD_STEP_NEXT;

@@ -306,11 +306,6 @@ hd_exec_status hd_program_run(const hd_program *program, const hd_grid *grid, co
                               const hd_sink *sinks, uint32_t sink_count, hd_exec_statistics *statistics,
                               hd_diagnostics *diagnostics)
 {
-    if (program->independent && options->check_uninitialized) {
-        hd_report(diagnostics, HD_DIAG_UNSUPPORTED, program->module->source, (hd_span){0, 0},
-                  "uninitialized values are checked in PTX (--code=ptx), and not in machine code");
-        return HD_EXEC_UNSUPPORTED;
-    }
     uint64_t ctas = hd_grid_ctas(grid);
     uint32_t threads = options->threads > ctas ? (uint32_t)ctas : options->threads;
     bool alone =
