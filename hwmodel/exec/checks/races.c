@@ -327,6 +327,7 @@ static sharing sharing_of_machine(const hd_machine_form *form)
                      .stores = access == HD_SASS_ACCESS_STORE,
                      .atomic = atomic,
                      .strong = atomic || hd_sass_form_has(form->sass, ".STRONG"),
+                     .acquires = atomic && strcmp(form->row->opcode, "SYNCS.PHASECHK") == 0,
                      .fences = access == HD_SASS_ACCESS_FENCE};
 }
 
