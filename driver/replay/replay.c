@@ -27,7 +27,7 @@ struct hd_replay {
     hd_status status;
     hd_file_list listed;
     hd_outputs saves;
-    bool saves_clash;
+    bool saves_clash, has_said;
 };
 
 /* ---- from the options to an empty report ------------------------------------------------------------------------- */
@@ -130,6 +130,23 @@ static void join_saves(hd_replay *r, replay_part *p)
     hd_report(r->diagnostics, HD_DIAG_BAD_VALUE, NULL, (hd_span){0, 0}, "%s: %s; no buffer is saved", p->path, why);
 }
 
+static const char *same_text(const char *all, const char *own)
+{
+    return all && own && strcmp(all, own) == 0 ? all : NULL;
+}
+
+/* The report names the seed and the orders that all launch files share. */
+static void join_said(hd_replay *r, const replay_said *said)
+{
+    bool first = !r->has_said;
+    if (!said->known)
+        return;
+    r->report.seed = first || r->report.seed == said->seed ? said->seed : 0;
+    r->report.block_order = first ? said->block_order : same_text(r->report.block_order, said->block_order);
+    r->report.buffer_order = first ? said->buffer_order : same_text(r->report.buffer_order, said->buffer_order);
+    r->has_said = true;
+}
+
 static void join_part(hd_replay *r, replay_part *p)
 {
     replay_print_kept(p);
@@ -139,6 +156,7 @@ static void join_part(hd_replay *r, replay_part *p)
     r->report.kernels = r->kernels.items;
     r->report.kernel_count = r->kernels.count;
     hd_array_free(&p->out.rows);
+    join_said(r, &p->out.said);
     r->status = hd_status_worse(r->status, p->out.status);
     join_saves(r, p);
 }

@@ -127,6 +127,7 @@ hd_status replay_plan_open(replay_plan *plan, const hd_replay_options *options, 
 {
     hd_gpu *gpu = hd_gpu_load_given(options->gpu ? options->gpu : HD_GPU_DEFAULT, options->given, diagnostics);
     hd_status status = gpu->valid ? HD_STATUS_DONE : hd_status_of(diagnostics);
+    hd_ordering buffers;
     *plan = (replay_plan){.options = options, .diagnostics = diagnostics, .gpu = gpu};
     if (gpu->valid && !hd_gpu_set(gpu, options->settings, options->setting_count))
         status = HD_STATUS_USAGE;
@@ -135,7 +136,7 @@ hd_status replay_plan_open(replay_plan *plan, const hd_replay_options *options, 
         status = HD_STATUS_USAGE;
     }
     if (!choose_order(plan, "block-order", options->block_order, &plan->block_order) ||
-        !choose_order(plan, "buffer-order", options->buffer_order, &plan->buffer_order))
+        !choose_order(plan, "buffer-order", options->buffer_order, &buffers))
         status = HD_STATUS_USAGE;
     plan->prefers_machine =
         options->time && gpu->compute_major * 10 + gpu->compute_minor >= HD_ASSEMBLE_OLDEST && gpu->valid;

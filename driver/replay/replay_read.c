@@ -155,6 +155,16 @@ static bool saves_fit(replay_part *p)
     return !clashes;
 }
 
+/* Beyond the life of the launch file. */
+static void say_orders(replay_part *p, const hd_launch_file *launch)
+{
+    const char *block = launch->block_order, *buffer = launch->buffer_order;
+    p->out.said = (replay_said){.known = true,
+                                .seed = launch->seed,
+                                .block_order = block ? hd_arena_string(&p->arena, block, strlen(block)) : NULL,
+                                .buffer_order = buffer ? hd_arena_string(&p->arena, buffer, strlen(buffer)) : NULL};
+}
+
 static bool read_launch(replay_part *p)
 {
     const hd_replay_options *options = p->plan->options;
@@ -168,7 +178,12 @@ static bool read_launch(replay_part *p)
     /* not where only accesses are counted, on a GPU that nobody named */
     launch->gpu = options->gpu || options->time || options->setting_count ? gpu->name : NULL;
     launch->gpu_shared_bytes = most_shared_bytes(&gpu->limits);
-    launch->buffer_order = p->plan->buffer_order;
+    if (options->block_order)
+        launch->block_order = options->block_order;
+    if (options->buffer_order)
+        launch->buffer_order = options->buffer_order;
+    if (launch->valid)
+        say_orders(p, launch);
     return launch->valid && saves_fit(p);
 }
 

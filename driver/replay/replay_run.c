@@ -262,7 +262,6 @@ static bool open_session(replay_run *run)
     to->stop = &run->stop;
     to->cancel = options->cancel;
     to->meter = &run->meter;
-    to->block_order = p->plan->block_order;
     /* the original looks for uninitialized values, where the code was allocated from it */
     bool from_original = in->allocates && in->original;
     if (run->kind == (from_original ? REPLAY_ORIGINAL : REPLAY_FIRST))

@@ -48,7 +48,7 @@ typedef struct replay_plan {
     bool prefers_machine;              /* what HD_CODE_AUTO means */
     bool faulty;                       /* options->lane_fault: each first run has a copy of `lane` */
     hd_faulty_lane lane;
-    hd_ordering block_order, buffer_order;
+    hd_ordering block_order; /* of the options: of traces */
 } replay_plan;
 
 /* ---- a part ------------------------------------------------------------------------------------------------------ */
@@ -140,6 +140,13 @@ typedef struct replay_run {
     atomic_bool stop;             /* request to stop: an earlier run has failed */
 } replay_run;
 
+/* What the launch file says, or options in its place. */
+typedef struct replay_said {
+    bool known; /* it was read */
+    uint32_t seed;
+    const char *block_order, *buffer_order;
+} replay_said;
+
 /* What a part leaves to the replay that joins it. */
 typedef struct replay_product {
     hd_status status;
@@ -147,6 +154,7 @@ typedef struct replay_product {
     HD_ARRAY(char) printed;          /* output printed before the part's turn */
     hd_file_list listed;             /* files that its launch file reads and writes; of a trace: none */
     hd_outputs saves;                /* of the first run */
+    replay_said said;
 } replay_product;
 
 /* Where parts must act in their order. */

@@ -328,6 +328,27 @@ static bool read_code(reader *r, const hd_yaml_node *node)
     return false;
 }
 
+static bool read_order(const hd_yaml_node *node, const char **order)
+{
+    hd_ordering ignored;
+    if (!node || !hd_yaml_string(node, order))
+        return !node;
+    if (hd_ordering_read(*order, &ignored))
+        return true;
+    hd_yaml_error(node, HD_DIAG_BAD_VALUE, "an order is " HD_ORDERING_FORM ", not '%s'", *order);
+    return false;
+}
+
+/* The file expects what its launches leave of its own seed, so only another one drops expectations. */
+static bool read_seed(reader *r, const hd_yaml_node *node)
+{
+    bool good = !node || hd_yaml_u32(node, 1, UINT32_MAX, &r->file->seed);
+    if (r->seeding.seed)
+        r->file->seed = r->seeding.seed;
+    r->seeding.seed = r->file->seed;
+    return good;
+}
+
 /* PATH, or [PATH, ...] */
 static bool read_modules(reader *r, const hd_yaml_node *node)
 {
@@ -354,12 +375,15 @@ static bool read_file(reader *r, const hd_yaml_node *root)
 {
     if (!root || !hd_yaml_mapping(root))
         return false;
-    bool good = hd_yaml_known_keys(
-        root, KEYS("module", "code", "address_bits", "memory_base", "buffers", "symbols", "textures", "launches"));
+    bool good = hd_yaml_known_keys(root, KEYS("module", "code", "address_bits", "memory_base", "seed", "block_order",
+                                              "buffer_order", "buffers", "symbols", "textures", "launches"));
     good = read_modules(r, hd_yaml_need(root, "module")) && good;
     good = read_code(r, hd_yaml_get(root, "code")) && good;
     good = hd_yaml_address_bits(root, &r->file->address_bits) && good;
     good = read_memory_base(r, hd_yaml_get(root, "memory_base")) && good;
+    good = read_seed(r, hd_yaml_get(root, "seed")) && good;
+    good = read_order(hd_yaml_get(root, "block_order"), &r->file->block_order) && good;
+    good = read_order(hd_yaml_get(root, "buffer_order"), &r->file->buffer_order) && good;
     good = read_data(r, root) && good;
     const hd_yaml_node *launches = hd_yaml_need(root, "launches");
     return launches && hd_launch_read_steps(r, launches) && good;

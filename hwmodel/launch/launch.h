@@ -156,14 +156,16 @@ typedef struct hd_launch_file {
     uint32_t address_bits; /* 32: all memory lies below 4 GB; 64; 0: not given */
     uint64_t memory_base;  /* address of the first allocation (hd_memory_move); 0: HD_MEMORY_BASE */
     hd_launch_code code;
+    uint32_t seed;                          /* that changed those of random fills; 0: none */
+    const char *block_order, *buffer_order; /* as hd_ordering_read takes them; NULL: linear */
     /* Set by the caller: */
     const char *gpu;           /* the GPU that the launches are for; NULL: any */
     uint32_t gpu_shared_bytes; /* maximum shared memory of a block on it */
-    hd_ordering buffer_order;  /* in which buffers without an address of their own are allocated */
 } hd_launch_file;
 
-/* Never NULL; see `valid`. Free it after the diagnostics were printed. `seed`: changes the seeds of all random fills
- * and, where there are some, drops the file's expectations but those that name another buffer; 0: as written. */
+/* Never NULL; see `valid`. Free it after the diagnostics were printed. `seed`: changes the seeds of all random fills,
+ * in place of the file's own `seed`, and, where there are some, drops the file's expectations but those that name
+ * another buffer; 0: as written. */
 hd_launch_file *hd_launch_read(const char *path, uint32_t seed, hd_diagnostics *diagnostics);
 /* The same, where it and the files that it names may be given ones. */
 hd_launch_file *hd_launch_read_given(const char *path, const hd_given_files *given, uint32_t seed,

@@ -104,11 +104,13 @@ static bool place_memory(hd_session *s)
     bool good = true;
     s->buffer_allocations = HD_ARENA_ARRAY(&s->arena, uint32_t, count + 1);
     s->buffer_offsets = HD_ARENA_ARRAY(&s->arena, uint64_t, count + 1);
+    hd_ordering order;
     for (uint32_t i = 0; i < count; i++)
         if (s->file->buffers.items[i].address)
             good = place_buffer(s, i) && good;
+    hd_ordering_read(s->file->buffer_order, &order);
     for (uint32_t place = 0; place < count; place++) {
-        uint32_t i = hd_ordering_at(s->file->buffer_order, count, place);
+        uint32_t i = hd_ordering_at(order, count, place);
         if (!s->file->buffers.items[i].address)
             good = (s->file->buffers.items[i].is_symbol ? place_symbol(s, i) : place_buffer(s, i)) && good;
     }
@@ -368,6 +370,7 @@ hd_session *hd_session_open(const hd_launch_file *file, hd_module *module, hd_di
     s->module = module;
     s->diagnostics = diagnostics;
     s->options.instruction_limit = HD_INSTRUCTION_LIMIT;
+    hd_ordering_read(file->block_order, &s->options.block_order);
     hd_arena_init(&s->arena);
     hd_memory_init(&s->memory, file->address_bits == 32 ? 32 : module->address_bits);
     if (file->memory_base)

@@ -284,7 +284,8 @@ typedef struct hd_replay_report {
         latency; /* of long-latency loads, in issued instructions, where warps take turns without cycles; 0: none */
     uint32_t active_warps;  /* of an SM, that take turns there */
     uint32_t max_registers; /* of the allocation; 0: no limit was given */
-    uint32_t seed;          /* that changed those of random fills; 0: none */
+    /* By options, or as all launch files say it: */
+    uint32_t seed; /* that changed those of random fills; 0: none */
     /* in which thread blocks started and buffers lie, as it was asked for: "reverse", "random:3"; NULL: it was not */
     const char *block_order, *buffer_order;
 } hd_replay_report;

@@ -86,6 +86,11 @@ def blocks(folder):
     case("blocks in order", orders["linear"] == list(range(BLOCKS)) and orders["reverse"] == list(range(BLOCKS))[::-1], str(orders["reverse"])[:200])
     mixed = [orders[o] for o in ORDERS[2:]]
     case("blocks at random", all(o not in (orders["linear"], orders["reverse"]) for o in mixed) and len({tuple(o) for o in mixed}) == len(mixed), str(mixed)[:300])
+    text = read_text(path)
+    for order in ORDERS:
+        write_text(path, "block_order: %s\n%s" % (order, text))
+        case("the file's own block order %s" % order, tickets(folder, path, "--technique=none") == orders[order])
+        case("an option in place of the file's block order %s" % order, tickets(folder, path, "--technique=none", "--block-order=reverse") == orders["reverse"])
     path = files(folder, "cooperative: true, ")
     turns = [tickets(folder, path, "--block-order=" + order, "--technique=none") for order in ORDERS]
     case("blocks of a cooperative grid", turns == [orders[o] for o in ORDERS], str(turns)[:300])
@@ -99,7 +104,28 @@ def buffers(folder):
         at = saved(folder, "at.bin", "Q")
         found[order] = sorted(range(len(at)), key=lambda i: at[i])
     case("buffers in order", found["linear"] == [0, 1, 2, 3] and found["reverse"] == [3, 2, 1, 0], str(found))
+    text = read_text(path)
+    for order in ORDERS:
+        write_text(path, "buffer_order: %s\n%s" % (order, text))
+        replay = lambda *words: heddle("replay", "--save", "--technique=none", "--format=json", *words, path)
+        _, report, said = replay()
+        of_file = saved(folder, "at.bin", "Q")
+        case("the file's own buffer order %s" % order, sorted(range(len(of_file)), key=lambda i: of_file[i]) == found[order]
+             and json.loads(report or "{}").get("buffer_order") == order, said)
+        replay("--buffer-order=linear")
+        at = saved(folder, "at.bin", "Q")
+        case("an option in place of the file's buffer order %s" % order, sorted(range(len(at)), key=lambda i: at[i]) == found["linear"])
     case("buffers at random", len({tuple(o) for o in found.values()}) >= 4 and all(sorted(o) == [0, 1, 2, 3] for o in found.values()), str(found))
+
+
+def read_text(path):
+    with open(path, encoding="ascii") as file:
+        return file.read()
+
+
+def write_text(path, text):
+    with open(path, "w", encoding="ascii") as file:
+        file.write(text)
 
 
 def word(seed, i):
@@ -119,15 +145,26 @@ def seeds(folder):
         normal = [1 + 2 * math.sqrt(-2 * math.log(((word(of[1], 2 * i) >> 11) + 1) * 2.0 ** -53)) * math.cos(2 * math.pi * ((word(of[1], 2 * i + 1) >> 11) * 2.0 ** -53))
                   for i in range(5)]
         case("random fills, seed %s" % seed, list(saved(folder, "u.bin", "d")) == uniform and all(abs(a - b) < 1e-12 for a, b in zip(saved(folder, "n.bin", "d"), normal)))
-    with open(path, encoding="ascii") as file:
-        text = file.read()
+    text = read_text(path)
+    drawn = {}
+    for seed in (1, 3):
+        heddle("replay", "--save", "--technique=none", "--seed=%d" % seed, path)
+        drawn[seed] = saved(folder, "u.bin", "d")
+    write_text(path, "seed: 3\n" + text)
+    for words, wanted in (((), drawn[3]), (("--seed=1",), drawn[1])):
+        _, report, said = heddle("replay", "--save", "--technique=none", "--format=json", *words, path)
+        case("the file's own seed%s" % (" and an option" if words else ""), saved(folder, "u.bin", "d") == wanted and
+             json.loads(report or "{}").get("seed") == (1 if words else 3), said)
+    expecting = "seed: 3\n" + text.replace("count: %d, save" % BLOCKS, "count: %d, expect: {fill: {constant: 7}}, save" % BLOCKS)
+    write_text(path, expecting)
+    found = [heddle("replay", "--technique=none", *more, path)[0] for more in ([], ["--seed=1"])]
+    case("expectations are of the file's own seed", found == [3, 0], str(found))
     for name, changed, as_written, seeded in (
             ("expectations are of the file's own data", text.replace("count: %d, save" % BLOCKS, "count: %d, expect: {fill: {constant: 7}}, save" % BLOCKS), 3, 0),
             ("without random fills they hold", text.replace("uniform: [-2, 3], seed: 9", "constant: 1").replace("normal: [1, 2]", "constant: 2").replace(
                 "count: %d, save" % BLOCKS, "count: %d, expect: {fill: {constant: 7}}, save" % BLOCKS), 3, 3),
             ("that two buffers are equal holds", text.replace("fill: {normal: [1, 2]}", "expect: {buffer: U}"), 3, 3)):
-        with open(path, "w", encoding="ascii") as file:
-            file.write(changed)
+        write_text(path, changed)
         found = [heddle("replay", "--technique=none", *more, path) for more in ([], ["--seed=3"])]
         case(name, [f[0] for f in found] == [as_written, seeded] and (seeded or "output not checked" in found[1][1]), str([f[2] for f in found])[:300])
 
