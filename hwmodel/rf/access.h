@@ -53,11 +53,11 @@ enum { HD_RF_NO_BANK = UINT16_MAX };
 /* Zero means: no operand, after no other access, bank 0, the usual time of the structure. */
 typedef struct hd_rf_access {
     uint8_t structure, kind, cause;
-    uint8_t cycles;   /* for which it occupies the port of the bank; 0: as the driver is configured */
+    uint8_t home;     /* 1 + slot of the warp whose banks are meant; 0: those of the instruction's warp */
+    uint16_t cycles;  /* for which it occupies the port of the bank; 0: as the driver is configured */
     uint16_t operand; /* that it serves: hd_access_source, hd_access_result */
     uint16_t after;   /* 1 + the access of the same sink that must be complete first */
     uint16_t bank;    /* of the structure, modulo the number of its banks; HD_RF_NO_BANK: it occupies none */
-    uint8_t home;     /* 1 + slot of the warp whose banks are meant; 0: those of the instruction's warp */
     uint32_t lanes;
     uint32_t awaits; /* number of an instruction whose results must be there first (hd_access_sink.number); 0: none */
 } hd_rf_access;
@@ -101,6 +101,8 @@ typedef struct hd_access_sink {
     hd_u32_array delivered;                       /* by source: lanes */
     uint32_t left_out_operands, left_out_results; /* that the model leaves out of all counts */
     HD_ARRAY(hd_rf_repeat) repeats;               /* of idle_slot: each occupies its unit as the original did */
+    uint8_t slots;         /* of issue that instructions take which the technique adds; for drivers with cycles */
+    uint8_t slots_reason;  /* why other instructions do not issue in them: hd_stall */
     bool skips_unit;       /* the results need no work of the unit, such as a memory access; for drivers with cycles */
     bool holds_warp;       /* the instruction, and the next one of its warp, wait for all accesses but those of results;
                               for drivers with cycles */
@@ -117,6 +119,7 @@ static inline void hd_access_sink_begin(hd_access_sink *sink, uint32_t sources)
     for (uint32_t s = 0; s < sources; s++)
         sink->delivered.items[s] = 0;
     sink->left_out_operands = sink->left_out_results = 0;
+    sink->slots = sink->slots_reason = 0;
     sink->skips_unit = sink->holds_warp = false;
     sink->failure.wrong = HD_RF_PROVED;
 }

@@ -97,10 +97,12 @@ static void begin(hd_sm *sm, uint32_t index, uint32_t access, uint64_t since)
 static void go_on_for(hd_sm *sm, sm_waiting what, uint32_t cycles)
 {
     bool is_write = sm->inflight.items[what.inflight].accesses.items[what.access].what.kind == HD_RF_WRITE;
-    if (cycles > 1) /* what was read is dispatched in the cycle after the last one; what was written is there in it */
-        sm_at(sm, sm->now + cycles - 1 + !is_write, (sm_event){SM_ACCESS_DONE, what.inflight, what.access});
-    else
-        sm_access_done(sm, what.inflight, what.access);
+    if (cycles == 1)
+        sm_access_done(sm, what.inflight, what.access, sm->now + 1);
+    else if (is_write) /* what was written is there in the last cycle */
+        sm_at(sm, sm->now + cycles - 1, (sm_event){SM_ACCESS_DONE, what.inflight, what.access});
+    else /* what was read is dispatched in the cycle after the last one */
+        sm_at(sm, sm->now + cycles, (sm_event){SM_ACCESS_ENDED, what.inflight, what.access});
 }
 
 /* ---- ports of collectors ----------------------------------------------------------------------------------------- */
@@ -154,7 +156,7 @@ static void serve(hd_sm *sm, sm_queue *q, uint64_t *port_free)
     uint32_t cycles = sm->inflight.items[what.inflight].accesses.items[what.access].what.cycles;
     sm->counts.bank_conflicts += sm->now - what.since;
     const hd_machine *m = sm->setup.machine;
-    *port_free = sm->now + (cycles ? cycles : m->core.bank_interval);
+    *port_free = sm->now + hd_max(cycles, m->core.bank_interval);
     go_on_for(sm, what, (cycles ? cycles : 1) + m->core.bank_latency - 1);
 }
 
@@ -214,10 +216,12 @@ void sm_serve_banks(hd_sm *sm)
 
 /* ---- instructions ------------------------------------------------------------------------------------------------ */
 
+/* Where a result goes is looked up while the operands are collected and the unit computes; all else that is done for a
+ * result waits for it. */
 static bool may_begin(const sm_inflight *inflight, const sm_access *a)
 {
     return !a->started && (!a->what.after || inflight->accesses.items[a->what.after - 1].done) &&
-           (a->role != SM_RESULT || inflight->phase == SM_WRITE);
+           (a->role != SM_RESULT || a->what.kind == HD_RF_LOOKUP || inflight->phase == SM_WRITE);
 }
 
 static void begin_all(hd_sm *sm, uint32_t index, uint64_t since)
@@ -404,7 +408,7 @@ void sm_write_results(hd_sm *sm, uint32_t index)
         finish(sm, index);
 }
 
-void sm_access_done(hd_sm *sm, uint32_t index, uint32_t access)
+void sm_access_done(hd_sm *sm, uint32_t index, uint32_t access, uint64_t since)
 {
     sm_inflight *inflight = &sm->inflight.items[index];
     sm_access *a = &inflight->accesses.items[access];
@@ -413,8 +417,8 @@ void sm_access_done(hd_sm *sm, uint32_t index, uint32_t access)
     inflight->open--;
     for (uint32_t i = access + 1; i < inflight->accesses.count; i++)
         if (inflight->accesses.items[i].what.after == access + 1 && may_begin(inflight, &inflight->accesses.items[i]))
-            begin(sm, index, i, sm->now + 1);
-    if (role == SM_RESULT && --inflight->results == 0) {
+            begin(sm, index, i, since);
+    if (role == SM_RESULT && --inflight->results == 0 && inflight->phase == SM_WRITE) {
         finish(sm, index);
         return;
     }

@@ -342,8 +342,22 @@ static void begin_copy(sm_warp *w, sm_inflight *inflight)
     hd_array_push(&w->copies, inflight->copy);
 }
 
-/* Issues the warp's next instruction in issue slot `turn` of its scheduler. */
-static void issue_from(hd_sm *sm, uint32_t slot, uint32_t turn)
+/* Instructions that the technique adds take the slots after that in which the instruction issues. Returns how many of
+ * this cycle. */
+static uint32_t take_slots(hd_sm *sm, sm_scheduler *s, const hd_access_sink *sink, uint32_t turn)
+{
+    uint32_t width = sm->setup.machine->core.issue_width, left = width - turn - 1;
+    if (!sink->slots)
+        return 0;
+    s->taken_reason = (uint8_t)hd_sm_stall_slot((hd_stall)sink->slots_reason);
+    if (sink->slots > left)
+        s->taken = sm->now + 1 + (sink->slots - left + width - 1) / width;
+    return hd_min(sink->slots, left);
+}
+
+/* Issues the warp's next instruction in issue slot `turn` of its scheduler. Returns how many slots others take with it.
+ */
+static uint32_t issue_from(hd_sm *sm, uint32_t slot, uint32_t turn)
 {
     sm_warp *w = &sm->warps[slot];
     sm->setup.walk->sink.number = ++sm->issued;
@@ -355,6 +369,7 @@ static void issue_from(hd_sm *sm, uint32_t slot, uint32_t turn)
     inflight->registers = w->registers;
     w->inflight++;
     w->accesses += (w->op->traits & HD_SM_ACCESS) != 0;
+    uint32_t taken = take_slots(sm, scheduler_of(sm, slot), sink, turn);
     inflight->skips = sink->skips_unit;
     inflight->number = sink->number;
     sm->failed = sm->failed || sink->failure.wrong;
@@ -390,6 +405,7 @@ static void issue_from(hd_sm *sm, uint32_t slot, uint32_t turn)
         sm->recheck |= sm->gated | sm->eligible;
     sm_buffer_pop(sm, slot);
     sm_reach_next(sm, slot);
+    return taken;
 }
 
 /* The warps of the set for whose instruction there is room. */
@@ -430,17 +446,20 @@ static void blame_waiting(hd_sm *sm, sm_scheduler *s)
 /* Fills the issue slots of one scheduler in this cycle. */
 static void issue_slots(hd_sm *sm, sm_scheduler *s)
 {
-    uint32_t width = sm->setup.machine->core.issue_width, issued = 0;
+    uint32_t width = sm->setup.machine->core.issue_width, issued = 0, taken = 0;
     uint64_t able = s->active & sm->eligible, with_room = have_room(sm, s, able);
+    bool is_taken = with_room && s->taken > sm->now;
     blame(s, HD_NONE, HD_SM_SLOT_NO_WARP);
-    if (with_room) {
+    if (with_room && !is_taken) {
         s->last = first_of(sm, s, with_room);
         do {
-            issue_from(sm, s->last, issued);
+            taken += issue_from(sm, s->last, issued + taken);
             check_changed(sm);
-        } while (++issued < width && !sm->failed && have_room(sm, s, sm->eligible & bit_of(s->last)));
+        } while (++issued + taken < width && !sm->failed && have_room(sm, s, sm->eligible & bit_of(s->last)));
     }
-    if (able && !have_room(sm, s, able))
+    if (is_taken || taken)
+        blame(s, issued ? s->last : first_of(sm, s, with_room), s->taken_reason);
+    else if (able && !have_room(sm, s, able))
         blame(s, issued ? s->last : first_of(sm, s, able), no_room_reason(sm, s));
     else if (issued)
         blame(s, s->last, sm->warps[s->last].reason);

@@ -434,7 +434,7 @@ static bool access_reserved(hd_sm *sm)
     r.kind = HD_MEMORY_WRITE;
     r.sm = sm->setup.number;
     hd_memory_send(sm->setup.memory, sm->now, &r);
-    sm_access_done(sm, what.inflight, what.access);
+    sm_access_done(sm, what.inflight, what.access, sm->now + 1);
     return true;
 }
 

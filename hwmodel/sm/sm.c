@@ -300,7 +300,8 @@ static void complete(hd_sm *sm)
         sm->free_event = at;
         at = next;
         switch (e.kind) {
-        case SM_ACCESS_DONE: sm_access_done(sm, e.index, e.access); break;
+        case SM_ACCESS_DONE: sm_access_done(sm, e.index, e.access, sm->now + 1); break;
+        case SM_ACCESS_ENDED: sm_access_done(sm, e.index, e.access, sm->now); break;
         case SM_EXECUTED: executed(sm, e.index); break;
         case SM_FORWARD: forward(sm, e.index); break;
         case SM_RECHECK: sm->recheck |= (uint64_t)1 << e.index; break;

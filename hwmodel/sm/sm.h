@@ -18,6 +18,8 @@
  * The technique's model (hwmodel/rf/technique.h) works at issue; the SM decides when its accesses happen. Accesses to
  * the register file queue at their banks; those of other structures take their cycles, 1 where they give none. An
  * access waits for the one that it names in `after`, and for the results of the instruction that it names in `awaits`.
+ * Where a result goes is looked up (HD_RF_LOOKUP) from the cycle after the issue on; all else for it begins with the
+ * result. Instructions that the technique adds take issue slots after that of the instruction that they come with.
  * The instruction leaves its collector when all accesses that serve its operands are done, and those that these, or its
  * results, wait for; its results are available when their accesses are done. The accesses of `before` must be done
  * before the instruction issues.

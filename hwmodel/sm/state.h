@@ -79,7 +79,15 @@ typedef struct sm_scheduled {
     sm_event event;
     uint32_t next; /* of its cycle, or of those that are free: 1 + its place; 0: there is none */
 } sm_scheduled;
-enum { SM_ACCESS_DONE, SM_EXECUTED, SM_MEMORY_DONE, SM_ASK_AGAIN, SM_FORWARD, SM_RECHECK };
+enum {
+    SM_ACCESS_DONE,
+    SM_ACCESS_ENDED /* in the cycle before */,
+    SM_EXECUTED,
+    SM_MEMORY_DONE,
+    SM_ASK_AGAIN,
+    SM_FORWARD,
+    SM_RECHECK
+};
 
 typedef struct sm_due { /* events of a cycle, in the order in which they were added: 1 + their places; 0: none */
     uint32_t first, last;
@@ -182,6 +190,8 @@ typedef struct sm_scheduler {
     uint32_t control, allocate; /* of a sub-core: what is in its latches; HD_NONE: nothing */
     uint32_t queued;            /* of a sub-core: instructions of variable latency that are not dispatched */
     uint8_t reason;             /* of slots that issued nothing in the last cycle */
+    uint8_t taken_reason;       /* of slots that are taken: hd_sm_slot */
+    uint64_t taken;             /* cycle until which instructions that a technique adds take all slots */
     uint64_t issued_at;         /* the last cycle in which a warp issued; set where there are listeners */
     uint32_t blamed;            /* slot of the warp whose reason that is; HD_NONE: of none */
     HD_ARRAY(uint8_t) waiting; /* of the two-level policy: slots that are not active, in the order in which they left */
@@ -320,7 +330,8 @@ void sm_hold_operands(hd_sm *sm, uint32_t inflight, bool hold);
 void sm_clear_scoreboard(hd_sm *sm, uint32_t inflight);
 uint32_t sm_bank_of(const hd_sm *sm, const sm_inflight *inflight, const hd_rf_access *access);
 void sm_serve_banks(hd_sm *sm);
-void sm_access_done(hd_sm *sm, uint32_t inflight, uint32_t access);
+/* What comes after it may be served from cycle `since` on. */
+void sm_access_done(hd_sm *sm, uint32_t inflight, uint32_t access, uint64_t since);
 void sm_write_results(hd_sm *sm, uint32_t inflight);
 
 /* ---- subcore.c --------------------------------------------------------------------------------------------------- */

@@ -61,10 +61,13 @@ static void open_both(kernel_run *run, hd_module *module)
     b->counted = hd_count_sink(b->count);
 }
 
+/* How long a name is looked up depends on when: a sub-array may still wake up. */
 static bool same_access(const hd_rf_access *a, const hd_rf_access *b)
 {
-    return a->structure == b->structure && a->kind == b->kind && a->cause == b->cause && a->cycles == b->cycles &&
-           a->operand == b->operand && a->after == b->after && a->lanes == b->lanes;
+    bool is_name = a->structure == HD_STRUCTURE_TABLE && a->kind == HD_RF_LOOKUP;
+    return a->structure == b->structure && a->kind == b->kind && a->cause == b->cause &&
+           (is_name || a->cycles == b->cycles) && a->operand == b->operand && a->after == b->after &&
+           a->lanes == b->lanes;
 }
 
 /* The next call of the hooks for instructions and switches of a warp, from `at` on; NULL: none. */

@@ -169,7 +169,7 @@ static void drain_entry(hd_hrf *m, const hd_rf_warp *out, const hrf_entry *e, hd
     hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_FILE,
                                  .kind = HD_RF_WRITE,
                                  .cause = HD_CAUSE_STT,
-                                 .cycles = (uint8_t)m->write_cycles,
+                                 .cycles = (uint16_t)m->write_cycles,
                                  .after = read,
                                  .bank = (uint16_t)parity(out->slot),
                                  .lanes = e->lanes});
@@ -321,7 +321,7 @@ static void write_file(hd_hrf *m, const hd_rf_step *step, uint32_t destination, 
     hd_rf_file_write(&m->model, &m->file, step, destination, sink);
     hd_rf_access *a = &hd_array_last(&sink->accesses);
     a->cause = HD_CAUSE_STT;
-    a->cycles = (uint8_t)m->write_cycles;
+    a->cycles = (uint16_t)m->write_cycles;
     a->bank = (uint16_t)parity(step->warp->slot);
 }
 

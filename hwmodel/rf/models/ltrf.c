@@ -23,6 +23,10 @@
  * end only where more than n registers would be needed. A warp's end cuts its last interval and run, which are
  * therefore never the shortest.
  *
+ * Time. The crossbar between main file and cache is a quarter as wide as one without a cache (section 4.2): a register
+ * takes four cycles through the port of its bank, in either direction, and registers of different banks go at one time.
+ * A bank that is slower than that decides itself. Option crossbar=CYCLES; 1: as wide as without a cache.
+ *
  * Allocation: the registers of resident warps in the main file, with those of all functions that the kernel calls, and
  * lines of the cache.
  *
@@ -34,7 +38,14 @@
 #include "hwmodel/rf/technique.h"
 #include "target/gpu.h"
 
-enum { HD_LTRF_MOST = 256, HD_LTRF_ACTIVE = 8, HD_LTRF_WARPS = 64, HD_LTRF_REGISTERS = 256, HD_LTRF_LINE_BITS = 1024 };
+enum {
+    HD_LTRF_MOST = 256,
+    HD_LTRF_ACTIVE = 8,
+    HD_LTRF_WARPS = 64,
+    HD_LTRF_REGISTERS = 256,
+    HD_LTRF_LINE_BITS = 1024,
+    HD_LTRF_CROSSBAR = 4
+};
 
 typedef struct hd_ltrf_line {
     hd_owner owner;
@@ -66,7 +77,8 @@ typedef struct hd_ltrf_warp {
 typedef struct hd_ltrf {
     hd_rf_model model;
     hd_rf_file file;
-    uint32_t most; /* n */
+    uint32_t most;     /* n */
+    uint32_t crossbar; /* cycles that a register takes through a port of the crossbar to the main file */
     bool plus;
     HD_ARRAY(hd_ltrf_warp *) warps; /* by slot */
     HD_ARRAY(hd_ltrf_line) lines;   /* of all partitions */
@@ -102,6 +114,7 @@ static hd_rf_model *ltrf_create(const hd_rf_module *code, const char *options, c
     uint32_t count = code->module->functions.count;
     ltrf->code = code;
     ltrf->most = hd_rf_option(options, "n", 16);
+    ltrf->crossbar = hd_rf_option(options, "crossbar", HD_LTRF_CROSSBAR);
     ltrf->plus = hd_rf_flag(options, "dead");
     ltrf->functions = HD_ARENA_ARRAY(&ltrf->arena, hd_ltrf_function, count);
     bool good = ltrf->most >= 1 && ltrf->most <= HD_LTRF_MOST;
@@ -181,6 +194,7 @@ static void fetch_register(hd_ltrf *ltrf, const hd_rf_warp *warp, uint32_t index
     }
     uint16_t read = hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_FILE,
                                                  .kind = HD_RF_READ,
+                                                 .cycles = (uint16_t)ltrf->crossbar,
                                                  .bank = hd_rf_index_bank(warp, index),
                                                  .lanes = UINT32_MAX});
     hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_CACHE,
@@ -207,6 +221,7 @@ static void write_back_line(hd_ltrf *ltrf, const hd_rf_warp *warp, uint16_t line
                                                   .lanes = UINT32_MAX});
     hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_FILE,
                                  .kind = HD_RF_WRITE,
+                                 .cycles = (uint16_t)ltrf->crossbar,
                                  .after = spill,
                                  .bank = hd_rf_index_bank(warp, index),
                                  .lanes = UINT32_MAX});

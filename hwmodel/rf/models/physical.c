@@ -31,6 +31,7 @@ static void clear_bank(hd_physical_bank *bank)
     hd_array_clear(&bank->roomy);
     hd_array_clear(&bank->gated);
     hd_array_clear(&bank->used);
+    hd_array_clear(&bank->awake);
     hd_array_clear(&bank->registers);
     bank->next = 0;
     bank->open = HD_NONE;
@@ -49,6 +50,7 @@ static void add_subarrays(hd_physical_file *file)
             set_bit(&bank->free, row);
         set_bit(&bank->gated, file->subarrays);
         hd_array_push(&bank->used, 0);
+        hd_array_push(&bank->awake, 0);
         memset(hd_array_extend(&bank->registers, file->rows), 0, file->rows * sizeof *bank->registers.items);
     }
     for (uint32_t i = 0; i < file->rows; i++)
@@ -79,6 +81,7 @@ void hd_physical_free(hd_physical_file *file)
         hd_array_free(&file->banks[b].roomy);
         hd_array_free(&file->banks[b].gated);
         hd_array_free(&file->banks[b].used);
+        hd_array_free(&file->banks[b].awake);
         hd_array_free(&file->banks[b].registers);
     }
     free(file->banks);

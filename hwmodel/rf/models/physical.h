@@ -27,6 +27,7 @@ typedef struct hd_physical_bank {
     hd_bit_map roomy;                         /* by sub-array: powered, with a free row */
     hd_bit_map gated;                         /* by sub-array: power-gated */
     hd_u32_array used;                        /* by sub-array */
+    HD_ARRAY(uint64_t) awake;                 /* by sub-array, for the caller: time from which it has power */
     HD_ARRAY(hd_physical_register) registers; /* by row */
     uint32_t open;                            /* the first row of the lowest sub-array in `roomy`; HD_NONE: none */
     uint32_t next;                            /* robin: the row at which a search begins */

@@ -354,9 +354,11 @@ static hd_gate mutex_may_issue(hd_rf_model *model, const hd_rf_step *step, uint6
     return (hd_gate){.reason = HD_STALL_ACQUIRE};
 }
 
-static void acquire_and_release(hd_mutex *m, hd_mutex_warp *w, uint8_t marks)
+static void acquire_and_release(hd_mutex *m, hd_mutex_warp *w, uint8_t marks, hd_access_sink *sink)
 {
-    hd_rf_event(&m->model, HD_COUNTER_EXTRA_INSTRUCTIONS, marks == (HD_ACQUIRES | HD_RELEASES) ? 2 : 1);
+    sink->slots = marks == (HD_ACQUIRES | HD_RELEASES) ? 2 : 1;
+    sink->slots_reason = HD_STALL_ACQUIRE;
+    hd_rf_event(&m->model, HD_COUNTER_EXTRA_INSTRUCTIONS, sink->slots);
     if (marks & HD_RELEASES)
         release_section(m, w);
     if (marks & HD_ACQUIRES) {
@@ -420,7 +422,7 @@ static void mutex_execute(hd_rf_model *model, const hd_rf_step *step, hd_access_
     hd_mutex *m = (hd_mutex *)model;
     uint8_t marks = marks_of(m, step);
     if (marks)
-        acquire_and_release(m, warp_of(m, step->warp), marks);
+        acquire_and_release(m, warp_of(m, step->warp), marks, sink);
     hd_rf_record_held(model);
     for (uint32_t s = 0; s < step->source_count && step->effective; s++)
         if (is_extended(m, step, step->sources[s]))

@@ -24,6 +24,11 @@
  * when the release-flag cache misses, which is direct-mapped by the word's address and shared by all warps. A warp
  * needs a pir word when it reaches the instructions that the word covers, and when a call returns to one of them.
  *
+ * Time. All names of an instruction, those of its results among them, are looked up in the cycle before its operands
+ * are read (section 2.5.4), and nothing waits for the table at write-back. A register in a sub-array that is gated, or
+ * still wakes up, is written once that has power, `wake` cycles after the lookup that allocates it (figure 2.9). Words
+ * that are not renamed wake up theirs when the frame begins, for nothing. No energy of waking up is published.
+ *
  * Options: cache=ENTRIES (0 to 64), robin (round-robin allocation, for even wear, instead of powered sub-arrays first),
  * static (nothing is renamed: the baseline of the others), banks, subarrays (of a bank), table=BYTES (for storage_bits
  * only: the pass decides by it what is renamed), wake=CYCLES. Time is issued instructions.
@@ -249,19 +254,24 @@ static void release_before(hd_rf_model *model, const hd_rf_step *step, hd_access
     hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_FLAGS, .kind = HD_RF_FILL});
 }
 
-/* The LOOKUP of a renamed word, as `after` names it; 0: the word is not renamed. */
+/* The LOOKUP of a renamed word, as `after` names it; 0: the word is not renamed. It takes a cycle, and those in which a
+ * sub-array wakes up for the word. */
 static uint16_t look_up_name(const hd_release *r, const hd_rf_step *step, uint32_t word, uint16_t operand,
                              hd_access_sink *sink)
 {
     if (!hd_bitset_has(&r->hints.functions[step->function].renamed, word))
         return 0;
-    return hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_TABLE, .kind = HD_RF_LOOKUP, .operand = operand});
+    return hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_TABLE,
+                                        .kind = HD_RF_LOOKUP,
+                                        .cycles = (uint16_t)(1 + r->shared.woken_in),
+                                        .operand = operand});
 }
 
-static void access_file(const hd_release *r, const hd_rf_step *step, uint32_t word, hd_access_kind kind,
-                        uint16_t operand, hd_access_sink *sink)
+static void access_file(hd_release *r, const hd_rf_step *step, uint32_t word, hd_access_kind kind, uint16_t operand,
+                        hd_access_sink *sink)
 {
     uint16_t named = look_up_name(r, step, word, operand, sink);
+    r->shared.woken_in = 0;
     hd_emit(sink, (hd_rf_access){.structure = HD_STRUCTURE_FILE,
                                  .kind = (uint8_t)kind,
                                  .operand = operand,
@@ -301,6 +311,8 @@ static void release_execute(hd_rf_model *model, const hd_rf_step *step, hd_acces
     hd_release *r = (hd_release *)model;
     const hd_release_function *code = &r->hints.functions[step->function];
     uint32_t i = step->instruction, before = code->before_first[i], after = code->after_first[i];
+    r->shared.now = sink->now;
+    r->shared.woken_in = 0; /* for words that were mapped when their frame began */
     release_words(r, step, code->before + before, code->before_first[i + 1] - before, sink);
     if (HD_PLANTED(r->early))
         release_words(r, step, code->after + after, code->after_first[i + 1] - after, sink);

@@ -87,12 +87,22 @@ void hd_release_shared_join(hd_release_shared *s, uint32_t slot, uint32_t cta)
     (void)warp_at(s, slot);
 }
 
+/* Cycles until the sub-array of the row has power: of one that was woken up by this row, or by one before. */
+static uint32_t power_in(hd_release_shared *s, uint32_t bank, uint32_t row, bool wakes)
+{
+    uint64_t *awake = &s->file.banks[bank].awake.items[s->file.subarray_of.items[row]];
+    if (wakes)
+        *awake = s->now + s->wake_cycles;
+    return *awake > s->now ? (uint32_t)(*awake - s->now) : 0;
+}
+
 static inline hd_rf_wrong take_row(hd_release_shared *s, hd_release_helds *w, uint32_t slot, uint32_t word)
 {
     hd_release_held *held = &w->items[word];
-    uint32_t bank = hd_release_bank(s, slot, word), row = allocate_row(s, &bank);
+    uint32_t bank = hd_release_bank(s, slot, word), wakeups = s->file.wakeups, row = allocate_row(s, &bank);
     if (row == HD_NONE)
         return HD_RF_FULL;
+    s->woken_in = power_in(s, bank, row, s->file.wakeups != wakeups);
     *held = (hd_release_held){0, row + 1, (uint16_t)bank, held->frames};
     w->taken++;
     s->ctas.items[w->cta]++;

@@ -53,6 +53,8 @@ typedef struct hd_release_shared {
     uint32_t missed;                  /* lookups of pir words that missed the cache */
     hd_release_counts counted;        /* sub-array wake-ups and times that the counters already include */
     uint32_t banks, subarrays, entries, wake_cycles;
+    uint64_t now;                            /* the driver's clock, set by the caller before it maps */
+    uint32_t woken_in;                       /* cycles until the sub-array of the register mapped last has power */
     uint32_t bank_mask;                      /* number of banks - 1 if it is a power of two, else 0 */
     uint32_t cache[HD_RELEASE_MOST_ENTRIES]; /* 1 + address of a pir word; 0: empty */
     uint32_t reserved, most_reserved;        /* registers that all frames would have without renaming */

@@ -67,7 +67,7 @@ static void stt_execute(hd_rf_model *model, const hd_rf_step *step, hd_access_si
     for (uint32_t d = 0; d < step->destination_count; d++) {
         hd_rf_file_write(model, &m->file, step, d, sink);
         hd_array_last(&sink->accesses).cause = HD_CAUSE_STT;
-        hd_array_last(&sink->accesses).cycles = (uint8_t)m->write_cycles;
+        hd_array_last(&sink->accesses).cycles = (uint16_t)m->write_cycles;
     }
     if (!m->pipelined && m->write_cycles > 1 && step->destination_count)
         m->free = sink->now + 1 + (uint64_t)step->destination_count * (m->write_cycles - 1);
