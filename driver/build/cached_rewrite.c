@@ -1,6 +1,7 @@
 /* See cached_rewrite.h. */
 #include "driver/build/cached_rewrite.h"
 
+#include "base/loaded.h"
 #include "base/open.h"
 #include "base/version.h"
 
@@ -41,6 +42,7 @@ hd_wide_hash hd_rewrite_settings_hash(const hd_rewrite_options *options, const h
     hd_writer_to_memory(&text);
     add_string(&text, "heddle " HD_VERSION);
     add_file(&text, "/proc/self/exe");
+    add_string(&text, hd_loaded_plugins());
     add_string(&text, options->passes ? hd_pipeline_text(options->passes) : NULL);
     add_string(&text, options->pipeline.kernel);
     const uint32_t flags[] = {options->emit.spelling,          options->emit.canonical,

@@ -104,8 +104,12 @@ static replayed replay(checking *c, const char *launch, const char *model, bool 
     while (d && d->severity != HD_ERROR)
         d = d->next;
     const char *name = strrchr(launch, '/');
-    snprintf(c->why, sizeof c->why, "%s: %s%s%s", name ? name + 1 : launch, d ? d->message : "no verified result",
-             d && d->notes ? "; " : "", d && d->notes ? d->notes->message : "");
+    int length =
+        snprintf(c->why, sizeof c->why, "%s: %s", name ? name + 1 : launch, d ? d->message : "no verified result");
+    /* of a failed proof: the lanes, and the rule */
+    const hd_note *note = d ? d->notes : NULL;
+    for (uint32_t n = 0; n < 2 && note && (size_t)length < sizeof c->why; n++, note = note->next)
+        length += snprintf(c->why + length, sizeof c->why - (size_t)length, "; %s", note->message);
     hd_replay_free(r);
     hd_diagnostics_free(&quiet);
     return result;

@@ -1,6 +1,9 @@
 /* Loads a shared object, looks at all that it wants to register, and registers it, or nothing of it. */
 #include "driver/plugin/load.h"
+#include "base/hash.h"
+#include "base/loaded.h"
 #include "base/search.h"
+#include "ir/form.h"
 
 #include <ctype.h>
 #include <dlfcn.h>
@@ -137,6 +140,15 @@ static void look_at_techniques(loading *l)
     }
 }
 
+/* In the extended spelling, annotations are modifiers beside those of PTX, and types. */
+static bool is_word_of_ptx(const char *name)
+{
+    for (int m = HD_MOD_NONE + 1; m < HD_MODIFIER_COUNT; m++)
+        if (strcmp(hd_modifier_spelling((hd_modifier)m), name) == 0)
+            return true;
+    return hd_type_from_spelling(name, strlen(name)) != HD_TYPE_NONE;
+}
+
 /* As its spelling in the text needs it. */
 static bool is_annotation_name(const char *name) { return isalpha((unsigned char)*name) && !strpbrk(name, "-+"); }
 
@@ -156,6 +168,11 @@ static void look_at_annotations(loading *l)
             break;
         if (!is_annotation_name(a->name))
             refuse(l, "'%s' is no name of an annotation: it takes a letter, then letters, digits and '_'", a->name);
+        else if (is_word_of_ptx(a->name))
+            refuse(l,
+                   "annotation '%s' has the name of a modifier or a type of PTX, which '.%s' in the extended spelling "
+                   "would mean: choose another name",
+                   a->name, a->name);
         else if (a->number < HD_ANNOTATION_PLUGINS || a->number >= HD_ANNOTATION_PLUGINS_END)
             refuse(l, "annotation '%s' has the number %u: those of plug-ins are %d to %d", a->name, a->number,
                    HD_ANNOTATION_PLUGINS, HD_ANNOTATION_PLUGINS_END - 1);
@@ -309,6 +326,18 @@ static bool add_rows(const hd_plugin *p)
     return fits;
 }
 
+/* Results say what was loaded, and whether it was another version: by the content of the file. */
+static void say_loaded(const loading *l)
+{
+    hd_source file;
+    uint64_t hash = 0;
+    if (hd_source_read(&file, l->path)) {
+        hash = hd_hash(file.text, file.length);
+        hd_source_free(&file);
+    }
+    hd_loaded_add(l->plugin->name, l->plugin->version, hash);
+}
+
 const hd_plugin *hd_plugin_load(const char *name, hd_diagnostics *diagnostics)
 {
     hd_arena arena;
@@ -321,6 +350,8 @@ const hd_plugin *hd_plugin_load(const char *name, hd_diagnostics *diagnostics)
         look_at(&l);
     if (!l.refused && !add_rows(l.plugin))
         refuse(&l, "there is no room for its rows: all plug-ins together have at most %d of a kind", HD_PLUGIN_ROWS);
+    if (!l.refused)
+        say_loaded(&l);
     hd_arena_free(&arena);
     return l.refused ? NULL : l.plugin;
 }

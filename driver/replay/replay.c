@@ -13,6 +13,8 @@
  */
 #include "driver/replay/replay_work.h"
 
+#include "base/loaded.h"
+
 struct hd_replay {
     hd_arena arena;
     hd_diagnostics *diagnostics;
@@ -60,6 +62,7 @@ static void open_report(hd_replay *r, const hd_replay_options *options)
                            .seed = options->seed,
                            .block_order = copied(&r->arena, options->block_order),
                            .buffer_order = copied(&r->arena, options->buffer_order),
+                           .plugins = copied(&r->arena, hd_loaded_plugins()),
                            .counters = counters,
                            .counter_count = hd_counter_count,
                            .slots = slots,

@@ -159,7 +159,7 @@ bool plot_read_rows(const hd_plot *p, const char *folder, plot_figure *f, hd_dia
         r.most = factor * number_at(rows, first + 2, r.y / factor);
         r.over = factor * number_at(rows, first + 3, NAN);
         r.under = number_at(rows, first + 4, NAN);
-        good = p->kind == HD_PLOT_SCATTER || is_new(p, f, &r, diagnostics);
+        good = is_new(p, f, &r, diagnostics);
         hd_array_push(&f->rows, r);
     }
     sqlite3_finalize(rows);

@@ -326,8 +326,8 @@ static bool fill_table(merge *m)
  * all launches of a file together. */
 static bool is_identity(const char *name, bool application)
 {
-    static const char *const names[] = {"launch",   "kernel", "demangled", "heddle", "gpu",
-                                        "settings", "code",   "file",      "model",  "technique"};
+    static const char *const names[] = {"launch", "kernel", "demangled", "heddle",    "gpu",    "settings",
+                                        "code",   "file",   "model",     "technique", "plugins"};
     enum { OF_LAUNCHES = 3 };
     for (size_t i = application ? OF_LAUNCHES : 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i], name) == 0)

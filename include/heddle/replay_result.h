@@ -288,6 +288,8 @@ typedef struct hd_replay_report {
     uint32_t seed; /* that changed those of random fills; 0: none */
     /* in which thread blocks started and buffers lie, as it was asked for: "reverse", "random:3"; NULL: it was not */
     const char *block_order, *buffer_order;
+    const char
+        *plugins; /* that are loaded, "recent-1-0123456789abcdef latch-...": name, version, content; NULL: none */
 } hd_replay_report;
 
 #ifdef __cplusplus
