@@ -80,7 +80,7 @@ FUZZERS := $(FUZZ_C:%.c=$(O)/%)
 # What looks at sources and texts is the same with sanitizers, and left to the plain build; so are suites that compare numbers of
 # commands which others run with sanitizers, and the one whose plug-ins have none.
 STATIC := tools/check-format tools/check-layers tools/check-headers tools/check-man tools/check-words tests/layers/run tests/words/run
-PLAIN := $(STATIC) tests/manual/run tests/numbers/run tests/cycles/run tests/oracles/run tests/papers/run tests/technique/run
+PLAIN := $(STATIC) tests/charges/run tests/manual/run tests/numbers/run tests/cycles/run tests/oracles/run tests/papers/run tests/technique/run
 SUITES := $(filter-out $(if $(SANITIZE),$(PLAIN)),$(sort $(wildcard $(STATIC) tests/*/run)))
 # What T names, all without T. A script needs the program, and the targets of the build folder, or all, that its line
 # "# needs: TARGETS" names.
