@@ -157,13 +157,14 @@ static bool core_fits(const hd_yaml_node *node, const hd_machine *m)
         return check(node, "core", m->core.collectors && !m->core.read_cycles && !m->core.queue,
                      "a core of kind 'collector' needs core.collectors, and has no read_cycles and no queue");
     case HD_CORE_SUBCORE:
-        return check(node, "core",
-                     !m->core.collectors && !m->core.collector_ports && m->core.read_cycles && m->core.queue &&
-                         m->core.issue_width == 1 && m->core.bank_latency == 1 && m->core.bank_interval == 1 &&
-                         m->core.bank_groups == m->core.schedulers,
-                     "a core of kind 'subcore' needs core.read_cycles and core.queue, no collectors and no ports of "
-                     "them, an issue_width, "
-                     "a bank_latency and a bank_interval of 1, and as many bank_groups as schedulers");
+        return check(
+            node, "core",
+            !m->core.collectors && !m->core.collector_ports && m->core.read_cycles && m->core.queue &&
+                m->core.issue_width == 1 && m->core.bank_latency == 1 && m->core.bank_interval == 1 &&
+                m->core.bank_groups == m->core.schedulers && m->core.banks <= 64,
+            "a core of kind 'subcore' needs core.read_cycles and core.queue, no collectors and no ports of "
+            "them, an issue_width, "
+            "a bank_latency and a bank_interval of 1, as many bank_groups as schedulers, and at most 64 banks");
     }
     return false;
 }

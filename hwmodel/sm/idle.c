@@ -12,7 +12,7 @@ static bool all_places_are_free(const hd_sm *sm)
 
 static bool registers_are_idle(const hd_sm *sm)
 {
-    bool idle = !sm->busy_banks && !sm->unbanked.count && !sm->awaiting.count &&
+    bool idle = !sm_has_busy_banks(sm) && !sm->unbanked.count && !sm->awaiting.count &&
                 (sm->subcores || sm->free_collectors == sm->setup.machine->core.collectors);
     for (uint32_t b = 0; b < SM_BANKS; b++)
         idle = idle && !sm->banks[b].reads.items.count && !sm->banks[b].writes.items.count;

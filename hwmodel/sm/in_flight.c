@@ -90,7 +90,7 @@ static void begin(hd_sm *sm, uint32_t index, uint32_t access, uint64_t since)
     uint32_t bank = sm_bank_of(sm, inflight, &a->what);
     push(a->what.kind == HD_RF_WRITE ? &sm->banks[bank].writes : &sm->banks[bank].reads,
          (sm_waiting){index, access, since});
-    sm->busy_banks |= (uint64_t)1 << bank;
+    sm->busy_banks[bank / 64] |= (uint64_t)1 << bank % 64;
 }
 
 /* The access takes so many cycles, this one included. */
@@ -206,12 +206,14 @@ static void serve_bank(hd_sm *sm, sm_bank *bank)
 void sm_serve_banks(hd_sm *sm)
 {
     serve_unbanked(sm);
-    for (uint64_t rest = sm->busy_banks; rest; rest &= rest - 1) {
-        uint32_t b = (uint32_t)__builtin_ctzll(rest);
-        serve_bank(sm, &sm->banks[b]);
-        if (is_empty(&sm->banks[b].reads) && is_empty(&sm->banks[b].writes))
-            sm->busy_banks &= ~((uint64_t)1 << b);
-    }
+    for (uint32_t word = 0; word < SM_BANKS / 64; word++)
+        for (uint64_t rest = sm->busy_banks[word]; rest; rest &= rest - 1) {
+            uint32_t bit = (uint32_t)__builtin_ctzll(rest);
+            sm_bank *bank = &sm->banks[word * 64 + bit];
+            serve_bank(sm, bank);
+            if (is_empty(&bank->reads) && is_empty(&bank->writes))
+                sm->busy_banks[word] &= ~((uint64_t)1 << bit);
+        }
 }
 
 /* ---- instructions ------------------------------------------------------------------------------------------------ */

@@ -346,8 +346,8 @@ static void dispatch(hd_sm *sm)
 
 static bool is_busy(const hd_sm *sm)
 {
-    bool busy = sm->busy_banks || sm->unbanked.count || sm->memory_queue.count || sm->reserved.count || sm->recheck ||
-                sm->latched || (sm->to_fetch & ~sm->missing_code) ||
+    bool busy = sm_has_busy_banks(sm) || sm->unbanked.count || sm->memory_queue.count || sm->reserved.count ||
+                sm->recheck || sm->latched || (sm->to_fetch & ~sm->missing_code) ||
                 (sm->eligible && (sm->subcores || sm->free_collectors));
     for (uint32_t unit = 0; unit < HD_MACHINE_UNITS; unit++)
         busy = busy || sm->ready[unit].count;

@@ -10,7 +10,7 @@
 
 enum {
     SM_WARPS = HD_SM_WARPS,
-    SM_BANKS = 64,
+    SM_BANKS = 128,
     SM_SCHEDULERS = 8,
     SM_MEMORY_QUEUE = 8,
     SM_RING = 1 << 14,
@@ -240,7 +240,7 @@ struct hd_sm {
     uint32_t fixed_units;               /* a bit each, hd_machine_unit */
     uint64_t by_unit[HD_MACHINE_UNITS]; /* of sub-cores: warps whose next instruction is for the unit */
     sm_bank banks[SM_BANKS];
-    uint64_t busy_banks;
+    uint64_t busy_banks[SM_BANKS / 64];         /* mask of banks */
     HD_ARRAY(sm_waiting) unbanked;              /* accesses of other structures, which never wait for each other */
     HD_ARRAY(sm_awaiting) awaiting;             /* accesses that wait for another instruction's results */
     HD_ARRAY(uint32_t) ready[HD_MACHINE_UNITS]; /* instructions in flight, the oldest first */
@@ -329,6 +329,7 @@ void sm_take_operands(hd_sm *sm, uint32_t inflight, uint64_t since);
 void sm_hold_operands(hd_sm *sm, uint32_t inflight, bool hold);
 void sm_clear_scoreboard(hd_sm *sm, uint32_t inflight);
 uint32_t sm_bank_of(const hd_sm *sm, const sm_inflight *inflight, const hd_rf_access *access);
+static inline bool sm_has_busy_banks(const hd_sm *sm) { return sm->busy_banks[0] | sm->busy_banks[1]; }
 void sm_serve_banks(hd_sm *sm);
 /* What comes after it may be served from cycle `since` on. */
 void sm_access_done(hd_sm *sm, uint32_t inflight, uint32_t access, uint64_t since);
