@@ -343,6 +343,15 @@ static bool is_negative_zero(const hd_machine_operand *o)
     return o->kind == HD_MACHINE_OPERAND_REGISTER && o->number == HD_SASS_NO_NUMBER && o->negative;
 }
 
+/* F2IP d, RZ, b, RZ: where the bytes of two floats and of the third operand go was not seen. */
+bool hd_machine_decode_two_bytes(hd_machine_decoder *d)
+{
+    if (d->m.op.a != hd_machine_zero() || d->m.op.c != hd_machine_zero())
+        return hd_machine_unsupported(d, "two floats");
+    d->m.op.a = d->m.op.b;
+    return true;
+}
+
 /* HADD2.F32 d, -RZ, a.H0_H0: a half as a float, since the sum with -0 is the half itself. Other sums do not occur. */
 bool hd_machine_decode_widen(hd_machine_decoder *d)
 {

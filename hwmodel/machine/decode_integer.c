@@ -215,7 +215,11 @@ static hd_lanes *const *integer_extremes(const hd_machine_decoder *d)
                                          {hd_machine_MINIMUM_U, hd_machine_MAXIMUM_U},
                                          {hd_machine_MINIMUM_U16X2, hd_machine_MAXIMUM_U16X2},
                                          {HD_LANES_NAME(MIN, S64, NONE), HD_LANES_NAME(MAX, S64, NONE)},
-                                         {HD_LANES_NAME(MIN, U64, NONE), HD_LANES_NAME(MAX, U64, NONE)}};
+                                         {HD_LANES_NAME(MIN, U64, NONE), HD_LANES_NAME(MAX, U64, NONE)},
+                                         {hd_machine_MINIMUM_U8X4, hd_machine_MAXIMUM_U8X4},
+                                         {hd_machine_MINIMUM_S8X4, hd_machine_MAXIMUM_S8X4}};
+    if (d->row->type == HD_TYPE_U8 || d->row->type == HD_TYPE_S8)
+        return lanes[d->row->type == HD_TYPE_U8 ? 8 : 9];
     if (d->row->type == HD_TYPE_S64 || d->row->type == HD_TYPE_U64)
         return lanes[d->row->type == HD_TYPE_S64 ? 6 : 7];
     if (hd_machine_has(d, "U16x2"))
@@ -277,6 +281,30 @@ bool hd_machine_decode_add_extreme(hd_machine_decoder *d)
     d->m.op.a = sum;
     d->m.op.b = d->m.op.c;
     return hd_machine_decode_extreme(d);
+}
+
+/* The operand without its sign; *minus: it has one. */
+static hd_ref magnitude(hd_machine_decoder *d, bool *minus)
+{
+    hd_machine_operand o = *hd_machine_next(d);
+    *minus = o.kind == HD_MACHINE_OPERAND_REGISTER && o.negative;
+    o.negative = o.negative && !*minus;
+    return hd_machine_source(d, &o, 'i');
+}
+
+/* d, a, b: -b is subtracted from a, and -a from b: of bytes each, and before the result is saturated. */
+bool hd_machine_decode_add_or_subtract(hd_machine_decoder *d)
+{
+    bool bytes = d->row->type == HD_TYPE_U8, minus_a, minus_b;
+    hd_ref a = magnitude(d, &minus_a), b = magnitude(d, &minus_b);
+    d->m.op.a = minus_a ? b : a;
+    d->m.op.b = minus_a ? a : b;
+    d->m.op.use.lanes = minus_a || minus_b ? bytes ? hd_machine_SUBTRACT_U8X4 : HD_LANES_NAME(SUB, S32, SAT)
+                        : bytes ? hd_machine_ADD_U8X4
+                                           : HD_LANES_NAME(ADD, S32, SAT);
+    if (d->next != d->operands.count || (minus_a && minus_b))
+        return hd_machine_unsupported(d, "these operands");
+    return true;
 }
 
 /* Halves are not negated as a whole. */

@@ -136,13 +136,14 @@ uint32_t hd_machine_push(hd_machine_decoder *d, hd_ref ref, uint32_t bytes); /* 
 /* ---- completions of opcodes.def's rows, by file ------------------------------------------------------------------ */
 hd_machine_decode hd_machine_decode_compare, hd_machine_decode_float, hd_machine_decode_mufu, hd_machine_decode_half,
     hd_machine_decode_half_extreme, hd_machine_decode_half_compare, hd_machine_decode_widen,
-    hd_machine_decode_convert; /* decode_float.c */
+    hd_machine_decode_two_bytes, hd_machine_decode_convert; /* decode_float.c */
 hd_machine_decode hd_machine_decode_sum, hd_machine_decode_dot, hd_machine_decode_permute,
     hd_machine_decode_differences, hd_machine_decode_lea, hd_machine_decode_imad, hd_machine_decode_shift,
     hd_machine_decode_logic, hd_machine_decode_extreme, hd_machine_decode_add_extreme, hd_machine_decode_add_halves,
-    hd_machine_decode_select, hd_machine_decode_p2r, hd_machine_decode_find, hd_machine_decode_float_select,
-    hd_machine_decode_sgxt, hd_machine_decode_special, hd_machine_decode_first; /* decode_integer.c */
-uint8_t hd_machine_rounding(const hd_machine_decoder *d);                       /* decode_float.c: as hd_op.rounding */
+    hd_machine_decode_add_or_subtract, hd_machine_decode_select, hd_machine_decode_p2r, hd_machine_decode_find,
+    hd_machine_decode_float_select, hd_machine_decode_sgxt, hd_machine_decode_special,
+    hd_machine_decode_first;                              /* decode_integer.c */
+uint8_t hd_machine_rounding(const hd_machine_decoder *d); /* decode_float.c: as hd_op.rounding */
 /* The address of an access to that space; reported if it is none. */
 bool hd_machine_take_address(hd_machine_decoder *d, const hd_machine_operand *o, hd_space space);
 hd_machine_decode hd_machine_decode_load, hd_machine_decode_store, hd_machine_decode_atomic,

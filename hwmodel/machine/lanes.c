@@ -40,6 +40,26 @@ static inline u32 difference_u8(u32 a, u32 b)
     b &= 255;
     return a > b ? a - b : b - a;
 }
+static inline u32 byte_of(f32 v, f32 least, f32 most)
+{
+    f32 whole = v != v ? 0 : rintf(v);
+    return (u32)(s32)(whole < least ? least : whole > most ? most : whole) & 255;
+}
+enum { MINIMUM_OF_BYTES, MAXIMUM_OF_BYTES, SUM_OF_BYTES, DIFFERENCE_OF_BYTES };
+static inline u32 each_byte(u32 a, u32 b, u32 operation, bool is_signed)
+{
+    u32 result = 0;
+    for (u32 at = 0; at < 32; at += 8) {
+        s32 x = (s32)(a >> at & 255), y = (s32)(b >> at & 255), flip = is_signed ? 128 : 0;
+        bool less = (x ^ flip) < (y ^ flip);
+        s32 value = operation == MINIMUM_OF_BYTES   ? less ? x : y
+                    : operation == MAXIMUM_OF_BYTES ? less ? y : x
+                    : operation == SUM_OF_BYTES     ? x + y
+                                                    : x - y;
+        result |= ((u32)value & 255) << at;
+    }
+    return result;
+}
 static inline u64 shift_left(u32 low, u32 high, u32 n)
 {
     u64 v = (u64)high << 32 | low;
