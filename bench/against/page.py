@@ -63,9 +63,11 @@ class Row:
         label = chr(ord("a") + sum(1 for n in self.notes if n.startswith("(")))
         where = "" if at is None else " [%s]" % (at if isinstance(at, str) else at.setting)
         self.notes.append("(%s) %s%s%s" % (label, text, "" if ours is None else ": **%s**" % several(ours, self.unit, self.signed), where))
-        if ours is not None and all(is_close(p, o, self.unit) for p, o in zip(self.paper, ours)):
+        if ours is None or any(o is None and p is not None for p, o in zip(self.paper, ours)):
+            return self  # an experiment without all of the row's figures is no cause
+        if all(is_close(p, o, self.unit) for p, o in zip(self.paper, ours)):
             self.causes.append(label)
-        elif ours is not None and all(is_close(p, o, self.unit) or distance(p, o)[0] <= distance(p, was)[0] / 2 for p, o, was in zip(self.paper, ours, self.ours)):
+        elif all(is_close(p, o, self.unit) or distance(p, o)[0] <= distance(p, was)[0] / 2 for p, o, was in zip(self.paper, ours, self.ours)):
             self.halves.append(label)
         return self
 
