@@ -1,5 +1,5 @@
-/* Which plug-ins this process has loaded, for results and for keys of what depends on them. They are loaded before a job
- * begins, by one thread. */
+/* Which plug-ins this process has loaded, for results and for keys of what depends on them. They are loaded before a
+ * job begins, by one thread. */
 #ifndef HD_BASE_LOADED_H
 #define HD_BASE_LOADED_H
 
