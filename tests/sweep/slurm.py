@@ -1,6 +1,7 @@
 """A sweep as a job array of a real Slurm: one slurmctld and two slurmd of this machine, as processes of the test. A task and a node are
 killed in the middle; what is requeued goes on, and the database is that of a local run."""
 import os
+import random
 import shutil
 import signal
 import socket
@@ -110,6 +111,7 @@ def run(case, heddle, folder, sweep, wanted):
         wait_for(lambda: any("RUNNING" in line for line in queued()), 30)
         running = [line.split()[0] for line in queued() if "RUNNING" in line]
         requeued = running and tool("scontrol", "requeue", running[0]) == ""
+        time.sleep(random.uniform(0, 3)) # whatever the node does then
         cluster.kill("n2")
         time.sleep(2)
         cluster.start("n2", "slurmd", "-D", "-N", "n2")
