@@ -103,7 +103,7 @@ RUNTIME := $(if $(SANITIZE)$(findstring -fsanitize,$(CFLAGS)),,$(O)/cudart/libhe
 RUNTIME_NAMES := libcudart.so.11.0 libcudart.so.12 libcudart.so.13 libcuda.so.1
 
 all: $(LIB) $(SHARED_LIB) $(PROGRAM) $(RUNTIME)
-.PHONY: all deps demo check sanitize sanitize-threads coverage campaign-liveness campaign-exec campaign-machine campaign-techniques campaign-shrink campaign-sass campaign-timing campaign-failures mutation fuzz fuzzers tests bench papers bless install check-layers metrics format clean deb \
+.PHONY: all deps demo check sanitize sanitize-threads coverage campaign-liveness campaign-exec campaign-machine campaign-machine-replay campaign-techniques campaign-shrink campaign-sass campaign-timing campaign-failures mutation fuzz fuzzers tests bench papers bless install check-layers metrics format clean deb \
         help deps-browser deps-format deps-fuzz deps-sweep missing-deps FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -256,6 +256,9 @@ campaign-exec: $(O)/tests/unit/test_exec_programs
 # is said, from seed SEED on.
 campaign-machine: $(O)/tests/unit/test_machine_programs
 	$(Q)MACHINE_SEED=$(or $(SEED),1) MACHINE_COUNT=$(or $(COUNT),100000) $<
+# All techniques on the machine code of all examples, with cycles, on three machines.
+campaign-machine-replay: all
+	$(Q)$(ENVIRONMENT) MACHINE_REPLAY=all tests/machine_replay/run
 # Random programs through every technique's pass, check and replay: COUNT=N of each kind, 50,000 where nothing is said, from seed SEED on.
 campaign-techniques: $(O)/tests/unit/test_techniques
 	$(Q)TECHNIQUE_SEED=$(or $(SEED),1) TECHNIQUE_COUNT=$(or $(COUNT),50000) $<
@@ -348,5 +351,5 @@ clean:
 
 help:
 	@sed -n '2,/^$$/s/^# \{0,1\}//p' Makefile
-	@echo 'Targets: all deps deps-browser deps-format deps-fuzz deps-sweep deps-corpus demo check bless sanitize sanitize-threads coverage campaign-liveness campaign-exec campaign-machine campaign-techniques campaign-shrink campaign-sass campaign-timing campaign-failures mutation fuzz corpus bench papers'
+	@echo 'Targets: all deps deps-browser deps-format deps-fuzz deps-sweep deps-corpus demo check bless sanitize sanitize-threads coverage campaign-liveness campaign-exec campaign-machine campaign-machine-replay campaign-techniques campaign-shrink campaign-sass campaign-timing campaign-failures mutation fuzz corpus bench papers'
 	@echo '         install deb check-layers metrics format clean'

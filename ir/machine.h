@@ -81,9 +81,10 @@ typedef struct hd_machine_function { /* of a hd_function */
     const hd_machine_meeting *meetings;
     uint32_t meeting_count;
     const struct hd_machine_layout *layout; /* ir/machine_image.h; NULL: the listing does not say */
-    bool comments_only; /* no lines for .heddle statements: the listing is in DOT, or no line begins the function */
-    bool calls_out;     /* calls code that the function does not hold */
-    bool traced;        /* the code of a trace: what was executed */
+    bool comments_only;     /* no lines for .heddle statements: the listing is in DOT, or no line begins the function */
+    bool calls_out;         /* calls code that the function does not hold */
+    bool calls_by_register; /* a register says which code is called */
+    bool traced;            /* the code of a trace: what was executed */
     uint32_t unknown_target; /* ordinal + 1 of an instruction whose targets the listing does not contain; 0: none */
     uint32_t unknown_form;   /* ordinal + 1 of the first instruction that no row of the table fits; 0: none */
     uint32_t cut;     /* ordinal + 1 of an instruction before or after which the listing lacks code; 0: it lacks none */

@@ -3,10 +3,11 @@
  * where lanes meet.
  *
  * Returns: a return in code that a call enters leads to the instruction after each call of that code; code entered is
- * what is reachable from the call's target, where a call leads to the instruction after it. A return that is reachable
- * from the function's start in this way leaves the function, and may pass on any register. Pops: an
- * instruction has one address stack, whichever path reaches it; where paths differ, or there is nothing to take, the
- * targets are unknown. Both are linear in the function, for each entry of a subroutine. */
+ * what is reachable from the call's target, where a call leads to the instruction after it; a call whose register has
+ * an offset in the function may lead to any code in it that has a symbol. A return that is reachable from the
+ * function's start in this way leaves the function, and may pass on any register. Pops: an instruction has one address
+ * stack, whichever path reaches it; where paths differ, or there is nothing to take, the targets are unknown. Both are
+ * linear in the function, for each entry of a subroutine. */
 #include "parser/sass_reader.h"
 
 #include <stdio.h>
@@ -100,21 +101,27 @@ static uint32_t target_of(hd_sass_reader *b, const hd_sass_jump *jump)
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
 
-/* An instruction accesses all registers of the function: its operands move to the end, where there is room. */
+/* Moves the operands of an instruction to the end, where there is room for others. */
+static void move_operands(hd_function *f, hd_instruction *insn, uint32_t room)
+{
+    uint32_t first = f->operands.count, count = insn->operand_count;
+    hd_array_reserve(&f->operands, (uint64_t)first + count + room);
+    for (uint32_t i = 0; i < count; i++)
+        hd_array_push(&f->operands, f->operands.items[insn->operand_first + i]);
+    insn->operand_first = first;
+}
+
+/* An instruction accesses all registers of the function. */
 static void access_all(hd_sass_reader *b, uint32_t ordinal, uint8_t flags)
 {
     hd_function *f = b->function;
     hd_instruction *insn = &f->instructions.items[ordinal];
-    uint32_t first = f->operands.count, count = insn->operand_count;
-    hd_array_reserve(&f->operands, (uint64_t)first + count + f->registers.count);
-    for (uint32_t i = 0; i < count; i++)
-        hd_array_push(&f->operands, f->operands.items[insn->operand_first + i]);
+    move_operands(f, insn, f->registers.count);
     for (uint32_t r = 0; r < f->registers.count; r++)
         if (f->registers.items[r].type != HD_TYPE_CC)
             hd_array_push(&f->operands,
                           (hd_operand){.kind = HD_OPERAND_REGISTER, .begin = HD_NONE, .value = r, .flags = flags});
-    insn->operand_first = first;
-    insn->operand_count = (uint16_t)(f->operands.count - first);
+    insn->operand_count = (uint16_t)(f->operands.count - insn->operand_first);
 }
 
 /* Whether a target is a label within functions, in JSON. */
@@ -170,6 +177,18 @@ static void call_out(hd_sass_reader *b, uint32_t ordinal)
     b->machine->calls_out = true;
 }
 
+/* A label beside a register is the name of the function in which the register has an offset, and no target. */
+static void name_base(hd_function *f, const hd_instruction *insn)
+{
+    for (uint32_t i = 0; i < insn->operand_count; i++) {
+        hd_operand *o = &f->operands.items[insn->operand_first + i];
+        if (o->kind == HD_OPERAND_LABEL) {
+            o->value = f->labels.items[o->value].name;
+            o->kind = HD_OPERAND_NAME;
+        }
+    }
+}
+
 /* CALL.REL R4 `(f): the register has an offset in f. */
 static bool is_by_register(const hd_function *f, const hd_instruction *insn)
 {
@@ -180,25 +199,66 @@ static bool is_by_register(const hd_function *f, const hd_instruction *insn)
     return false;
 }
 
+/* A label that starts code to be called: nvdisasm names it after its symbol, and others .L_1. */
+static bool starts_subroutine(const hd_sass_reader *b, uint32_t label)
+{
+    const hd_label *l = &b->function->labels.items[label];
+    return l->span.end && l->instruction < b->function->instructions.count && l->name != b->function->name &&
+           *hd_names_text(&b->module->names, l->name) != '.';
+}
+
+static bool has_subroutines(const hd_sass_reader *b)
+{
+    for (uint32_t label = 0; label < b->function->labels.count; label++)
+        if (starts_subroutine(b, label))
+            return true;
+    return false;
+}
+
+static void make_local(hd_sass_reader *b, hd_sass_jump *jump)
+{
+    hd_instruction *insn = &b->function->instructions.items[jump->instruction];
+    hd_name spelling = b->module->forms.items[insn->form].spelling;
+    insn->form = hd_machine_form_of(b->module, spelling, b->machine->generation, HD_MACHINE_LOCAL);
+    jump->is_local = true;
+}
+
+/* A call whose register has an offset in this function leads to any code in it that has a symbol, and nowhere else; one
+ * whose register has an address may leave the function. */
+static void classify_call_by_register(hd_sass_reader *b, hd_sass_jump *jump)
+{
+    hd_function *f = b->function;
+    hd_instruction *insn = &f->instructions.items[jump->instruction];
+    b->machine->calls_by_register = true;
+    if (!hd_sass_form_has(hd_insn_machine(f, insn)->sass, ".REL") || !has_subroutines(b)) {
+        forget_target(b, jump);
+        return;
+    }
+    make_local(b, jump);
+    name_base(f, insn);
+    jump->table = f->tables.count;
+    hd_array_push(&f->tables, (hd_table){.kind = HD_TABLE_BRANCH_TARGETS});
+    move_operands(f, insn, 1);
+    hd_array_push(&f->operands, (hd_operand){.kind = HD_OPERAND_TABLE, .begin = HD_NONE, .value = jump->table});
+    insn->operand_count++;
+}
+
 static void classify_call(hd_sass_reader *b, hd_sass_jump *jump)
 {
     hd_function *f = b->function;
     if (is_by_register(f, &f->instructions.items[jump->instruction])) {
-        forget_target(b, jump);
+        classify_call_by_register(b, jump);
         return;
     }
     uint32_t target = target_of(b, jump);
-    hd_instruction *insn = &f->instructions.items[jump->instruction];
     if (target == HD_NONE) {
         if (b->lexer.json && is_local(b, jump))
             lose_target(b, jump);
         call_out(b, jump->instruction);
         return;
     }
-    hd_name spelling = b->module->forms.items[insn->form].spelling;
-    insn->form = hd_machine_form_of(b->module, spelling, b->machine->generation, HD_MACHINE_LOCAL);
+    make_local(b, jump);
     jump->number = label_ordinal(b, target);
-    jump->table = 0; /* local */
 }
 
 /* ---- what an instruction leads to, before tables are filled ------------------------------------------------------ */
@@ -210,6 +270,8 @@ typedef struct flow {
     uint32_t *queue;
     uint32_t *stamp; /* by ordinal */
     uint32_t stamps;
+    bool *is_subroutine; /* by ordinal: calls by register lead there */
+    hd_u32_array entries;
 } flow;
 
 static const hd_sass_jump *jump_at(const flow *w, uint32_t ordinal)
@@ -279,24 +341,47 @@ static void enter(flow *w, uint32_t entry, const hd_u32_array *after, hd_u32_arr
     }
 }
 
+static void add_entry(flow *w, uint32_t ordinal)
+{
+    if (ordinal < w->count && w->stamp[ordinal] != w->stamps) {
+        w->stamp[ordinal] = w->stamps;
+        hd_array_push(&w->entries, ordinal);
+    }
+}
+
+/* The instructions where called code starts, once each, in the order of their first calls. */
+static void find_entries(flow *w)
+{
+    const hd_sass_reader *b = w->b;
+    w->stamps++;
+    for (uint32_t i = 0; i < b->jumps.count; i++) {
+        const hd_sass_jump *call = &b->jumps.items[i];
+        if (call->is_local && call->table == HD_NONE)
+            add_entry(w, call->number);
+        for (uint32_t label = 0; call->is_local && call->table != HD_NONE && label < b->function->labels.count; label++)
+            if (starts_subroutine(b, label)) {
+                w->is_subroutine[label_ordinal(b, label)] = true;
+                add_entry(w, label_ordinal(b, label));
+            }
+    }
+}
+
+static bool leads_to(const flow *w, const hd_sass_jump *call, uint32_t entry)
+{
+    return call->is_local && (call->table == HD_NONE ? call->number == entry : w->is_subroutine[entry]);
+}
+
 static void resolve_returns(flow *w, hd_u32_array *lists)
 {
     hd_sass_reader *b = w->b;
     hd_u32_array after = {0};
     enter(w, 0, NULL, lists);
-    for (uint32_t i = 0; i < b->jumps.count; i++) {
-        const hd_sass_jump *call = &b->jumps.items[i];
-        bool first = call->control == HD_SASS_CONTROL_CALL && call->table == 0 && call->number < w->count;
-        for (uint32_t k = 0; k < i && first; k++)
-            first = b->jumps.items[k].control != HD_SASS_CONTROL_CALL || b->jumps.items[k].number != call->number;
-        if (!first)
-            continue;
+    for (uint32_t i = 0; i < w->entries.count; i++) {
         hd_array_clear(&after);
-        for (uint32_t k = i; k < b->jumps.count; k++)
-            if (b->jumps.items[k].control == HD_SASS_CONTROL_CALL && b->jumps.items[k].table == 0 &&
-                b->jumps.items[k].number == call->number)
+        for (uint32_t k = 0; k < b->jumps.count; k++)
+            if (leads_to(w, &b->jumps.items[k], w->entries.items[i]))
                 hd_array_push(&after, label_at(b, b->jumps.items[k].instruction + 1));
-        enter(w, call->number, &after, lists);
+        enter(w, w->entries.items[i], &after, lists);
     }
     hd_array_free(&after);
 }
@@ -405,9 +490,8 @@ static void resolve_pops(flow *w, hd_u32_array *lists, hd_arena *scratch)
     w->stamps++;
     if (w->count)
         go(&p, 0, 0);
-    for (uint32_t i = 0; i < w->b->jumps.count; i++) /* subroutines too */
-        if (w->b->jumps.items[i].control == HD_SASS_CONTROL_CALL && w->b->jumps.items[i].table == 0)
-            go(&p, w->b->jumps.items[i].number, 0);
+    for (uint32_t i = 0; i < w->entries.count; i++) /* subroutines too */
+        go(&p, w->entries.items[i], 0);
     while (p.todo.count) {
         visit at = hd_array_pop(&p.todo);
         step(&p, at);
@@ -431,6 +515,13 @@ static void resolve_indirect(hd_sass_reader *b, const hd_sass_jump *jump, hd_u32
             hd_array_push(list, label);
     if (!list->count)
         b->machine->unknown_target = jump->instruction + 1;
+}
+
+static void resolve_call_by_register(hd_sass_reader *b, hd_u32_array *list)
+{
+    for (uint32_t label = 0; label < b->function->labels.count; label++)
+        if (starts_subroutine(b, label))
+            add_target(list, label);
 }
 
 static void fill_tables(hd_sass_reader *b, const hd_u32_array *lists)
@@ -503,6 +594,15 @@ static void find_ends_in_region(hd_sass_reader *b, const hd_sass_jump *push)
     }
 }
 
+/* Lanes that call different code return at different times, and perhaps to different frames of one function: where the
+ * flat graph has the immediate post-dominator, others may be. They wait at each BSYNC, as in sides of a branch. */
+static void find_waits_across_calls(hd_sass_reader *b)
+{
+    for (uint32_t i = 0; i < b->jumps.count; i++)
+        if (b->jumps.items[i].control == HD_SASS_CONTROL_PUSH)
+            find_waits_in_sides(b, &b->jumps.items[i]);
+}
+
 static void resolve_jump(hd_sass_reader *b, hd_sass_jump *jump)
 {
     hd_function *f = b->function;
@@ -517,17 +617,7 @@ static void resolve_jump(hd_sass_reader *b, hd_sass_jump *jump)
         break;
     case HD_SASS_CONTROL_CALL: classify_call(b, jump); break;
     case HD_SASS_CONTROL_LEAVE: find_waits_in_sides(b, jump); break;
-    case HD_SASS_CONTROL_RETURN: { /* a label here is the caller's name */
-        hd_instruction *insn = &f->instructions.items[jump->instruction];
-        for (uint32_t i = 0; i < insn->operand_count; i++) {
-            hd_operand *o = &f->operands.items[insn->operand_first + i];
-            if (o->kind == HD_OPERAND_LABEL) {
-                o->value = f->labels.items[o->value].name;
-                o->kind = HD_OPERAND_NAME;
-            }
-        }
-        break;
-    }
+    case HD_SASS_CONTROL_RETURN: name_base(f, &f->instructions.items[jump->instruction]); break;
     default: break;
     }
 }
@@ -540,22 +630,31 @@ void hd_sass_resolve_flow(hd_sass_reader *b)
     resolve_references(b);
     for (uint32_t i = 0; i < b->jumps.count; i++)
         resolve_jump(b, &b->jumps.items[i]);
+    if (b->machine->calls_by_register && !b->machine->unknown_target)
+        find_waits_across_calls(b);
     find_meetings(b);
     if (!f->tables.count || !w.count)
         return;
     w.jump_of = HD_ARENA_ARRAY(&scratch, uint32_t, w.count + 1);
     w.queue = HD_ARENA_ARRAY(&scratch, uint32_t, w.count + 1);
     w.stamp = HD_ARENA_ARRAY(&scratch, uint32_t, w.count + 1);
+    w.is_subroutine = HD_ARENA_ARRAY(&scratch, bool, w.count + 1);
     hd_u32_array *lists = HD_ARENA_ARRAY(&scratch, hd_u32_array, f->tables.count);
     for (uint32_t i = 0; i < b->jumps.count; i++)
         w.jump_of[b->jumps.items[i].instruction] = i + 1;
+    find_entries(&w);
     resolve_returns(&w, lists);
     resolve_pops(&w, lists, &scratch);
-    for (uint32_t i = 0; i < b->jumps.count; i++)
-        if (b->jumps.items[i].control == HD_SASS_CONTROL_INDIRECT)
-            resolve_indirect(b, &b->jumps.items[i], &lists[b->jumps.items[i].table]);
+    for (uint32_t i = 0; i < b->jumps.count; i++) {
+        const hd_sass_jump *jump = &b->jumps.items[i];
+        if (jump->control == HD_SASS_CONTROL_INDIRECT)
+            resolve_indirect(b, jump, &lists[jump->table]);
+        if (jump->is_local && jump->table != HD_NONE)
+            resolve_call_by_register(b, &lists[jump->table]);
+    }
     fill_tables(b, lists);
     for (uint32_t t = 0; t < f->tables.count; t++)
         hd_array_free(&lists[t]);
+    hd_array_free(&w.entries);
     hd_arena_free(&scratch);
 }

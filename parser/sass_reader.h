@@ -31,6 +31,7 @@ typedef struct hd_sass_jump { /* an instruction whose targets are known at the e
     uint32_t number;  /* a target that is an address; HD_NONE */
     uint32_t named;   /* offset of a target that is a name; HD_NONE */
     hd_name note;     /* a target in a note; HD_NO_NAME */
+    bool is_local;    /* a call of code in the function: at `number`, or by register with a table */
 } hd_sass_jump;
 
 typedef struct hd_sass_usage_row { /* what cuobjdump says of a function before its code */

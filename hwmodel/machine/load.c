@@ -120,7 +120,7 @@ static uint32_t stack_bytes(const hd_function *function, const hd_machine_layout
 {
     bool is_recursive = l->stack_bytes == UINT32_MAX;
     uint32_t known = !is_recursive && l->stack_bytes > l->frame_bytes ? l->stack_bytes : l->frame_bytes;
-    bool is_open = (is_recursive || function->machine->unknown_target) && known < HD_MACHINE_DRIVER_STACK_BYTES;
+    bool is_open = (is_recursive || function->machine->calls_by_register) && known < HD_MACHINE_DRIVER_STACK_BYTES;
     return is_open ? HD_MACHINE_DRIVER_STACK_BYTES : known;
 }
 
