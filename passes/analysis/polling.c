@@ -13,8 +13,8 @@
  * Atomics and strong loads still are: they exist to observe others, and such a loop is a wait that gives up.
  *
  * Complexity: O(nesting * blocks in which exits depend on registers), plus the blocks between branches and their
- * reconvergence points. With more of these than DEPENDENCES_FACTOR times the blocks, all loads of all loops, or all
- * their branches, are assumed to be in the slice.
+ * reconvergence points. With more of these than DEPENDENCES_FACTOR times the blocks, or with a loop that never ends,
+ * all loads of all loops are assumed to be in the slice.
  */
 #include "passes/analysis/polling.h"
 #include "base/search.h"
@@ -324,6 +324,30 @@ static void add_all(poll_search *s)
             hd_bitset_add(&s->polls, i);
 }
 
+/* Whether the function's end cannot be reached from somewhere in a loop. Such blocks have no reconvergence points, from
+ * which control dependence follows. */
+static bool some_loop_never_ends(const poll_search *s)
+{
+    const hd_cfg *cfg = s->cfg;
+    hd_bitset ends = hd_bitset_new(s->arena, cfg->block_count + 1);
+    hd_u32_array due = {0};
+    for (uint32_t e = 0; e < cfg->exit_predecessor_count; e++)
+        hd_array_push(&due, cfg->exit_predecessors[e]);
+    while (due.count) {
+        uint32_t b = hd_array_pop(&due);
+        if (hd_bitset_has(&ends, b))
+            continue;
+        hd_bitset_add(&ends, b);
+        for (uint32_t e = 0; e < cfg->blocks[b].pred_count; e++)
+            hd_array_push(&due, hd_block_predecessors(cfg, b)[e]);
+    }
+    hd_array_free(&due);
+    for (uint32_t b = 0; b < cfg->block_count; b++)
+        if (cfg->blocks[b].loop != HD_NONE && !hd_bitset_has(&ends, b))
+            return true;
+    return false;
+}
+
 static void search_loops(poll_search *s)
 {
     const hd_function *f = s->function;
@@ -360,7 +384,7 @@ hd_bitset hd_find_polls(hd_function *f, hd_arena *arena)
     poll_search s = {.function = f, .cfg = hd_function_cfg(f), .arena = &scratch};
     s.polls = hd_bitset_new(arena, f->instructions.count);
     if (loops_load(&s)) {
-        if (list_dependences(&s))
+        if (!some_loop_never_ends(&s) && list_dependences(&s))
             search_loops(&s);
         else
             add_all(&s);
