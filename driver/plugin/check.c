@@ -106,7 +106,7 @@ static replayed replay(checking *c, const char *launch, const char *model, bool 
     const char *name = strrchr(launch, '/');
     int length =
         snprintf(c->why, sizeof c->why, "%s: %s", name ? name + 1 : launch, d ? d->message : "no verified result");
-    /* of a failed proof: the lanes, and the rule */
+    /* the notes of a failed proof say the lanes and the rule */
     const hd_note *note = d ? d->notes : NULL;
     for (uint32_t n = 0; n < 2 && note && (size_t)length < sizeof c->why; n++, note = note->next)
         length += snprintf(c->why + length, sizeof c->why - (size_t)length, "; %s", note->message);

@@ -48,7 +48,7 @@ typedef struct replay_plan {
     bool prefers_machine;              /* what HD_CODE_AUTO means */
     bool faulty;                       /* options->lane_fault: each first run has a copy of `lane` */
     hd_faulty_lane lane;
-    hd_ordering block_order; /* of the options: of traces */
+    hd_ordering block_order; /* that the options name; traces take it */
 } replay_plan;
 
 /* ---- a part ------------------------------------------------------------------------------------------------------ */

@@ -101,7 +101,7 @@ typedef struct hd_access_sink {
     hd_u32_array delivered;                       /* by source: lanes */
     uint32_t left_out_operands, left_out_results; /* that the model leaves out of all counts */
     HD_ARRAY(hd_rf_repeat) repeats;               /* of idle_slot: each occupies its unit as the original did */
-    uint8_t slots;         /* of issue that instructions take which the technique adds; for drivers with cycles */
+    uint8_t slots;         /* issue slots that instructions of the technique take; for drivers with cycles */
     uint8_t slots_reason;  /* why other instructions do not issue in them: hd_stall */
     bool skips_unit;       /* the results need no work of the unit, such as a memory access; for drivers with cycles */
     bool holds_warp;       /* the instruction, and the next one of its warp, wait for all accesses but those of results;

@@ -190,7 +190,7 @@ typedef struct sm_scheduler {
     uint32_t control, allocate; /* of a sub-core: what is in its latches; HD_NONE: nothing */
     uint32_t queued;            /* of a sub-core: instructions of variable latency that are not dispatched */
     uint8_t reason;             /* of slots that issued nothing in the last cycle */
-    uint8_t taken_reason;       /* of slots that are taken: hd_sm_slot */
+    uint8_t taken_reason;       /* hd_sm_slot: why slots are taken */
     uint64_t taken;             /* cycle until which instructions that a technique adds take all slots */
     uint64_t issued_at;         /* the last cycle in which a warp issued; set where there are listeners */
     uint32_t blamed;            /* slot of the warp whose reason that is; HD_NONE: of none */

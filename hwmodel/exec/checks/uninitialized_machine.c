@@ -204,7 +204,7 @@ static hd_step spread(const hd_op *op, hd_warp *w, uint32_t mask, const reg_rows
 
 static uint8_t access_of(const hd_machine_form *form) { return form->row ? form->row->access : HD_SASS_ACCESS_NONE; }
 
-/* Of memory that is addressed, and has shadows or always a value. */
+/* The memory is addressed, and has shadows or always a value. */
 static bool is_memory(const hd_op *op, const hd_machine_form *form)
 {
     return op->flags & HD_OP_MEMORY && access_of(form) != HD_SASS_ACCESS_NONE;
