@@ -407,6 +407,20 @@ void hd_function_drop_cfg(hd_function *function)
     function->cfg = NULL;
 }
 
+hd_bitset hd_cfg_reaching(const hd_cfg *cfg, hd_u32_array *blocks, hd_arena *arena)
+{
+    hd_bitset reaching = hd_bitset_new(arena, cfg->block_count + 1);
+    while (blocks->count) {
+        uint32_t b = hd_array_pop(blocks);
+        if (hd_bitset_has(&reaching, b))
+            continue;
+        hd_bitset_add(&reaching, b);
+        for (uint32_t e = 0; e < cfg->blocks[b].pred_count; e++)
+            hd_array_push(blocks, hd_block_predecessors(cfg, b)[e]);
+    }
+    return reaching;
+}
+
 bool hd_block_dominates(const hd_cfg *cfg, uint32_t a, uint32_t b)
 {
     return cfg->dominator_enter[a] <= cfg->dominator_enter[b] && cfg->dominator_enter[b] <= cfg->dominator_leave[a];

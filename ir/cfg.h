@@ -14,6 +14,7 @@
 #ifndef HD_IR_CFG_H
 #define HD_IR_CFG_H
 
+#include "base/bitset.h"
 #include "ir/form.h"
 
 typedef struct hd_block {
@@ -69,6 +70,9 @@ static inline const uint32_t *hd_block_predecessors(const hd_cfg *cfg, uint32_t 
 {
     return cfg->predecessors + cfg->blocks[b].pred_first;
 }
+
+/* The blocks from which one of those in the list can be reached, these included. Empties the list. Linear. */
+hd_bitset hd_cfg_reaching(const hd_cfg *cfg, hd_u32_array *blocks, hd_arena *arena);
 
 /* Rank of a join for flooding the sides of branches, where a flood skips blocks visited by an earlier one: the farthest
  * join first, because all paths to it pass the nearer ones. Joins in failing code come last: no flood to another join

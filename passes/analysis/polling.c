@@ -329,19 +329,11 @@ static void add_all(poll_search *s)
 static bool some_loop_never_ends(const poll_search *s)
 {
     const hd_cfg *cfg = s->cfg;
-    hd_bitset ends = hd_bitset_new(s->arena, cfg->block_count + 1);
-    hd_u32_array due = {0};
+    hd_u32_array last = {0};
     for (uint32_t e = 0; e < cfg->exit_predecessor_count; e++)
-        hd_array_push(&due, cfg->exit_predecessors[e]);
-    while (due.count) {
-        uint32_t b = hd_array_pop(&due);
-        if (hd_bitset_has(&ends, b))
-            continue;
-        hd_bitset_add(&ends, b);
-        for (uint32_t e = 0; e < cfg->blocks[b].pred_count; e++)
-            hd_array_push(&due, hd_block_predecessors(cfg, b)[e]);
-    }
-    hd_array_free(&due);
+        hd_array_push(&last, cfg->exit_predecessors[e]);
+    hd_bitset ends = hd_cfg_reaching(cfg, &last, s->arena);
+    hd_array_free(&last);
     for (uint32_t b = 0; b < cfg->block_count; b++)
         if (cfg->blocks[b].loop != HD_NONE && !hd_bitset_has(&ends, b))
             return true;

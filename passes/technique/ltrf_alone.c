@@ -39,19 +39,11 @@ static bool waits_alone(const hd_function *f, const hd_instruction *insn, const 
 static hd_bitset find_leading(const ltrf_plan *p, hd_arena *scratch)
 {
     const hd_cfg *cfg = p->cfg;
-    hd_bitset leads = hd_bitset_new(scratch, cfg->block_count + 1);
     hd_u32_array blocks = {0};
     for (uint32_t i = 0; i < p->function->instructions.count; i++)
         if (may_wait(p->function, &p->function->instructions.items[i]))
             hd_array_push(&blocks, cfg->block_of[i]);
-    while (blocks.count) {
-        uint32_t b = hd_array_pop(&blocks);
-        if (hd_bitset_has(&leads, b))
-            continue;
-        hd_bitset_add(&leads, b);
-        for (uint32_t e = 0; e < cfg->blocks[b].pred_count; e++)
-            hd_array_push(&blocks, hd_block_predecessors(cfg, b)[e]);
-    }
+    hd_bitset leads = hd_cfg_reaching(cfg, &blocks, scratch);
     hd_array_free(&blocks);
     return leads;
 }
@@ -77,7 +69,6 @@ static void fix_sides(ltrf_plan *p, const hd_side_array *all, const uint32_t *wa
 static hd_bitset find_sound(const ltrf_plan *p, hd_arena *scratch)
 {
     const hd_cfg *cfg = p->cfg;
-    hd_bitset sound = hd_bitset_new(scratch, cfg->block_count);
     hd_u32_array blocks = {0};
     for (uint32_t e = 0; e < cfg->exit_predecessor_count; e++) {
         const hd_block *b = &cfg->blocks[cfg->exit_predecessors[e]];
@@ -85,14 +76,7 @@ static hd_bitset find_sound(const ltrf_plan *p, hd_arena *scratch)
               (HD_BEHAVE_TRAP | HD_BEHAVE_CALL)))
             hd_array_push(&blocks, cfg->exit_predecessors[e]);
     }
-    while (blocks.count) {
-        uint32_t b = hd_array_pop(&blocks);
-        if (hd_bitset_has(&sound, b))
-            continue;
-        hd_bitset_add(&sound, b);
-        for (uint32_t e = 0; e < cfg->blocks[b].pred_count; e++)
-            hd_array_push(&blocks, hd_block_predecessors(cfg, b)[e]);
-    }
+    hd_bitset sound = hd_cfg_reaching(cfg, &blocks, scratch);
     hd_array_free(&blocks);
     return sound;
 }
